@@ -166,8 +166,9 @@ text. *Again*: it has read this answer, too. Each is the best of {tries}.
 
 A stream learns what each token leads to, from each place of an answer, for all streams of its
 tokenizer and format. Text then costs about what `decode_stream` costs; a token that is new there
-costs ten times as much. A call costs some 40 microseconds where it begins and where it ends, since
-its arguments are parsed then: that is most of the time of answers that are mostly short calls.
+costs ten times as much. Each call costs some 50 microseconds beside its text, since the machine
+reads where its arguments begin and end, and parses them: most of the time of short calls. Of calls
+in Python's syntax, what is outside of strings is read by the machine each time.
 
 | answer | format | tokens | first | | after others | | again | | openai-harmony |
 | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |

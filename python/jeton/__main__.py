@@ -1,4 +1,4 @@
-"""`python -m jeton`: the command line, where no `jeton` is on the path."""
+"""`python -m jeton`: the command line, if the command `jeton` is not on the path."""
 
 from jeton.cli import main
 

@@ -1,7 +1,7 @@
-"""What methods of a tokenizer take: texts, batches, Arrow columns, special tokens in text.
+"""Types of the arguments of a tokenizer: texts, batches, Arrow columns, special tokens in text.
 
 Look here for what `special=` means. An Arrow column is any object with a method of the PyCapsule
-interface; nothing here is to be called or created.
+interface; these types are only for annotations.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ArrowColumn: TypeAlias = ArrowArrayExportable | ArrowStreamExportable
 """A column of strings, or a table that has no other."""
 
 SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
-"""What the spelling of a special token in text means.
+"""How to read the spelling of a special token in text.
 
 - `"ignore"`: it is text like any other.
 - `"allow"`: it is that token.
@@ -46,12 +46,12 @@ SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str
 - a set of names: these are tokens, the others are text like any other.
 
 Text that is not such a token never becomes its id: the model segments it as if the token were not
-in the vocabulary. A character that no other token spells is unknown to it, or an `EncodeError`
-where nothing stands for unknown text.
+in the vocabulary. A character that no other token spells becomes the unknown token, or is an
+`EncodeError` if there is none.
 """
 
 Texts: TypeAlias = str | Iterable[str | Sequence[Any] | None] | ArrowColumn
 """A text, words of one, or a batch: texts, pairs of texts, lists of words, pairs of these."""
 
 Entry: TypeAlias = str | float | tuple[Any, Any] | Iterable[str | float | None] | None
-"""What a batch holds: a text, a pair, the words of a text, or nothing (`None`, NaN)."""
+"""An item of a batch: a text, a pair, the words of a text, or a missing value (`None`, NaN)."""

@@ -1,6 +1,6 @@
 """Arguments of public calls, checked before any work: names, whole numbers, paths.
 
-Look here for "did you mean" of a keyword, and for what is said of a number or a path.
+Look here for the "did you mean" of a keyword, and for the errors about a number or a path.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _MOST_INT = 2**63 - 1
 
 
 def names_checked(function: F) -> F:
-    """Refuses keywords that a method does not have, with the one that may be meant.
+    """Raises for a keyword that a method does not have, with the one that may be meant.
 
-    A constructor keeps the arguments that it was given, to be shown.
+    A constructor stores its arguments, so that they can be shown.
     """
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())[1:]
@@ -58,26 +58,26 @@ def names_checked(function: F) -> F:
                 close = _core.did_you_mean(name, known)
                 hint = f"did you mean {close!r}?" if close else f"it has {', '.join(known)}"
                 # The class may have inherited the function from one that is not public.
-                named = owner.__name__ if isinstance(owner, type) else type(owner).__name__
-                called = f"{named}.{function.__name__}".removesuffix(".__init__")
-                raise ArgumentTypeError(f"{called} has no parameter {name!r} ({hint})")
+                kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+                method = f"{kind}.{function.__name__}".removesuffix(".__init__")
+                raise ArgumentTypeError(f"{method} has no parameter {name!r} ({hint})")
         if function.__name__ == "__init__":
             with contextlib.suppress(TypeError):
-                given = signature.bind(owner, *args, **kwargs).arguments
-                owner._given = dict(list(given.items())[1:])
+                arguments = signature.bind(owner, *args, **kwargs).arguments
+                owner._given = dict(list(arguments.items())[1:])
         return function(owner, *args, **kwargs)
 
     return cast(F, checked)
 
 
 def check_kind(name: str, value: object, kind: type, expected: str) -> None:
-    """Refuses a value of another type, so that nothing compares or converts it first."""
+    """Raises for a value of another type, before it is compared or converted."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(value).__name__}")
 
 
 def check_named(name: str, values: object, kind: type, expected: str) -> None:
-    """Refuses anything but a mapping from names to values of one type."""
+    """Raises for anything but a mapping from names to values of one type."""
     if not isinstance(values, Mapping):
         raise ArgumentTypeError(
             f"{name} must map each name to {expected}, not {type(values).__name__}"
@@ -88,17 +88,14 @@ def check_named(name: str, values: object, kind: type, expected: str) -> None:
 
 
 def call_text(owner: object, values: dict[str, Any]) -> str:
-    """A call of a constructor with these arguments, each cut where it is long.
+    """A call of a constructor with these arguments; long ones are shortened.
 
     >>> call_text(1, {"name": "x" * 99, "size": 3})
     "int(name='xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, size=3)"
     """
-    texts = (f"{name}={_cut(repr(value))}" for name, value in values.items())
-    return f"{type(owner).__name__}({', '.join(texts)})"
-
-
-def _cut(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 5] + "…"
+    texts = ((name, repr(value)) for name, value in values.items())
+    short = (f"{name}={t if len(t) <= 60 else t[:55] + '…'}" for name, t in texts)
+    return f"{type(owner).__name__}({', '.join(short)})"
 
 
 def checked_int(name: str, value: object, least: int) -> int:
@@ -122,7 +119,7 @@ def _number_text(number: int) -> str:
 
 
 def checked_texts(name: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts of valid Unicode in an order: no set, and not one text."""
+    """Several texts of valid Unicode in a fixed order: neither a set nor a single text."""
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise ArgumentTypeError(f"{name} must be an iterable of str, not {type(texts).__name__}")
     if isinstance(texts, Set):
@@ -144,7 +141,7 @@ def checked_characters(name: str, characters: Iterable[str]) -> list[str]:
 
 
 def checked_path(name: str, path: object, expected: str = "a path") -> str:
-    """A path that the file system can have."""
+    """A path that the file system accepts."""
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(path).__name__}")
     text = os.fspath(path)
@@ -155,14 +152,14 @@ def checked_path(name: str, path: object, expected: str = "a path") -> str:
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
-        raise ArgumentError(f"{name} cannot be {text!r}: a surrogate stands alone") from None
+        raise ArgumentError(f"{name} cannot be {text!r}: it has a lone surrogate") from None
     if "\0" in text:
-        raise ArgumentError(f"{name} cannot be {text!r}: no path holds U+0000")
+        raise ArgumentError(f"{name} cannot be {text!r}: a path cannot contain U+0000")
     return text
 
 
 def checked_errors(errors: object) -> None:
-    """What becomes of bytes that are not UTF-8: one of three words."""
+    """Checks how to treat bytes that are not UTF-8: one of three words."""
     words = ["strict", "replace", "ignore"]
     if not isinstance(errors, str):
         raise ArgumentTypeError(
@@ -187,13 +184,13 @@ def one_of(name: str, value: object, choices: tuple[str, ...], others: str = "")
 
 
 def check_field_word(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:
-    """Checks that a field holds one of the words it may."""
+    """Checks that a field has one of its allowed values."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(map(repr, choices))
         hint = _core.did_you_mean(value, choices) if isinstance(value, str) else None
-        asked = f"; did you mean {hint!r}?" if hint else ""
+        question = f"; did you mean {hint!r}?" if hint else ""
         raise ArgumentError(
-            f"{type(owner).__name__}.{field} must be one of {listed}, not {value!r}{asked}"
+            f"{type(owner).__name__}.{field} must be one of {listed}, not {value!r}{question}"
         )
 
 
@@ -252,7 +249,7 @@ def special_ids(special_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def check_error_handler(errors: object) -> None:
-    """Refuses what is no way to handle bytes that are not UTF-8."""
+    """Raises for anything that does not name an error handler of Python."""
     if not isinstance(errors, str):
         raise ArgumentTypeError(f"errors must be a str, not {type(errors).__name__}")
     if errors in ("replace", "strict", "ignore"):

@@ -1,7 +1,7 @@
 """The exceptions that jeton raises, one tree under `JetonError`, and its warnings.
 
-Look here to learn what to catch. Each class is also the built-in exception that a caller would
-expect in its place, so `except ValueError` and `except FileNotFoundError` keep working.
+Look here for what to catch. Each class is also a subclass of the built-in exception that a caller
+would expect, so `except ValueError` and `except FileNotFoundError` keep working.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class JetonError(Exception):
-    """Whatever jeton raises by itself. Its text says what went wrong, where, and what to do."""
+    """Base class of all errors of jeton. The text says what went wrong, where, and what to do."""
 
     def __str__(self) -> str:
         # KeyError shows the repr of its argument; a message should read as a message.
@@ -49,7 +49,7 @@ class ArgumentTypeError(JetonError, TypeError):
 
 
 class FormatError(JetonError, ValueError):
-    """A file or a byte string is not what its format says."""
+    """A file or a byte string does not follow its format."""
 
 
 class UnsupportedError(JetonError, ValueError):
@@ -57,11 +57,11 @@ class UnsupportedError(JetonError, ValueError):
 
 
 class EncodeError(JetonError, ValueError):
-    """The text holds something that the tokenizer has no token for."""
+    """The text contains something that the tokenizer has no token for."""
 
 
 class SpecialTokenError(JetonError, ValueError):
-    """A special token stands in text where the caller said that none may."""
+    """The text contains a special token, which the caller does not allow."""
 
 
 class UnknownTokenError(JetonError, KeyError, ValueError):
@@ -81,9 +81,9 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class DecodeError(JetonError, UnicodeDecodeError):
-    """The bytes of the decoded tokens are not valid UTF-8, and `errors="strict"` was asked for.
+    """With `errors="strict"`, the bytes of the decoded tokens are not valid UTF-8.
 
-    As with `UnicodeDecodeError`, `object` holds the bytes, `start` and `end` the place.
+    As with `UnicodeDecodeError`, `object` has the bytes, `start` and `end` the position.
     """
 
 
@@ -92,20 +92,20 @@ class TrainingError(JetonError, ValueError):
 
 
 class TrainingWarning(UserWarning):
-    """Training went on, but not with all of the corpus as it is."""
+    """Training continued, but a part of the corpus was left out or changed."""
 
 
 class ChatWarning(UserWarning):
-    """A chat template did not print all of what it was given, or a name in it seems misspelled."""
+    """A chat template did not print all of its input, or a name in it seems misspelled."""
 
 
 class FormatWarning(UserWarning):
-    """A file was read as its library reads it, but it seems not to be what it was meant to be; or
-    one was written that does not hold all."""
+    """A file was read as its own library reads it but looks wrong, or the format of a written file
+    cannot express everything."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warns in the name of whoever called jeton."""
+    """Warns, pointing at the line that called jeton."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jeton."):
         level, frame = level + 1, frame.f_back
@@ -113,12 +113,12 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 
 
 class DownloadError(JetonError, OSError):
-    """A file could not be fetched."""
+    """A file could not be downloaded."""
 
 
 class ChecksumError(DownloadError, ValueError):
-    """A fetched file is not the one that was published."""
+    """A downloaded file is not the published one."""
 
 
 class InternalError(JetonError, RuntimeError):
-    """A mistake in jeton itself, for you to report."""
+    """A bug in jeton itself: please report it."""

@@ -1,7 +1,7 @@
-"""Files of this machine: opened only if they are files, written beside what they replace; digests.
+"""Local files: safe reading of untrusted paths, writing with replacement, digests.
 
-Look here to read a file that may be a stranger's: a pipe that nobody writes to, or a device that
-never ends, is refused, and so is what is too large to be what it is said to be.
+Look here to read a file that may be a stranger's: a pipe that nobody writes to, a device that never
+ends, and a file that is too large for its purpose are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["LARGEST", "FileDigest", "create_beside", "digest_of", "opened", "rea
 
 _AT_A_TIME = 1 << 20
 LARGEST = 1 << 28
-"""Bytes of the largest file that is read whole: records, and files beside tokenizers."""
+"""The size limit of files that are read as a whole: records, and files beside tokenizers."""
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
@@ -35,11 +35,11 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read(path: str | os.PathLike[str], limit: int = LARGEST) -> bytes:
-    """What a file holds.
+    """The contents of a file.
 
     Args:
         path: The file.
-        limit: The most bytes that it may have.
+        limit: The maximum size in bytes.
 
     Raises:
         MissingFileError: There is no such file.
@@ -49,7 +49,7 @@ def read(path: str | os.PathLike[str], limit: int = LARGEST) -> bytes:
         size = os.fstat(file.fileno()).st_size
         if size <= limit:
             contents = file.read(size + 1)
-            # It may grow, and those of the system say that they are empty.
+            # It may grow, and files of /proc claim to be empty.
             while size < len(contents) <= limit and (more := file.read(_AT_A_TIME)):
                 contents += more
             if len(contents) <= limit:
@@ -58,7 +58,7 @@ def read(path: str | os.PathLike[str], limit: int = LARGEST) -> bytes:
 
 
 def write(path: str | os.PathLike[str], contents: bytes) -> None:
-    """Puts a file into a folder that is there, whole or not at all. A link stays a link.
+    """Writes a file into an existing folder, completely or not at all. A link stays a link.
 
     Raises:
         MissingFileError: There is no such folder.
@@ -71,10 +71,10 @@ def write(path: str | os.PathLike[str], contents: bytes) -> None:
 
 
 def create_beside(target: Path) -> tuple[Path, BinaryIO]:
-    """A new file in the folder of `target`, to write to and then to rename: its path, and the file.
+    """A new file in the folder of `target`, to write to and then to rename: its path and the file.
 
-    It has the permissions of what it is to replace. No link is followed, and nothing that is there
-    is opened, whoever put it there.
+    It has the permissions of the file that it will replace. No link is followed and no existing
+    file is opened, whoever put it there.
 
     Raises:
         FileError: The folder cannot be written to.
@@ -85,7 +85,7 @@ def create_beside(target: Path) -> tuple[Path, BinaryIO]:
 
 @dataclass(frozen=True)
 class FileDigest:
-    """The identity of a file: equal if it is the same file, unchanged."""
+    """The identity of a file: equal for files with the same contents."""
 
     bytes: int
     """Its size."""
@@ -94,7 +94,7 @@ class FileDigest:
 
 
 def digest_of(path: Path, stopped: Event | None = None) -> FileDigest:
-    """The size and the SHA-256 of a file; of what was read of it when it was stopped.
+    """The size and the SHA-256 of a file, or of the part that was read before `stopped` was set.
 
     Raises:
         OSError: It cannot be read.

@@ -17,7 +17,6 @@ import os
 import threading
 from collections.abc import Callable
 from importlib import _bootstrap
-from typing import Any
 
 __all__ = ["wait_for_imports_before_forks"]
 
@@ -25,7 +24,7 @@ _PACKAGES = ("jeton", "numpy")
 
 
 def wait_for_imports_before_forks() -> None:
-    """Has every fork of this process wait for imports that have begun."""
+    """Makes every fork of this process wait until no import of these packages is in progress."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
             before=_wait, after_in_parent=_imp.release_lock, after_in_child=_imp.release_lock
@@ -33,19 +32,19 @@ def wait_for_imports_before_forks() -> None:
 
 
 def _wait() -> None:
-    """Takes the lock without which no import begins, when no other thread is at one."""
+    """Takes the global import lock once no other thread is importing, so that none can start."""
     _imp.acquire_lock()
-    while others := _being_imported():
+    while others := _imports_in_progress():
         _imp.release_lock()
         for name in others:
-            with contextlib.suppress(ImportError):  # that thread is told
+            with contextlib.suppress(ImportError):  # the other thread raises it
                 importlib.import_module(name)
         _imp.acquire_lock()
 
 
-def _being_imported() -> set[str]:
-    """The names of modules that threads have begun to import: Python has a lock for each."""
-    locks: dict[str, Callable[[], Any]] = getattr(_bootstrap, "_module_locks", {})
+def _imports_in_progress() -> set[str]:
+    """The modules that other threads are importing: Python holds a lock for each."""
+    locks: dict[str, Callable[[], object]] = getattr(_bootstrap, "_module_locks", {})
     return {
         name
         for name, reference in list(locks.items())

@@ -1,8 +1,8 @@
 """Former import paths: modules that were once directly in `jeton` are still found there.
 
-Look here if `import jeton.corpus` should go on working. The table says where each module is now. A
-former path gives the same module object as the new one, so that there is one class of each name and
-old pickles load. Type checkers know only the new paths.
+Look here to keep `import jeton.corpus` working. The table says where each module is now. A former
+path gives the same module object as the new one, so there is one class of each name and old pickles
+load. Type checkers know only the new paths.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ MOVED = {
 
 
 class _MovedModules:
-    """Finds a former path, or a module below one, and imports what is there now in its place.
+    """Finds a former path, or a module below one, and imports the module of today in its place.
 
-    It is asked before Python's own finders: these would find the modules below a package that has
-    moved by its `__path__`, and load them a second time.
+    It comes before Python's own finders: these would find the modules of a moved package by its
+    `__path__`, and load them a second time.
     """
 
     def find_spec(

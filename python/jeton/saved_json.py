@@ -1,4 +1,4 @@
-"""Results saved as JSON: written whole or not at all, read with errors that name the file."""
+"""Results saved as JSON: written completely or not at all; errors of reading name the file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from jeton.errors import FormatError
 __all__ = ["dumps", "read", "write"]
 
 _ESCAPES: Final = {code: json.dumps(chr(code))[1:-1] for code in CONTROLS if code > 126}
-"""JSON escapes what is smaller by itself."""
+"""JSON itself escapes the smaller ones."""
 
 
 def dumps(content: object, indent: int | None = None) -> str:
-    r"""JSON that any terminal and any stream takes, whatever it holds.
+    r"""JSON that is safe to print on any terminal and to write to any stream.
 
-    Characters stand as they are, but for those that command a terminal and for lone surrogates, as
-    in the name of a file that is not UTF-8: these are escaped, and read back as they were.
+    Only characters that control a terminal and lone surrogates (as in the name of a file that is
+    not UTF-8) are escaped; reading the JSON gives them back.
 
     >>> dumps({"file": "é.txt"}), dumps(["\udcff.txt", "\x9b"])
     ('{"file": "é.txt"}', '["\\udcff.txt", "\\u009b"]')
@@ -31,7 +31,7 @@ def dumps(content: object, indent: int | None = None) -> str:
 
 
 def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | None = None) -> None:
-    """Writes `content`, beside the place first.
+    """Writes `content` to a temporary file first, which then takes its place.
 
     Raises:
         FileError: The file cannot be written.
@@ -41,21 +41,21 @@ def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | N
     _core.write_into(folder or ".", [(name, text.encode())])
 
 
-def _no_number(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
 def read(path: str | os.PathLike[str], what: str) -> tuple[str, Any]:
-    """The file's name, and what it holds; `what` is what it should be, for errors.
+    """The file's name and its content; `what` says in errors what the file should be.
 
     Raises:
         MissingFileError: There is no such file.
-        FileError: It is no file, is too large, or cannot be read.
-        FormatError: It is no JSON.
+        FileError: It is not a file, is too large, or cannot be read.
+        FormatError: It is not JSON.
     """
     source = checked_path("path", path)
     contents = files.read(source)
     try:
-        return source, json.loads(contents.decode(), parse_constant=_no_number)
+        return source, json.loads(contents.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{source} is not a {what}: {error}") from None

@@ -1,23 +1,28 @@
 """`patch_transformers`: the tokenizers that `AutoTokenizer` loads encode with jeton.
 
-Look here for what is compared before that, and for which calls are left to the library's own code.
+Look here for what is compared first, and for which calls the library's own code still handles.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jeton import samples
 from jeton.errors import FormatWarning, JetonError, UnsupportedError, warn_caller
 from jeton.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    import tokenizers
+
+    from jeton.encoding.calls import BatchEncoding
+
 __all__ = ["TransformersPatch", "patch_transformers"]
 
 _CHANGES: Final = ("add_tokens", "add_special_tokens")
-"""Methods after which texts may have other ids, as after an attribute is set."""
+"""Methods that may change the ids of texts, as setting an attribute may."""
 _HARMLESS: Final = ("encode_special_tokens",)
 _NASTY: Final = (
     "",
@@ -27,15 +32,15 @@ _NASTY: Final = (
     "東京 🙂👍🏽 \u200b\ufeff\x00",
     "don't 3.14 1,204",
 )
-_PROOF: Final = 4_000
-"""Characters of each text that ships with jeton."""
+_SAMPLE_LENGTH: Final = 4_000
+"""How many characters of each text that ships with jeton are compared."""
 
 
 class TransformersPatch:
     """What `patch_transformers` did, and how to undo it.
 
     Attributes:
-        encoded_by_jeton: How many tokenizers were loaded that encode with jeton.
+        encoded_by_jeton: How many of the loaded tokenizers encode with jeton.
         refused: Why the others do not, in the order in which they were loaded.
         is_undone: Whether `undo` was called.
     """
@@ -47,9 +52,9 @@ class TransformersPatch:
         self.is_undone = False
 
     def undo(self) -> None:
-        """Lets `AutoTokenizer` load as before, also if another patch came later, which stays.
+        """Makes `AutoTokenizer` load as before this patch; a later patch stays in effect.
 
-        Tokenizers that were loaded do not change. To undo a patch twice has no effect.
+        Tokenizers that are already loaded do not change. Undoing a patch twice has no effect.
         """
         self.is_undone = True
         self._undo()
@@ -67,19 +72,19 @@ class TransformersPatch:
 
 
 def patch_transformers() -> TransformersPatch:
-    """Lets `AutoTokenizer.from_pretrained` return tokenizers that encode with jeton.
+    """Makes `AutoTokenizer.from_pretrained` return tokenizers that encode with jeton.
 
     Each has the class that it would have without the patch, with all its methods. When it is
     loaded, its ids are compared with jeton's on texts of many kinds; if they differ, or it is not a
-    fast tokenizer, it stays as it is, and a warning says why. Offsets are the library's. Calls that
-    truncate, pad, encode pairs or take words are left to the library's own code, and so is
-    everything once the tokenizer was changed in a way that jeton cannot follow.
+    fast tokenizer, it stays as it is, and a warning says why. Offsets are the library's. The
+    library's own code still handles calls that truncate, pad, encode pairs or take words, and all
+    calls once the tokenizer is changed in a way that jeton cannot follow.
 
     Returns:
-        What was done; `undo()` takes it back, and so does the end of a `with` block.
+        The patch. Its `undo()`, or the end of a `with` block, restores the library.
 
     Warns:
-        FormatWarning: A tokenizer was loaded that does not encode with jeton; it says why.
+        FormatWarning: A loaded tokenizer does not encode with jeton; the warning says why.
 
     Raises:
         UnsupportedError: transformers is not installed.
@@ -104,7 +109,7 @@ def patch_transformers() -> TransformersPatch:
         if patch.is_undone:
             return fast
         try:
-            fast._tokenizer = _Backend(*_proved(getattr(fast, "_tokenizer", None)))
+            fast._tokenizer = _Backend(*_compare(getattr(fast, "_tokenizer", None)))
         except JetonError as error:
             patch.refused.append(str(error))
             warn_caller(f"the tokenizer does not encode with jeton: {error}", FormatWarning)
@@ -123,9 +128,9 @@ def patch_transformers() -> TransformersPatch:
     return patch
 
 
-def _proved(theirs: Any) -> tuple[Any, Tokenizer, bool]:
+def _compare(theirs: object) -> tuple[tokenizers.Tokenizer, Tokenizer, bool]:
     """The library's tokenizer, jeton's, which gives the same ids, and whether their offsets are the
-    same too. (jeton's cover all that a token came from, also what a normalizer composed.)
+    same too. (jeton's cover the whole source of a token, also what a normalizer composed.)
 
     Raises:
         JetonError: jeton does not give the same ids.
@@ -139,7 +144,12 @@ def _proved(theirs: Any) -> tuple[Any, Tokenizer, bool]:
         raise UnsupportedError("its model has a dropout, so its ids are random")
     ours = Tokenizer.from_json(json.dumps(values))
     same_offsets = True
-    for text in _texts(ours):
+    texts = [
+        *_NASTY,
+        *(text[:_SAMPLE_LENGTH] for text in samples.read_all().values()),
+        *(f"a {token.content} b{token.content}c" for token in ours.added_tokens[:64]),
+    ]
+    for text in texts:
         for adds in (True, False):
             expected = theirs.encode(text, add_special_tokens=adds)
             row = _row(ours, text, adds=adds)
@@ -151,15 +161,7 @@ def _proved(theirs: Any) -> tuple[Any, Tokenizer, bool]:
     return theirs, ours, same_offsets
 
 
-def _texts(tok: Tokenizer) -> Iterator[str]:
-    yield from _NASTY
-    for text in samples.read_all().values():
-        yield text[:_PROOF]
-    for token in tok.added_tokens[:64]:
-        yield f"a {token.content} b{token.content}c"
-
-
-def _row(tok: Tokenizer, text: str, *, adds: bool) -> Any:
+def _row(tok: Tokenizer, text: str, *, adds: bool) -> BatchEncoding:
     return tok(
         text,
         add_special_tokens=adds,
@@ -170,7 +172,7 @@ def _row(tok: Tokenizer, text: str, *, adds: bool) -> Any:
 
 
 class _PatchedEncoding:
-    """An encoding with jeton's ids; what is seldom asked for comes from the library."""
+    """An encoding with jeton's ids; the library computes the rarely used attributes."""
 
     def __init__(self, backend: _Backend, text: str, ids: list[int], adds: bool) -> None:
         self.ids = ids
@@ -200,7 +202,7 @@ class _Backend:
     """A tokenizer of the library whose texts are encoded by jeton.
 
     Attributes:
-        theirs: The library's, for all but encoding.
+        theirs: The library's tokenizer, for everything but encoding.
         ours: jeton's; `None` once a change made the two differ.
         same_offsets: Whether the offsets of the two are the same.
     """
@@ -228,19 +230,19 @@ class _Backend:
         add_special_tokens: bool = True,
     ) -> Any:
         """The encoding of a text, or of a pair."""
-        if pair is None and self._takes([sequence], is_pretokenized):
-            return self._encoded([sequence], add_special_tokens)[0]
+        if pair is None and self._can_encode([sequence], is_pretokenized):
+            return self._encode([sequence], add_special_tokens)[0]
         return self.theirs.encode(sequence, pair, is_pretokenized, add_special_tokens)
 
     def encode_batch(
         self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Any:
         """The encodings of texts."""
-        if self._takes(input, is_pretokenized):
-            return self._encoded(input, add_special_tokens)
+        if self._can_encode(input, is_pretokenized):
+            return self._encode(input, add_special_tokens)
         return self.theirs.encode_batch(input, is_pretokenized, add_special_tokens)
 
-    def _takes(self, texts: Any, is_pretokenized: bool) -> bool:
+    def _can_encode(self, texts: Any, is_pretokenized: bool) -> bool:
         theirs = self.theirs
         return (
             self.ours is not None
@@ -251,16 +253,16 @@ class _Backend:
             and all(isinstance(text, str) for text in texts)
         )
 
-    def _encoded(self, texts: Any, adds: bool) -> list[_PatchedEncoding]:
+    def _encode(self, texts: Any, adds: bool) -> list[_PatchedEncoding]:
         assert self.ours is not None
         rows = self.ours(list(texts), add_special_tokens=adds, special="allow")["input_ids"]
         return [
             _PatchedEncoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)
         ]
 
-    def _changed(self) -> None:
+    def _compare_again(self) -> None:
         try:
-            _, ours, same_offsets = _proved(self.theirs)
+            _, ours, same_offsets = _compare(self.theirs)
             object.__setattr__(self, "ours", ours)
             object.__setattr__(self, "same_offsets", same_offsets)
         except JetonError:
@@ -271,22 +273,22 @@ class _Backend:
         if name not in _CHANGES:
             return value
 
-        def changing(*args: Any, **options: Any) -> Any:
+        def call_and_compare(*args: Any, **options: Any) -> Any:
             result = value(*args, **options)
-            self._changed()
+            self._compare_again()
             return result
 
-        return changing
+        return call_and_compare
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.theirs, name, value)
         if name not in _HARMLESS:
-            self._changed()
+            self._compare_again()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Backend, (self.theirs, self.ours, self.same_offsets)
 
-    def __deepcopy__(self, memo: Any) -> _Backend:
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Backend:
         import copy
 
         return _Backend(copy.deepcopy(self.theirs, memo), self.ours, self.same_offsets)

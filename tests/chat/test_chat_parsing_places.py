@@ -19,6 +19,7 @@ from jeton.chat import FORMATS, Event, Parsed, ParseStream
 from jeton.chat.parsing import places
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.places import NOWHERE, Places
+from jeton.chat.parsing.symbols import compiled
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 TOOLS: list[Any] = [None, [WEATHER], [WEATHER, TOOL], [{"name": "f", "parameters": {}}]]
@@ -170,6 +171,34 @@ def test_no_id_of_a_list_is_read_if_one_is_none() -> None:
         assert stream.parsed.content == "B"
 
 
+def test_a_token_within_a_string_ends_nothing_once_its_steps_are_known() -> None:
+    """In one text, the fence in front of the token would be part of the mark."""
+    tok = byte_level("".join(MARKS))
+    begin = (
+        '<|thought_start|>\n<|thought_end|>\n<|tool_call_start|>\n```python\nget_weather(city="a'
+    )
+    ids = tok.encode(f'{begin}\n```\n<|tool_call_end|>b", days=3)', special="allow")
+    events = read_plainly(tok.parse_stream(format="minicpm3", tools=[WEATHER]), ids)
+    for _ in range(3):
+        assert read(tok.parse_stream(format="minicpm3", tools=[WEATHER]), ids) == events
+
+
+@pytest.mark.medium
+def test_marks_are_found_as_their_expressions_find_them() -> None:
+    rng = random.Random(6)
+    for format in FORMATS.values():
+        states = compiled(format, {}, ["<|im_end|>"]).states.values()
+        for _ in range(30):
+            text = "".join(answer(rng, format.name) for _ in range(rng.choice((1, 4))))
+            text, at = text[: rng.randrange(len(text) + 1)], rng.randrange(9)
+            for state in states:
+                for last, expression in ((False, state.expression), (True, state.last_expression)):
+                    found, expected = state.mark(text, at, last=last), expression.search(text, at)
+                    assert (found and found.span()) == (expected and expected.span())
+                expected = state.tail_expression.search(text, at)
+                assert state.tail(text, at) == (expected.start() if expected else len(text))
+
+
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Vik", "days": [1, 2]}}\n</tool_call>'
 XML = (
     "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Vik, by the sea</arg_value>\n"
@@ -215,6 +244,7 @@ def test_nothing_that_a_model_wrote_outlives_its_answer() -> None:
     """Places hold words of formats and tools, steps the text of one token."""
     tok, rng = of_long_tokens(), random.Random(9)
     secret = "Zyzzyva 4711 Qwxjk"
+    seen = 0
     shown = {name: "".join(it[0] for it in WRITTEN[name]) for name in FORMATS}
     for format in FORMATS:
         for _ in range(3):
@@ -225,13 +255,15 @@ def test_nothing_that_a_model_wrote_outlives_its_answer() -> None:
             stream = tok.parse_stream(format=format, tools=[WEATHER])
             read(stream, ids_of(rng, tok, text))
             kept = [*stream._places._places.values()]
-            assert len(kept) > 3
+            seen += len(kept)
             for place in kept:
                 assert not re.search(r"Zy|47|Qw", repr(place.where)), place.where
-                for token, said, _ in place.values():
-                    assert len(token) < 10 or token in MARKS
-                    if said is not None and said.text != token:
-                        assert not re.search(r"Zyzzyva|4711", said.text)
+                texts = [text for text, _, _ in place.values()]
+                said = [step[1] for step in place.values() if step[1] is not None]
+                for text in [*texts, *(it.text for it in place.known.values())]:
+                    assert len(text) < 10 or text in MARKS
+                assert not any(re.search(r"Zyzzyva|4711", it.text) for it in said)
+    assert seen > 100
 
 
 def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

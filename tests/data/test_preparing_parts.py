@@ -19,7 +19,7 @@ from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data import PrepareProgress, layouts
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.journal import Consumed, Journal
-from jeton.data.preparing.sinks import ByHash, CutAtToken, Plain, Sink, hash_limit, parted
+from jeton.data.preparing.sinks import ByHash, CutAtToken, Plain, Sink, hash_limit, split_lengths
 from jeton.errors import FileError, FormatError
 
 RUN = {"jeton": "1", "tokenizer": "d", "options": {"layout": "jeton"}, "inputs": {"train": []}}
@@ -180,7 +180,7 @@ def test_one_cut_parts_a_document(tmp_path: Path, cuts: list[int], share: Fracti
     sink = CutAtToken(train, val, share, tmp_path, "uint16", None)
     through(sink, blocks(LENGTHS, KEYS, cuts), [train, val])
     at = int(15 * (1 - share))
-    before, behind = parted(np.array(LENGTHS), at)
+    before, behind = split_lengths(np.array(LENGTHS), at)
     assert written(tmp_path, "train") == rows(list(range(at)), before.tolist())
     assert written(tmp_path, "val") == rows(list(range(at, 15)), behind.tolist())
 

@@ -12,7 +12,7 @@ import pytest
 import jeton
 from edit_families import FAMILIES, some_lines
 from jeton import edit
-from jeton.edit.configuration import moved
+from jeton.edit.configuration import with_new_ids
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, UnsupportedError
 
@@ -130,7 +130,7 @@ BAD_IDS: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("old, new", BAD_IDS.values(), ids=BAD_IDS.keys())
 def test_ids_of_tokens_that_are_gone(old: Any, new: Any) -> None:
-    assert moved(old, edit.IdMap((0, -1, 1), 2, {})) == new
+    assert with_new_ids(old, edit.IdMap((0, -1, 1), 2, {})) == new
 
 
 @pytest.mark.parametrize(
@@ -365,10 +365,10 @@ def test_another_tokenizer_is_refused(model: Path, tmp_path: Path) -> None:
     other = jeton.BPETrainer(ROWS, pattern="gpt4", special_tokens=["<|end|>", "<|pad|>"]).train(
         some_lines(77)
     )
-    with pytest.raises(ArgumentError, match=r"id \d+ is b'.*' to the tokenizer in .*model and b'"):
+    with pytest.raises(ArgumentError, match=r"id \d+ is b'.*' in the tokenizer of .*model and b'"):
         edit.rewrite_checkpoint(model, edit.truncate(other, 300), tmp_path / "new")
     assert not (tmp_path / "new").exists()
-    with pytest.raises(ArgumentTypeError, match="edited must be what a change"):
+    with pytest.raises(ArgumentTypeError, match="edited must be the result"):
         edit.rewrite_checkpoint(model, tok, tmp_path / "new")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="init must be"):
         edit.rewrite_checkpoint(
@@ -393,13 +393,13 @@ def test_a_model_is_never_in_memory_at_once(
     )
     monkeypatch.setattr(tensors, "_BLOCK", blocks)
     opened: list[str] = []
-    moved = tensors.Tables.moved
+    moved = tensors.Tables.remap
 
     def listed(self: Any, path: Path, name: str, axis: int) -> Any:
         opened.append(name)
         return moved(self, path, name, axis)
 
-    monkeypatch.setattr(tensors.Tables, "moved", listed)
+    monkeypatch.setattr(tensors.Tables, "remap", listed)
     edited = changed(FAMILIES["bpe"](1))
     tracemalloc.start()
     edit.rewrite_checkpoint(model, edited, tmp_path / "new")

@@ -12,9 +12,9 @@ import jeton
 from edit_families import FAMILIES, WITH_MORE, some_lines
 from jeton import edit
 from jeton.components import decoders, models, pre_tokenizers
-from jeton.edit.scores import placed_behind
+from jeton.edit.scores import with_scores
 from jeton.edit.spelling import merged_from
-from jeton.edit.vocabulary import rebuilt
+from jeton.edit.vocabulary import rebuild
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -131,7 +131,7 @@ def test_pieces_with_parts_of_deep_ones() -> None:
     tok = with_deep_pieces(1)
     model = tok.model
     assert isinstance(model, models.SentencePiece)
-    placed, unreached = placed_behind(ModelFile.parse(model.proto).pieces, ["▁▁▁▁", "zqz", "qz"])
+    placed, unreached = with_scores(ModelFile.parse(model.proto).pieces, ["▁▁▁▁", "zqz", "qz"])
     assert [piece.text for piece in placed] == ["▁▁▁▁", "qz"] and unreached == ["zqz"]
     assert placed[0].score < -1e9 < -1e6 < placed[1].score
 
@@ -177,7 +177,7 @@ def test_special_tokens_are_added(family: str) -> None:
     assert edited.tok.special_tokens["<|two|>"] == first + 1
     for text in some_lines(1, 10):
         assert edited.tok.encode(text) == tok.encode(text)
-    with pytest.raises(ArgumentError, match=f"there already, with id {first}"):
+    with pytest.raises(ArgumentError, match=f"already exists, with id {first}"):
         edit.add_special_tokens(edited.tok, ["<|one|>"])
 
 
@@ -291,7 +291,7 @@ def test_bytes_that_are_missing_are_not_learned(n: int) -> None:
     assert isinstance(model, models.BPE)
     never = {bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0x100))}
     order = [id for token, id in tok.vocab.items() if token not in never]
-    tok = rebuilt(tok, order)
+    tok = rebuild(tok, order)
     edited = edit.extend(tok, ESTONIAN, n)
     assert len(edited.added) == n and all(len(token) > 1 for token in edited.added)
     assert edited.tok.max_id == tok.max_id + n

@@ -181,8 +181,8 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "negative": ({"counts": {1: -1}}, ArgumentError, "counts"),
     "unknown drop": ({"drop": [b"nowhere"]}, UnknownTokenError, "nowhere"),
     "unknown id": ({"drop": [99_999]}, UnknownTokenError, "99999"),
-    "a byte": ({"drop": [b"a"]}, ArgumentError, "cannot go"),
-    "a special": ({"drop": ["<|end|>"]}, ArgumentError, "cannot go"),
+    "a byte": ({"drop": [b"a"]}, ArgumentError, "cannot be removed"),
+    "a special": ({"drop": ["<|end|>"]}, ArgumentError, "cannot be removed"),
     "script": ({"scripts": ["Klingon"]}, ArgumentError, "Klingon"),
     "scripts": ({"scripts": "Latin"}, ArgumentTypeError, "scripts"),
 }

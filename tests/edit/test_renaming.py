@@ -145,13 +145,13 @@ def test_what_is_no_reserved_token_is_refused() -> None:
         with pytest.raises(error) as caught:
             edit.rename(tok, names)  # type: ignore[arg-type]
         assert told in str(caught.value)
-    with pytest.raises(UnsupportedError, match="'</s>' is known to the SentencePiece model"):
+    with pytest.raises(UnsupportedError, match="the SentencePiece model finds '</s>'"):
         edit.rename(sentencepiece(), {"</s>": "<end>"})
 
 
 def test_a_template_that_spells_it_is_left_and_said() -> None:
     tok = byte_level().replace(chat_template="{{ messages[0].content }}<|end|>")
-    with pytest.warns(FormatWarning, match=r"the chat template spells '<\|end\|>', and is left"):
+    with pytest.warns(FormatWarning, match=r"the chat template contains '<\|end\|>', and was not"):
         assert edit.rename(tok, {"<|end|>": "<|stop|>"}).tok.chat_template == tok.chat_template
 
 

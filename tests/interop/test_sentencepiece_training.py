@@ -112,7 +112,7 @@ def test_files_are_read_and_written(tmp_path: Path) -> None:
 
 def test_lines_that_sentencepiece_leaves_out_are_told() -> None:
     lines = [*LINES, "x" * 5000, "a ▅ b", ""]
-    with pytest.warns(TrainingWarning, match=r"2 lines were left out, .*=4,192 bytes"):
+    with pytest.warns(TrainingWarning, match=r"2 lines were left out: .*=4,192 bytes"):
         assert pieces_of(trained(sentence_iterator=iter(lines))) == pieces_of(trained())
 
 
@@ -120,24 +120,24 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no such option": ({"vocab_sizes": 3}, ArgumentError, "did you mean 'vocab_size'"),
     "another kind": ({"model_type": "word"}, UnsupportedError, "WordLevelTrainer"),
     "what there is not": ({"input_sentence_size": 200}, UnsupportedError, "input_sentence_size"),
-    "two sources": ({"input": "a.txt"}, ArgumentError, "give input, or sentence_iterator"),
+    "two sources": ({"input": "a.txt"}, ArgumentError, "give either input or sentence_iterator"),
     "no number": ({"vocab_size": "many"}, ArgumentTypeError, "vocab_size must be a number"),
     "no flag": ({"split_digits": "maybe"}, ArgumentTypeError, "split_digits must be a bool"),
     "a wrong id": ({"unk_id": 99}, ArgumentError, "does not hold"),
     "two ways to part": (
         {"pretokenizer": str.split, "pretokenization_delimiter": "|"},
         ArgumentError,
-        "both part text",
+        "both split text",
     ),
     "parts that are another text": (
         {"pretokenizer": lambda text: ["hello"]},
         ArgumentError,
-        "are not that text again",
+        "do not join to that text",
     ),
     "rules twice": (
         {"normalizer": SentencePieceNormalizer(rule_name="nfkc"), "add_dummy_prefix": True},
         ArgumentError,
-        "add_dummy_prefix is what normalizer says",
+        "add_dummy_prefix and normalizer contradict",
     ),
 }
 
@@ -210,7 +210,7 @@ def test_rules_of_a_model_and_of_a_file(tmp_path: Path) -> None:
 
 
 BAD_RULES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "nothing": (SentencePieceNormalizer, ArgumentError, "nothing says which rules"),
+    "nothing": (SentencePieceNormalizer, ArgumentError, "no rules are given"),
     "a rule without a source": (
         lambda: SentencePieceNormalizer(norm_map=[("", "a")]),
         ArgumentError,
@@ -224,7 +224,7 @@ BAD_RULES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a rule twice": (
         lambda: SentencePieceNormalizer(norm_map=[("a", "b"), ("a", "c")]),
         ArgumentError,
-        "is there twice",
+        "is given twice",
     ),
     "no UTF-8": (
         lambda: SentencePieceNormalizer(norm_map=[(b"\xff", b"a")]),
@@ -239,12 +239,12 @@ BAD_RULES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no model": (
         lambda: SentencePieceNormalizer(model_proto=b"\x0a\xff"),
         FormatError,
-        "breaks off",
+        "truncated at byte",
     ),
     "no normalizer": (
         lambda: SentencePieceNormalizer(model_proto=b"\x0a\x00"),
         FormatError,
-        "says nothing of a normalizer",
+        "has no specification of a normalizer",
     ),
 }
 

@@ -35,7 +35,7 @@ def vocabularies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Files are taken from the folder of real vocabularies, for tiktoken as well."""
     needed(VOCABULARIES)
     monkeypatch.setenv("JETON_DATA_DIR", str(VOCABULARIES))
-    monkeypatch.setattr(jeton.tiktoken.registry, "_loaded", {})
+    monkeypatch.setattr(jeton.tiktoken.registry, "_encodings", {})
 
 
 def their_constructor(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def test_unknown_encodings(name: str) -> None:
     for module in (tiktoken, jeton.tiktoken):
         with pytest.raises(ValueError):
             module.get_encoding(name)
-    with pytest.raises(ValueError, match="no encoding is called"):
+    with pytest.raises(ValueError, match="there is no encoding"):
         get_encoding(name)
 
 
@@ -192,7 +192,7 @@ def test_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken_ext", namespace)
     monkeypatch.setitem(sys.modules, "tiktoken_ext.of_a_test", plugin)
     monkeypatch.setattr(jeton.tiktoken.registry, "_plugins", None)
-    monkeypatch.setattr(jeton.tiktoken.registry, "_loaded", {})
+    monkeypatch.setattr(jeton.tiktoken.registry, "_encodings", {})
     assert list_encoding_names()[-2:] == ["o200k_harmony", "of_a_test"]
     assert get_encoding("of_a_test").encode("the") == made._encode_single_piece("the")
 

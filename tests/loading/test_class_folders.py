@@ -24,7 +24,7 @@ GOLDEN: dict[str, Any] = json.loads(
 TEXTS: list[str] = GOLDEN["texts"]
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*tokenizer_config.json does not say:jeton.errors.FormatWarning"
+    "ignore:.*tokenizer_config.json does not set:jeton.errors.FormatWarning"
 )
 
 
@@ -115,7 +115,7 @@ BROKEN = [
     ("no model", "llama", {"tokenizer.model": "\x0a\x7f"}, "is cut off"),
     ("a flag", "llama", _class("Llama", legacy=7), "legacy: expected true"),
     ("a token", "llama", _class("Llama", bos_token=7), "expected a token"),
-    ("an id twice", "gpt2", {"added_tokens.json": '{"a": 700, "b": 700}'}, "one id, 700"),
+    ("an id twice", "gpt2", {"added_tokens.json": '{"a": 700, "b": 700}'}, "the same id, 700"),
     ("another id", "gpt2", {"added_tokens.json": '{"<unk>": 700}'}, "has the id 700"),
     ("a negative id", "gpt2", {"added_tokens.json": '{"x": -1}'}, "expected an id"),
     ("a language", "mbart", _class("MBart", src_lang="xx"), "src_lang"),
@@ -137,12 +137,12 @@ BROKEN += [
     ),
     ("never split", "bert", _class("Bert", never_split=["x"]), "never_split"),
     ("T5 without a space", "t5", _class("T5", legacy=False, add_prefix_space=False), "one space"),
-    ("no padding", "nllb", _class("Nllb", pad_token=None), "its id is fixed"),
+    ("no padding", "nllb", _class("Nllb", pad_token=None), "needs it at a fixed id"),
     ("a foreign language", "nllb", _class("Nllb", src_lang="xx"), "src_lang"),
     ("an unlisted language", "nllb", _class("Nllb", additional_special_tokens=["x"]), "src_lang"),
     ("no offset", "pegasus", _class("Pegasus", offset=0), "offset=0"),
     ("a task", "whisper", _class("Whisper", task="sing"), "'sing' is neither"),
-    ("a spoken language", "whisper", _class("Whisper", language="xx"), "'xx' is none"),
+    ("a spoken language", "whisper", _class("Whisper", language="xx"), "'xx' is not a language"),
     ("no start", "whisper", _class("Whisper", unk_token=None, bos_token=None), "lack"),
     (
         "a language id",
@@ -167,9 +167,9 @@ def test_broken_folders_are_refused(
 
 
 WARNED = [
-    ("a first token", "llama", _class("Llama", legacy=True), "does not say add_bos_token"),
-    ("a first token", "gemma", _class("Gemma"), "does not say add_bos_token"),
-    ("legacy", "llama", _class("Llama", add_bos_token=True), "does not say legacy"),
+    ("a first token", "llama", _class("Llama", legacy=True), "does not set add_bos_token"),
+    ("a first token", "gemma", _class("Gemma"), "does not set add_bos_token"),
+    ("legacy", "llama", _class("Llama", add_bos_token=True), "does not set legacy"),
     ("sampling", "t5", _class("T5", sp_model_kwargs={"enable_sampling": True}), "enable_sampling"),
 ]
 
@@ -195,7 +195,7 @@ def test_numbers_that_a_class_encodes_twice_are_warned_of(tmp_path: Path) -> Non
     assert not [piece for piece in model.pieces if piece.text == "▁9,"]
     pieces = [*model.pieces, ModelPiece("▁9,", -5.0)]
     (folder / "spiece.model").write_bytes(model.with_pieces(pieces))
-    with pytest.warns(FormatWarning, match="'▁9,' and the like"):
+    with pytest.warns(FormatWarning, match="such as '▁9,'"):
         jeton.load(folder)
 
 

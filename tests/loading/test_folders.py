@@ -212,7 +212,7 @@ def test_a_list_that_gives_no_role_is_said(tmp_path: Path) -> None:
     byte_level().save(tmp_path)
     config = {"image_token": ["<|end|>"], "add_bos_token": True, "eos_token": "<|end|>"}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-    with pytest.warns(FormatWarning, match="a list is no token, so image_token gives no role"):
+    with pytest.warns(FormatWarning, match="a list is not a token, so image_token gives no role"):
         tok = jeton.load(tmp_path)
     assert tok.roles == {"eos": "<|end|>"}
 

@@ -138,7 +138,8 @@ def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
         "" if name == "x" or make is harmony else "; a folder, a name without an ending, holds all"
     )
     assert told == [
-        f"{name} does not hold {', '.join(left_out)} (say so again when it is loaded{elsewhere})"
+        f"{name} does not hold {', '.join(left_out)} (give it again when you load the file"
+        f"{elsewhere})"
     ] * bool(left_out)
     assert all(warning.category is FormatWarning for warning in caught)
     assert all(warning.filename == __file__ for warning in caught)

@@ -194,7 +194,7 @@ def test_offline_says_where_to_put_the_file(made_up: registry.PublishedFile) -> 
 
 
 def test_a_folder_is_held_to_the_hash(made_up: registry.PublishedFile, tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=r"made_up is made of made_up\.tiktoken"):
+    with pytest.raises(MissingFileError, match=r"made_up needs made_up\.tiktoken"):
         jeton.load("made_up", folder=tmp_path)
     (tmp_path / made_up.name).write_bytes(BYTES + b"QUI= 256\n")
     with pytest.raises(ChecksumError, match="not the published file"):

@@ -79,7 +79,7 @@ def test_without_a_network_it_is_said_which_file_goes_where(
         jeton.load("gpt2", offline=True)
     for part in (
         f"/encoder.json to {tmp_path / 'encoder.json'}",
-        "gpt2 is made of encoder.json and vocab.bpe",
+        "gpt2 consists of encoder.json and vocab.bpe",
         "'jeton-4k' is a small tokenizer that ships with jeton",
     ):
         assert part in str(caught.value)

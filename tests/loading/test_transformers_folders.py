@@ -191,7 +191,7 @@ def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: P
     if second_names:
         named = f'does not hold the special token "{second_names[0]}"'
         assert told == [
-            f"folder {named} (say so again when it is loaded)",
+            f"folder {named} (give it again when you load the file)",
             f"transformers' tokenizer {named}: it has one name per id",
         ]
     else:
@@ -351,8 +351,8 @@ def test_a_saved_folder_is_read_as_its_file_means_it(row: str, tmp_path: Path) -
         assert again == config and said == []
     else:
         assert said == [
-            f"again names the class {AS_IT_STANDS}, not {name}, by which transformers 5 builds "
-            "stages of its own in place of those of tokenizer.json"
+            f"again names the class {AS_IT_STANDS}, not {name}, for which transformers 5 builds "
+            "its own stages instead of those of tokenizer.json"
         ]
         assert again["tokenizer_class"] == AS_IT_STANDS
         assert again.get("padding_side") == ("left" if name == "LlamaTokenizerFast" else None)

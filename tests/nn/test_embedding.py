@@ -144,7 +144,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "hidden": (
         lambda: nn.TokenEmbedding(4, 4).logits(torch.zeros(2, 5)),
         ArgumentError,
-        r"4\), as the table is, not \(2, 5\)",
+        r"4\), like the table, not \(2, 5\)",
     ),
 }
 

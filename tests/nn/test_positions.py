@@ -262,20 +262,20 @@ def test_positions_along_three_axes_are_those_of_transformers(name: str) -> None
 
 def test_bad_sections_and_factors() -> None:
     for sections, told in (
-        ((1, 1), "three numbers of pairs, 4 together"),
-        ((1, 1, 1), "three numbers of pairs, 4 together"),
+        ((1, 1), "three numbers of pairs with the sum 4"),
+        ((1, 1, 1), "three numbers of pairs with the sum 4"),
         ((-1, 3, 2), "each of sections"),
     ):
         with pytest.raises(ArgumentError, match=told):
             nn.RotaryPositions(8, sections=sections)
-    with pytest.raises(ArgumentError, match="interleaved goes with sections"):
+    with pytest.raises(ArgumentError, match="interleaved needs sections"):
         nn.RotaryPositions(8, interleaved=True)
     rotary = nn.RotaryPositions(8, sections=(2, 1, 1))
     query = torch.randn(3, 5, 8)
     for shape in ((5,), (2, 5), (3, 3, 3, 5), (3, 4)):
-        with pytest.raises(ArgumentError, match="positions must be of shape"):
+        with pytest.raises(ArgumentError, match="positions must have the shape"):
             rotary(query, query, positions=torch.zeros(shape, dtype=torch.long))
-    with pytest.raises(ArgumentError, match="one for each of 4 pairs, not 2"):
+    with pytest.raises(ArgumentError, match="one number for each of 4 pairs, not 2"):
         nn.RotaryPositions(8, scaling=nn.LongRoPEScaling((1.0, 1.0), (1.0, 1.0), 9))
     with pytest.raises(ArgumentTypeError, match="a number for each pair"):
         nn.LongRoPEScaling(1.0, (1.0,), 9)  # type: ignore[arg-type]
@@ -414,9 +414,9 @@ def test_positions_lie_along_the_batch(module: Any, batch: int, between: Any) ->
         assert torch.equal(found[row], placed(x[row], positions[row if batch == 2 else 0]))
     for dtype in (torch.uint8, torch.int16, torch.uint16):
         assert torch.equal(placed(x, positions.to(dtype)), found)
-    with pytest.raises(ArgumentError, match=r"a batch of 3, and \w+ is a batch of 2"):
+    with pytest.raises(ArgumentError, match=r"a batch of 3, but \w+ has 2 rows"):
         placed(x, torch.zeros(3, 5, dtype=torch.long))
-    with pytest.raises(ArgumentError, match=r"\(3, 5\) need a batch in \w+, .* \(5, 8\)"):
+    with pytest.raises(ArgumentError, match=r"\(3, 5\) need a batch axis in \w+, .* \(5, 8\)"):
         placed(torch.zeros(5, 8), torch.zeros(3, 5, dtype=torch.long))
 
 
@@ -536,7 +536,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "other width": (
         lambda: nn.RotaryPositions(8)(torch.zeros(1, 4, 6), torch.zeros(1, 4, 6)),
         ArgumentError,
-        r"query .* 8\), as the positions are, not \(1, 4, 6\)",
+        r"query .* 8\), the size of the positions, not \(1, 4, 6\)",
     ),
     "lengths": (
         lambda: nn.RotaryPositions(8)(torch.zeros(1, 4, 8), torch.zeros(1, 5, 8)),

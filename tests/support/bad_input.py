@@ -389,8 +389,8 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         'did you mean "Lowercase"',
     ),
     "component broken json": (lambda: decoders.from_json("{"), errors.FormatError, "EOF"),
-    "batch offsets": (lambda: J.TokenBatch([1, 2], [0, 3]), ValueError, "offsets must run"),
-    "batch ids": (lambda: J.TokenBatch([-1], [0, 1]), ValueError, "ids must lie between"),
+    "batch offsets": (lambda: J.TokenBatch([1, 2], [0, 3]), ValueError, "offsets must rise"),
+    "batch ids": (lambda: J.TokenBatch([-1], [0, 1]), ValueError, "ids must be between"),
     "batch of no rows": (lambda: J.TokenBatch.from_rows(1), TypeError, "rows must be an iterable"),
     "pad length type": (
         lambda: J.TokenBatch([], [0]).pad("3", pad_id=0),
@@ -405,12 +405,12 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "pad dtype": (
         lambda: J.TokenBatch([], [0]).pad(pad_id=0, dtype="float32"),
         TypeError,
-        "dtype must be a type of integers",
+        "dtype must be a numpy type of integers",
     ),
     "pad without an id": (
         lambda: J.TokenBatch([1], [0, 1]).pad(),
         ValueError,
-        "nothing says what fills the rows.*give pad_id",
+        "has no pad token.*give pad_id",
     ),
     "batch float": (lambda: J.TokenBatch([1.5], [0, 1]), TypeError, "ids must be a sequence"),
 }

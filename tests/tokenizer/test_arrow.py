@@ -292,9 +292,9 @@ def test_offsets_that_somebody_wrote_to_are_refused() -> None:
         for place in (0, 1, 2):
             batch = tok.encode_batch(["ab", "cab"])
             batch.offsets[place] = wrong
-            with pytest.raises(ArgumentError, match="offsets must run from 0 up to the number"):
+            with pytest.raises(ArgumentError, match="offsets must rise from 0 to the number"):
                 pa.array(batch)
-            with pytest.raises(ArgumentError, match="offsets must run from 0 up to the number"):
+            with pytest.raises(ArgumentError, match="offsets must rise from 0 to the number"):
                 batch.pad(pad_id=0)
     batch = tok.encode_batch(["ab", "cab"])
     batch.ids[0] = 70_000

@@ -242,7 +242,7 @@ def test_a_folder_that_does_not_say_is_read_as_by_the_class(tmp_path: Path) -> N
         return [jeton.load(tmp_path).encode(text, special="allow") for text in texts]
 
     legacy = ids_with(legacy=True)
-    with pytest.warns(jeton.errors.FormatWarning, match="does not say legacy"):
+    with pytest.warns(jeton.errors.FormatWarning, match="does not set legacy"):
         assert ids_with() == ids_with(add_prefix_space=False) == legacy != ids_with(legacy=False)
 
 

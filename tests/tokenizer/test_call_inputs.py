@@ -79,7 +79,7 @@ def test_columns() -> None:
     assert BERT(pa.array(["the"]), ["un"])["input_ids"] == [[1, 3, 2, 6, 2]]
     with pytest.raises(ArgumentError, match="text has 2 entries and text_pair 1"):
         BERT(pa.array(["the", "un"]), ["un"])
-    with pytest.raises(UnsupportedError, match="words are not found for the texts of a column"):
+    with pytest.raises(UnsupportedError, match=r"the words of a column's texts are not known"):
         batch.word_ids(0)
 
 
@@ -215,13 +215,13 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
         ("a b c",),
         {"max_length": 4, "truncation": "only_second"},
         ArgumentError,
-        "cannot cut sample 0: it has no second text",
+        "cannot shorten sample 0: it has no second text",
     ),
     "a second text that is too short": (
         (["a", "a b c d"], ["e", "e"]),
         {"max_length": 5, "truncation": "only_second"},
         ArgumentError,
-        "cannot cut sample 1 to max_length=5: its first text alone has 4 tokens",
+        "cannot shorten sample 1 to max_length=5: its first text alone has 4 tokens",
     ),
     "rows of several lengths": (
         (["a", "a b"],),

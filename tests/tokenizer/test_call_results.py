@@ -139,8 +139,8 @@ def test_a_folder_says_which_columns_a_model_takes(tmp_path: Any) -> None:
 
 def test_arguments_without_effect_are_told() -> None:
     for options, message in (
-        ({"truncation": True}, "truncation cuts nothing"),
-        ({"padding": "max_length"}, "pads nothing"),
+        ({"truncation": True}, "truncation has no effect"),
+        ({"padding": "max_length"}, "has no effect: neither max_length nor the tokenizer"),
         ({"padding": True, "max_length": 3}, "max_length has no effect"),
     ):
         with pytest.warns(UserWarning, match=message):
@@ -187,7 +187,7 @@ def test_a_result_is_a_mapping() -> None:
 def test_a_result_of_columns_knows_nothing_else() -> None:
     batch = BatchEncoding({"input_ids": [[1]]})
     assert not batch.is_fast and batch.encodings is None and batch.n_sequences is None
-    with pytest.raises(UnsupportedError, match="made from columns"):
+    with pytest.raises(UnsupportedError, match="built from columns"):
         batch.tokens()
 
 
@@ -265,9 +265,9 @@ def test_words_of_a_tokenizer_whose_text_changes() -> None:
     tok = jeton.CharTrainer().train("lowx").replace(normalizer=longer)
     batch = tok(["low"] * 9, return_offsets_mapping=True)
     assert [row[0] for row in batch["offset_mapping"]] == [(0, 1)] * 9
-    with pytest.raises(UnsupportedError, match="gives another text the second time"):
+    with pytest.raises(UnsupportedError, match="returns another text the second time"):
         batch.word_ids(0)
-    with pytest.raises(UnsupportedError, match="gives another text the second time"):
+    with pytest.raises(UnsupportedError, match="returns another text the second time"):
         tok("low").tokens()
 
 

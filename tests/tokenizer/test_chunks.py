@@ -670,7 +670,7 @@ def test_boundaries_of_the_caller() -> None:
     assert [chunk.text for chunk in chunks] == ["abc|defgh|", "ij|", "abcdefghij"]
     assert tok.chunk(text, 10, boundaries=[]) == tok.chunk(text, 10)
     for wrong, error, told in (
-        ([99], ArgumentError, "99 lies behind the 23 characters"),
+        ([99], ArgumentError, "99 is outside of the text, which has 23 characters"),
         ([-1], ArgumentError, "each of boundaries"),
         (["a"], ArgumentTypeError, "each of boundaries"),
         ("markup", ArgumentError, r'must be one of "markdown", "code", "html", not .markup'),

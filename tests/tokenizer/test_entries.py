@@ -203,5 +203,5 @@ def test_rows_of_pairs_are_cut_only_without_special_tokens() -> None:
     pairs = [("the weather", "un"), ("the", "the")]
     batch = tok.encode_batch(pairs)
     assert batch.pad(2, truncate=True, pad_id=0).ids.tolist() == [[3, 4], [3, 3]]
-    with pytest.raises(errors.UnsupportedError, match="cannot be cut"):
+    with pytest.raises(errors.UnsupportedError, match="cannot be truncated"):
         tok.encode_batch(pairs, add_special_tokens=True).pad(2, truncate=True, pad_id=0)

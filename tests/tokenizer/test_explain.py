@@ -318,10 +318,10 @@ def test_surrogates_are_read_as_encode_reads_them() -> None:
 def test_nothing_is_kept_of_a_tokenizer_that_is_gone() -> None:
     tok = textbook.byte_bpe("abc", 0)
     tok.explain("abc")
-    before = len(explaining._KNOWN)
+    before = len(explaining._CACHE)
     del tok
     gc.collect()
-    assert len(explaining._KNOWN) < before
+    assert len(explaining._CACHE) < before
 
 
 def test_bad_input() -> None:
@@ -339,10 +339,10 @@ def test_bad_input() -> None:
 def test_a_step_that_led_elsewhere_would_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     tok = jeton.CharTrainer().train("ab")
     tok.explain("ab")
-    [parts] = [parts for known, parts in explaining._KNOWN.values() if known() is tok]
+    [parts] = [parts for known, parts in explaining._CACHE.values() if known() is tok]
     told = tok.explain("ab").model.pieces[0]
     monkeypatch.setattr(parts, "explain", lambda *_: dataclasses.replace(told, tokens=()))
-    with pytest.raises(jeton.JetonError, match="a mistake in jeton"):
+    with pytest.raises(jeton.JetonError, match="a bug in jeton"):
         tok.explain("ab")
 
 

@@ -124,7 +124,7 @@ def test_what_normalization_and_decoding_lose() -> None:
     found = tok.gotchas("The wéather \u0430nd")
     assert [gotcha.text for gotcha in found.named("normalized")] == ["The", "wéather"]
     assert found.named("normalized")[1].instead == "weather"
-    assert "cannot tell them apart" in found.named("normalized")[0].effect
+    assert "cannot distinguish them" in found.named("normalized")[0].effect
     assert found.named("round-trip")
     assert [gotcha.text for gotcha in found.named("unknown")] == ["\u0430nd"]
     assert "[UNK]" in found.named("unknown")[0].what
@@ -145,7 +145,7 @@ def test_special_tokens() -> None:
     assert gotcha.ids == tuple(TOK.encode("<|endoftext|>")) and gotcha.instead_ids == (300,)
     added = TOK.with_added_tokens([jeton.AddedToken("<think>"), jeton.AddedToken("   ")])
     [found] = added.gotchas("a <think>   b").named("special-token")
-    assert found.text == "<think>" and "found in any text" in found.what
+    assert found.text == "<think>" and "matched in any text" in found.what
     assert added.gotchas("a <think> b").named("foreign-control") == []
 
 

@@ -97,7 +97,7 @@ def test_padding_is_never_a_guess() -> None:
                 batch.pad()
             assert why in str(caught.value) and "give pad_id" in str(caught.value)
             assert batch.pad(pad_id=9).ids.shape[0] == len(texts)
-    with pytest.raises(ArgumentError, match="no tokenizer made"):
+    with pytest.raises(ArgumentError, match="does not come from a tokenizer"):
         jeton.TokenBatch.from_rows([[1]]).pad()
     # A pad token that is an added one and not special is text, and pads nothing.
     tok = byte_level().with_added_tokens([jeton.AddedToken("<pad>")])
@@ -133,7 +133,7 @@ def test_a_template_that_is_not_around_the_text() -> None:
         )
 
     twice = of("[CLS] $A [SEP] $A").encode_batch(TEXTS, add_special_tokens=True)
-    with pytest.raises(UnsupportedError, match="rows cannot be cut"):
+    with pytest.raises(UnsupportedError, match="ids cannot be truncated"):
         twice.pad(4, truncate=True)
     assert twice.pad(20).ids.shape == (4, 20)
     three = of("[CLS] [CLS] $A [SEP]").encode_batch(TEXTS, add_special_tokens=True)

@@ -112,7 +112,7 @@ def test_marks_stay_when_a_normalizer_is_given() -> None:
 )
 def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
     start = jeton.BPETrainer(80, **OPTIONS["end of word"]).train(TEXTS)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="is not what start_from has"):
+    with pytest.raises(ArgumentError, match="differs from that of start_from"):
         jeton.BPETrainer(90, start_from=start, **options)  # type: ignore[arg-type]
     jeton.BPETrainer(90, start_from=start, end_of_word_suffix="</w>").train(TEXTS)
 
@@ -130,7 +130,9 @@ def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
     # As SentencePiece's: letters and punctuation are never one piece.
     assert not any(len({mark.isalpha() for mark in piece.strip("▁")}) > 1 for piece in new)
     unigram = jeton.UnigramTrainer(14).train(["to be or not to be"] * 3)
-    with pytest.raises(ArgumentError, match="start_from: this SentencePiece model has no equal"):
+    with pytest.raises(
+        ArgumentError, match="start_from: this SentencePiece model has no equivalent"
+    ):
         jeton.BPETrainer(340, start_from=unigram)
 
 
@@ -155,9 +157,9 @@ def test_models_without_pieces_for_bytes_are_continued() -> None:
 def test_a_vocabulary_that_ends_short_is_told() -> None:
     texts = ["to be or not to be"]
     for trainer, what in (
-        (jeton.BPETrainer([300, 9_999]), "pairs to merge than for"),
-        (jeton.WordPieceTrainer(9_999), "pairs to merge than for"),
-        (jeton.UnigramTrainer(9_999, hard_vocab_limit=False), "substrings to learn than for"),
+        (jeton.BPETrainer([300, 9_999]), "pairs to merge for only"),
+        (jeton.WordPieceTrainer(9_999), "pairs to merge for only"),
+        (jeton.UnigramTrainer(9_999, hard_vocab_limit=False), "substrings to learn for only"),
     ):
         with pytest.warns(TrainingWarning, match=f"vocab_size=9,999 was not reached: .* {what}"):
             trainer.train(texts)
@@ -203,7 +205,7 @@ def test_sizes_of_starts_with_gaps() -> None:
         assert tok == alone and tok.vocab_size == size
         assert tok.special_tokens == {"<|e|>": 400, "<|new|>": 401}
         assert len(tok.merges) - len(start.merges) == size - 263
-    with pytest.warns(TrainingWarning, match=r"vocab_size=9,999 was not reached.* than for"):
+    with pytest.warns(TrainingWarning, match=r"vocab_size=9,999 was not reached.* for only"):
         jeton.BPETrainer(9_999, start_from=start).train(["the the then"])
 
 

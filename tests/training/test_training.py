@@ -75,7 +75,9 @@ def test_a_size_below_the_alphabet_trains_no_merges(rule: str) -> None:
 
 def test_sizes_around_the_alphabet() -> None:
     trainer = jeton.BPETrainer([2, 4, 5], pattern="whitespace", alphabet="characters")
-    with pytest.warns(jeton.errors.TrainingWarning, match="vocab_size=2 is below the 4 tokens"):
+    with pytest.warns(
+        jeton.errors.TrainingWarning, match="vocab_size=2 is below the 4 special tokens"
+    ):
         trained = trainer.train_all(["cake cake"])
     assert [len(tok.merges) for tok in trained.values()] == [0, 0, 1]
 

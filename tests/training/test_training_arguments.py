@@ -223,7 +223,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "counts to count": (
         lambda: J.WordCounts.count(J.WordCounts([("low", 5)])),
         ArgumentError,
-        "data holds counts already",
+        "data is word counts already",
     ),
     "a keyword of counting by a trainer": (
         lambda: J.UnigramTrainer(300).count(["a"], memroy="1GB"),
@@ -258,12 +258,12 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a path of half a character": (
         lambda: J.BPETrainer(300).train(Path("\ud800")),
         ArgumentError,
-        r"data cannot be '\\ud800': a surrogate stands alone",
+        r"data cannot be '\\ud800': it has a lone surrogate",
     ),
     "a path of a list": (
         lambda: J.BPETrainer(300).train([Path("a\0b")]),
         ArgumentError,
-        "item 0 of data cannot be 'a.x00b': no path holds",
+        "item 0 of data cannot be 'a.x00b': a path cannot",
     ),
     "a path of bytes": (
         lambda: J.BPETrainer(300).train(b"a.txt"),

@@ -94,5 +94,5 @@ def test_no_words() -> None:
 
 
 def test_fewer_words_than_asked_for() -> None:
-    with pytest.warns(jeton.errors.TrainingWarning, match="no more words than for 3 tokens"):
+    with pytest.warns(jeton.errors.TrainingWarning, match="enough words for only 3 tokens"):
         jeton.WordLevelTrainer(9).train(["to be"])

@@ -15,7 +15,7 @@ import click
 
 import jeton
 import jeton._core as _core
-from jeton.components.component import read_json
+from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
 __all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "in_options", "settings"]
 
@@ -55,7 +55,12 @@ _OPTIONS = {
 }
 """The parameters that have an option of their own."""
 
-_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+_STAGES = {
+    "normalizer": normalizers.from_json,
+    "pre_tokenizer": pre_tokenizers.from_json,
+    "post_processor": post_processors.from_json,
+    "decoder": decoders.from_json,
+}
 
 
 def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
@@ -95,7 +100,7 @@ def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
             value = text
         values[name] = value
         if name in _STAGES and isinstance(value, dict):
-            values[name] = read_json(name, text)
+            values[name] = _STAGES[name](text)
     return values
 
 

@@ -1,9 +1,9 @@
-"""The stages of a tokenizer as small unchanging values, to compose one or to look into one.
+"""The stages of a tokenizer as small immutable values, to compose or to inspect a tokenizer.
 
     encode   text ─ added tokens ─ normalizer ─ pre-tokenizer ─ model ─ post-processor ─▶ ids
     decode   ids ─▶ token bytes ─ decoder ─▶ text
 
-One module a stage. Names and meanings are those of Hugging Face `tokenizers`.
+There is one module per stage. Names and meanings are those of Hugging Face `tokenizers`.
 
 Example:
     >>> import jeton
@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ModuleType:
-    # The stages are imported when they are first asked for, which most programs never do.
+    # The stages are imported at their first use; most programs never use them.
     if name in __all__:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What a tokenizer is put together from, as the core takes it: stages and added tokens."""
+"""Converts stages and added tokens for the core, and builds its pipeline from them."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ def assembled(
 
     Raises:
         ArgumentTypeError: A component at the wrong stage.
-        FormatError: Components that do not fit together.
+        FormatError: Components that contradict each other.
     """
     if not isinstance(model, components.models.Model):
         raise ArgumentTypeError(
             f"model must be one of jeton.components.models, not {type(model).__name__}"
         )
-    built = model.to_core()
     stages = stages_around(normalizer, pre_tokenizer, post_processor, decoder)
-    return _core.Pipeline.build(built, stages, added_to_core(added_tokens))
+    return _core.Pipeline.build(model.to_core(), stages, added_to_core(added_tokens))
 
 
 def stages_around(

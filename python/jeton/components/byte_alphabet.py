@@ -1,6 +1,6 @@
-"""The characters that GPT-2's files write for bytes: what `ByteLevel` stages read and write.
+"""The characters that stand for bytes in GPT-2's files, and in `ByteLevel` stages.
 
-Look here to turn such a spelling into bytes. `jeton.learn.byte_alphabet` shows it to learners.
+Look here to turn such a spelling into bytes. `jeton.learn.byte_alphabet` explains it to learners.
 """
 
 from __future__ import annotations
@@ -13,4 +13,4 @@ _OTHERS = [byte for byte in range(256) if byte not in _VISIBLE]
 BYTES = {chr(byte): byte for byte in _VISIBLE} | {
     chr(256 + at): byte for at, byte in enumerate(_OTHERS)
 }
-"""The byte of each character: most visible ones are their own, the others follow from `U+0100`."""
+"""The byte of each character: most visible ones are themselves, the others start at `U+0100`."""

@@ -1,6 +1,6 @@
-"""What all components share: checked fields, and the way to the core and back.
+"""What all components share: checked fields, and the conversion to the core and back.
 
-Look here when a component is refused with "must be", or to add a field type.
+Look here for the "must be" errors of components, or to add a field type.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import dataclasses
 import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar, cast
 
 import jeton._core as _core
 from jeton.arguments import check_id, check_text, token_and_id
@@ -34,6 +34,12 @@ __all__ = [
     "stored_component",
 ]
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from typing_extensions import Self
+
+_Stage = TypeVar("_Stage", bound="Component")
+
 _KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "bool": ((bool,), "a bool"),
     "int": ((int,), "an int"),
@@ -48,43 +54,43 @@ _KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "Vocabulary": ((Mapping,), "a mapping from tokens to ids"),
 }
 
-_MOST_INT = 2**63 - 1
+_MAX_INT = 2**63 - 1
 
 
-def check_fields(value: Any) -> None:
-    """Checks the fields of a dataclass whose annotations are among the simple ones."""
-    for field in dataclasses.fields(value):
-        name = f"{type(value).__name__}.{field.name}"
-        given = getattr(value, field.name)
-        types, expected = _KINDS.get(str(field.type), ((object,), ""))
-        wrong_bool = isinstance(given, bool) and bool not in types and object not in types
-        if wrong_bool or not isinstance(given, types):
-            raise ArgumentTypeError(f"{name} must be {expected}, not {type(given).__name__}")
-        if isinstance(given, str) and str in types:
-            check_text(name, given)
-        elif isinstance(given, int) and not -_MOST_INT <= given <= _MOST_INT:
+def check_fields(owner: object) -> None:
+    """Checks the fields of a dataclass that have one of the simple annotations."""
+    for field in dataclasses.fields(cast("DataclassInstance", owner)):
+        name = f"{type(owner).__name__}.{field.name}"
+        value = getattr(owner, field.name)
+        types, kinds = _KINDS.get(str(field.type), ((object,), ""))
+        wrong_bool = isinstance(value, bool) and bool not in types and object not in types
+        if wrong_bool or not isinstance(value, types):
+            raise ArgumentTypeError(f"{name} must be {kinds}, not {type(value).__name__}")
+        if isinstance(value, str) and str in types:
+            check_text(name, value)
+        elif isinstance(value, int) and not -_MAX_INT <= value <= _MAX_INT:
             raise ArgumentError(f"{name} must be less than 2**63 in size")
         elif field.type == "tuple[str, int]":
-            object.__setattr__(value, field.name, token_and_id(name, given))
+            object.__setattr__(owner, field.name, token_and_id(name, value))
 
 
 def check_field_texts(owner: object, field: str, value: object) -> tuple[str, ...]:
-    """Checks that a field holds texts, in any iterable but a `str`."""
+    """Checks that a field holds texts, in any iterable except a `str`."""
     name = f"{type(owner).__name__}.{field}"
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise ArgumentTypeError(f"{name} must be texts, not {type(value).__name__}")
     return tuple(check_text(f"each of {name}", text) for text in value)
 
 
-def short_repr(value: Any) -> str:
-    """A dataclass as its fields that are not at their defaults, with only the size of bytes."""
-    given = []
-    for field in dataclasses.fields(value):
-        content = getattr(value, field.name)
-        if content != field.default:
-            shown = f"<{len(content)} bytes>" if isinstance(content, bytes) else repr(content)
-            given.append(f"{field.name}={shown}")
-    return f"{type(value).__name__}({', '.join(given)})"
+def short_repr(owner: DataclassInstance) -> str:
+    """A `repr` with the fields that are not at their defaults, and only the size of bytes."""
+    fields = []
+    for field in dataclasses.fields(owner):
+        value = getattr(owner, field.name)
+        if value != field.default:
+            text = f"<{len(value)} bytes>" if isinstance(value, bytes) else repr(value)
+            fields.append(f"{field.name}={text}")
+    return f"{type(owner).__name__}({', '.join(fields)})"
 
 
 def one_character(owner: object, field: str, value: str) -> None:
@@ -97,17 +103,17 @@ def one_character(owner: object, field: str, value: str) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Component:
-    """A stage of a tokenizer, as a value: equal to another with the same settings, unchanging."""
+    """A stage of a tokenizer as an immutable value: it equals others with the same settings."""
 
     STAGE: ClassVar[str]
     """The stage: `normalizer`, `pre_tokenizer`, `post_processor` or `decoder`."""
     TYPE: ClassVar[str]
-    """What a `tokenizer.json` calls this kind."""
+    """Its `type` in a `tokenizer.json`."""
     JSON_NAMES: ClassVar[dict[str, str]] = {}
-    """The fields that a `tokenizer.json` calls by another name."""
+    """The fields that have another name in a `tokenizer.json`."""
 
-    UNREAD: ClassVar[dict[str, Any]] = {}
-    """The fields that a `tokenizer.json` must hold and nothing reads."""
+    UNREAD: ClassVar[dict[str, object]] = {}
+    """Fields that a `tokenizer.json` must have, although nothing reads them."""
 
     _kinds: ClassVar[dict[tuple[str, str], type[Component]]] = {}
 
@@ -118,21 +124,21 @@ class Component:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def _built(self, *, is_raw: bool = False) -> _core.Component:
-        """This component in the core, made when it is first called.
+    def _in_core(self, *, is_raw: bool = False) -> _core.Component:
+        """This component in the core, built at its first use.
 
         Args:
-            is_raw: Tokens are bytes as they are, and not spelled in GPT-2's characters.
+            is_raw: Whether tokens are plain bytes, not spelled in GPT-2's characters.
         """
         name = "_raw" if is_raw else "_spelled"
-        built: _core.Component | None = self.__dict__.get(name)
-        if built is None:
-            built = _core.Component(self.STAGE, json.dumps(self.to_dict()), is_raw)
-            object.__setattr__(self, name, built)
-        return built
+        component: _core.Component | None = self.__dict__.get(name)
+        if component is None:
+            component = _core.Component(self.STAGE, json.dumps(self.to_dict()), is_raw)
+            object.__setattr__(self, name, component)
+        return component
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What was built can be built again.
+    def __getstate__(self) -> dict[str, object]:
+        # Components of the core are not pickled: they are built again.
         return {
             name: value
             for name, value in self.__dict__.items()
@@ -140,15 +146,15 @@ class Component:
         }
 
     def to_json(self) -> str:
-        """This component as it stands in a Hugging Face `tokenizer.json`.
+        """This component as JSON, as in a Hugging Face `tokenizer.json`.
 
-        (`Matches`, `SentencePiece` and `Characters` are jeton's own: that library knows no such
-        component.)
+        (`Matches`, `SentencePiece` and `Characters` are jeton's own: Hugging Face tokenizers does
+        not know them.)
         """
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """What `to_json` writes, before it is text."""
+    def to_dict(self) -> dict[str, object]:
+        """The JSON of `to_json` as a dict."""
         fields = {
             self.JSON_NAMES.get(field.name, field.name): _codec(field)[0](getattr(self, field.name))
             for field in dataclasses.fields(self)
@@ -156,17 +162,17 @@ class Component:
         return {"type": self.TYPE, **fields, **self.UNREAD}
 
     @classmethod
-    def _from_dict(cls, stored: dict[str, Any]) -> Component:
-        """The component of this class that `to_dict` gave, in the form that the core writes."""
+    def _from_dict(cls, data: dict[str, Any]) -> Component:
+        """The component of a dict of `to_dict`, as the core writes it."""
         fields = {
-            field.name: _codec(field)[1](stored[cls.JSON_NAMES.get(field.name, field.name)])
+            field.name: _codec(field)[1](data[cls.JSON_NAMES.get(field.name, field.name)])
             for field in dataclasses.fields(cls)
         }
         return cls(**fields)
 
 
 def check_stage(stage: type[Component], component: object) -> None:
-    """Checks that what is given as a stage is one, or `None`."""
+    """Checks that a component is one of a stage, or `None`."""
     if component is not None and not isinstance(component, stage):
         name = stage.STAGE
         raise ArgumentTypeError(
@@ -174,36 +180,38 @@ def check_stage(stage: type[Component], component: object) -> None:
         )
 
 
-def stored_component(stage: type[Component], component: Component | None) -> dict[str, Any] | None:
-    """What is given as a stage, as a `tokenizer.json` holds it."""
+def stored_component(
+    stage: type[Component], component: Component | None
+) -> dict[str, object] | None:
+    """A component of a stage as a `tokenizer.json` holds it."""
     check_stage(stage, component)
     return None if component is None else component.to_dict()
 
 
-def read_stored(stage: str, stored: dict[str, Any] | None) -> Any:
-    """A component of a stage, from what the core writes; `None` for none."""
-    if stored is None:
+def read_stored(stage: str, data: dict[str, Any] | None) -> Component | None:
+    """A component of a stage from the dict that the core writes; `None` for none."""
+    if data is None:
         return None
     importlib.import_module(f"jeton.components.{stage}s")
-    return Component._kinds[stage, stored["type"]]._from_dict(stored)
+    return Component._kinds[stage, data["type"]]._from_dict(data)
 
 
-def read_json(stage: str, text: str) -> Any:
-    """A component of a stage, from what stands in a `tokenizer.json`."""
+def read_json(stage: type[_Stage], text: str) -> _Stage:
+    """A component of a stage from its JSON in a `tokenizer.json`."""
     check_text("text", text)
     try:
-        canonical = _core.canonical_component(stage, text)
+        canonical = _core.canonical_component(stage.STAGE, text)
     except FormatError as error:
         raise FormatError(f"text: {error}") from None
-    return read_stored(stage, json.loads(canonical))
+    return cast("_Stage", read_stored(stage.STAGE, json.loads(canonical)))
 
 
 @dataclasses.dataclass(frozen=True)
 class Regex:
-    r"""A regular expression. Where a component takes a pattern, a `str` is a text to look for.
+    r"""A regular expression. If a component takes a pattern, a plain `str` is matched literally.
 
-    The dialect is that of the library that the component comes from: Oniguruma's, as in Hugging
-    Face tokenizers, but for `Matches`, whose is tiktoken's.
+    The dialect is that of the library that the component comes from: tiktoken's for `Matches`, and
+    Oniguruma's for all others, as in Hugging Face tokenizers.
 
     Example:
         >>> from jeton.components import Regex, pre_tokenizers
@@ -223,17 +231,17 @@ AddedFields: TypeAlias = tuple[str, int | None, tuple[bool, bool, bool, bool, bo
 
 @dataclasses.dataclass(frozen=True)
 class AddedToken:
-    """A token that is found in text by its spelling, before any other stage sees the text.
+    """A token that is matched in text by its spelling, before any other stage sees the text.
 
     Args:
-        content: How it is spelled.
+        content: Its spelling.
         id: Its id; by default the id that the vocabulary has for it, or else the next free one.
-        special: A control token: found only where the caller allows it (`special=`), and skipped
-            in decoding on request.
-        single_word: Found only as a whole word.
-        lstrip: White space before it belongs to it.
-        rstrip: White space after it belongs to it.
-        normalized: Looked for in normalized text; by default exactly when it is not special.
+        special: Whether it is a control token: matched only if the caller allows it (`special=`),
+            and skipped in decoding on request.
+        single_word: Whether it is matched only as a whole word.
+        lstrip: Whether white space before it belongs to it.
+        rstrip: Whether white space after it belongs to it.
+        normalized: Whether it is matched in normalized text; by default if it is not special.
 
     Example:
         >>> import jeton
@@ -267,7 +275,7 @@ class AddedToken:
 
 
 def check_pattern(owner: object, pattern: object, dialect: str = "oniguruma") -> None:
-    """Checks that a field called `pattern` holds a text or an expression of a dialect."""
+    """Checks that a field named `pattern` holds a text or an expression of a dialect."""
     name = f"{type(owner).__name__}.pattern"
     if isinstance(pattern, Regex):
         _core.check_regex(pattern.source, dialect)
@@ -277,7 +285,10 @@ def check_pattern(owner: object, pattern: object, dialect: str = "oniguruma") ->
         raise ArgumentTypeError(f"{name} must be a str or a Regex, not {type(pattern).__name__}")
 
 
-def _same(value: object) -> Any:
+_T = TypeVar("_T")
+
+
+def _same(value: _T) -> _T:
     return value
 
 
@@ -285,8 +296,8 @@ def _pattern_to_json(pattern: str | Regex) -> dict[str, str]:
     return {"String": pattern} if isinstance(pattern, str) else {"Regex": pattern.source}
 
 
-def _pattern_from_json(stored: dict[str, str]) -> str | Regex:
-    return stored["String"] if "String" in stored else Regex(stored["Regex"])
+def _pattern_from_json(data: dict[str, str]) -> str | Regex:
+    return data["String"] if "String" in data else Regex(data["Regex"])
 
 
 def _camel(word: str) -> str:
@@ -319,21 +330,21 @@ _CODECS: Final[dict[str, _Codec]] = {
     "LeadingSpaces": (_camel, _snake),
     "normalizers.SentencePiece | None": (
         _or_none(lambda normalizer: normalizer.to_dict()),
-        _or_none(lambda stored: read_stored("normalizer", stored)),
+        _or_none(lambda data: read_stored("normalizer", data)),
     ),
 }
 
 
 def _codec(field: dataclasses.Field[Any]) -> _Codec:
-    """How the values of a field are written and read, as its annotation says."""
+    """The functions that write and read the values of a field, by its annotation."""
     return _CODECS.get(str(field.type), (_same, _same))
 
 
 class FunctionStage:
-    """What a stage does that is a function of Python."""
+    """The methods of a stage that is a Python function."""
 
     STAGE: ClassVar[str]
-    function: Callable[[str], Any]
+    function: Callable[[str], object]
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -343,15 +354,17 @@ class FunctionStage:
             )
 
     def to_json(self) -> str:
-        """No file holds it.
+        """Raises an error: no file can hold a function.
 
         Raises:
             UnsupportedError: Always.
         """
-        raise UnsupportedError(f"no file holds a function of Python ({self.function!r}); pickle it")
+        raise UnsupportedError(
+            f"no file can hold a Python function ({self.function!r}); pickle the component instead"
+        )
 
-    def to_dict(self) -> dict[str, Any]:
-        """How the core finds the function, as long as this component is there."""
+    def to_dict(self) -> dict[str, object]:
+        """The number by which the core finds the function, while this component exists."""
         handle: _core.Function | None = self.__dict__.get("_handle")
         if handle is None:
             handle = _core.Function(self.function)
@@ -359,28 +372,28 @@ class FunctionStage:
         return {"type": "Function", "number": handle.number}
 
     @classmethod
-    def _from_dict(cls, stored: dict[str, Any]) -> Any:
-        return cls(_core.Function.known(stored["number"]))  # type: ignore[call-arg]
+    def _from_dict(cls, data: dict[str, Any]) -> Self:
+        return cls(_core.Function.known(data["number"]))  # type: ignore[call-arg]
 
 
 class Steps:
-    """What the `Sequence` of every stage does: one component after another."""
+    """The methods of the `Sequence` of every stage: one component after another."""
 
     STEP: ClassVar[type[Component]]
-    """What the steps must be."""
+    """The class of the steps."""
     STEPS_NAME: ClassVar[str]
-    """What a `tokenizer.json` calls them."""
+    """The name of the steps in a `tokenizer.json`."""
 
     steps: tuple[Any, ...]
 
-    def set_steps(self, given: object) -> None:
-        """Sets the steps, checked to be components of one stage."""
+    def set_steps(self, value: object) -> None:
+        """Sets the steps, after a check that they are components of one stage."""
         name = type(self).__name__
-        if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
             raise ArgumentTypeError(
-                f"{name}.steps must be a list of components, not {type(given).__name__}"
+                f"{name}.steps must be a list of components, not {type(value).__name__}"
             )
-        steps = tuple(given)
+        steps = tuple(value)
         for position, step in enumerate(steps):
             if not isinstance(step, self.STEP):
                 raise ArgumentTypeError(
@@ -389,12 +402,12 @@ class Steps:
                 )
         object.__setattr__(self, "steps", steps)
 
-    def to_dict(self) -> dict[str, Any]:
-        """What `to_json` writes, before it is text."""
+    def to_dict(self) -> dict[str, object]:
+        """The JSON of `to_json` as a dict."""
         return {"type": "Sequence", self.STEPS_NAME: [step.to_dict() for step in self.steps]}
 
     @classmethod
-    def _from_dict(cls, stored: dict[str, Any]) -> Any:
-        """The sequence that `to_dict` gave."""
-        steps = stored[cls.STEPS_NAME]
+    def _from_dict(cls, data: dict[str, Any]) -> Self:
+        """The sequence of a dict of `to_dict`."""
+        steps = data[cls.STEPS_NAME]
         return cls(tuple(read_stored(cls.STEP.STAGE, step) for step in steps))  # type: ignore[call-arg]

@@ -1,10 +1,10 @@
-"""Decoders: from the tokens of the model back to text."""
+"""Decoders: turn the tokens of the model back into text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from jeton.arguments import check_error_handler, check_field_word, check_text
 from jeton.components import normalizers
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Decoder(Component):
-    """Any decoder. Called with tokens, it gives the text.
+    """Base class of decoders. Called with tokens, a decoder returns their text.
 
     Example:
         >>> from jeton.components import decoders
@@ -53,12 +53,12 @@ class Decoder(Component):
         """The text of tokens.
 
         Args:
-            tokens: Tokens as a `tokenizer.json` spells them; or bytes, which are the tokens of a
-                byte-level BPE as they are, and otherwise UTF-8.
-            errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`.
+            tokens: Tokens as a `tokenizer.json` spells them; or bytes, which are the plain tokens
+                of a byte-level BPE, and otherwise UTF-8.
+            errors: How to handle bytes that are not UTF-8, as in `bytes.decode`.
 
         Raises:
-            ArgumentTypeError: `tokens` are no iterable of `str`, nor of bytes.
+            ArgumentTypeError: `tokens` are not an iterable of `str` or of bytes.
             DecodeError: With `errors="strict"`, bytes that are not UTF-8.
         """
         if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
@@ -75,19 +75,19 @@ class Decoder(Component):
             token if isinstance(token, bytes) else check_text(f"tokens[{at}]", token).encode()
             for at, token in enumerate(listed)
         ]
-        return self._built(is_raw=kinds == {bytes}).decode(data, errors)
+        return self._in_core(is_raw=kinds == {bytes}).decode(data, errors)
 
 
 @dataclass(frozen=True)
 class ByteLevel(Decoder):
-    """The bytes of the tokens, joined.
+    """Joins the bytes of the tokens.
 
-    After a model other than a BPE over bytes, tokens are spelled in GPT-2's 256 printable
-    characters, and are read as such.
+    After a model other than a BPE over bytes, it first turns GPT-2's 256 printable characters into
+    the bytes that they stand for.
     """
 
     TYPE: ClassVar[str] = "ByteLevel"
-    UNREAD: ClassVar[dict[str, Any]] = {
+    UNREAD: ClassVar[dict[str, object]] = {
         "add_prefix_space": True,
         "trim_offsets": True,
         "use_regex": True,
@@ -96,11 +96,11 @@ class ByteLevel(Decoder):
 
 @dataclass(frozen=True)
 class WordPiece(Decoder):
-    """A space before each token that does not begin with the prefix.
+    """Puts a space before each token that does not begin with the prefix.
 
     Args:
-        prefix: What marks a continuation.
-        cleanup: Remove the space before punctuation and contractions.
+        prefix: The mark of a token that continues a word.
+        cleanup: Whether to remove the space before punctuation and contractions.
     """
 
     TYPE: ClassVar[str] = "WordPiece"
@@ -111,13 +111,13 @@ class WordPiece(Decoder):
 
 @dataclass(frozen=True)
 class Metaspace(Decoder):
-    """Meta spaces made spaces.
+    """Turns meta spaces (`▁`) into spaces.
 
     Args:
-        replacement: The visible character.
-        prepend_scheme: Unless `"never"`, the first was put there by the pre-tokenizer, and is
-            dropped.
-        split: Kept for the file format alone; decoding splits nothing.
+        replacement: The character of a meta space.
+        prepend_scheme: Unless it is `"never"`, the pre-tokenizer added the first meta space, so
+            decoding drops it.
+        split: Only for the file format; decoding does not use it.
     """
 
     TYPE: ClassVar[str] = "Metaspace"
@@ -134,7 +134,7 @@ class Metaspace(Decoder):
 
 @dataclass(frozen=True)
 class BPEDecoder(Decoder):
-    """A space for each end-of-word suffix.
+    """Turns each end-of-word suffix into a space.
 
     Args:
         suffix: The suffix.
@@ -147,34 +147,34 @@ class BPEDecoder(Decoder):
 
 @dataclass(frozen=True)
 class ByteFallback(Decoder):
-    """`<0xE2>` tokens made bytes."""
+    """Turns tokens such as `<0xE2>` into bytes."""
 
     TYPE: ClassVar[str] = "ByteFallback"
 
 
 @dataclass(frozen=True)
 class Fuse(Decoder):
-    """All tokens made one."""
+    """Joins all tokens into one."""
 
     TYPE: ClassVar[str] = "Fuse"
 
 
 LeadingSpaces: TypeAlias = Literal["keep", "drop_one", "drop_all"]
-"""What becomes of spaces at the front of a decoded text."""
+"""What to do with spaces at the front of a decoded text."""
 
 
 @dataclass(frozen=True)
 class SentencePiece(Decoder):
-    """SentencePiece's decoder: pieces joined, `▁` made a space, bytes made characters.
+    """SentencePiece's decoder: joins pieces, and turns `▁` into a space and bytes into characters.
 
     Args:
         unk_piece: The unknown piece.
-        unk_surface: What it is decoded to.
-        byte_fallback: Pieces such as `<0xE2>` are bytes.
-        leading_spaces: Which spaces at the front are dropped: none (`"keep"`), the one that
-            encoding put there (`"drop_one"`), or one of each piece until there is text
-            (`"drop_all"`, where encoding keeps none there).
-        denormalizer: What is done to the text at last.
+        unk_surface: The text of the unknown piece.
+        byte_fallback: Whether pieces such as `<0xE2>` are bytes.
+        leading_spaces: Which spaces at the front to drop: none (`"keep"`), the one that encoding
+            added (`"drop_one"`), or one per piece until there is text (`"drop_all"`, if encoding
+            keeps no spaces at the front).
+        denormalizer: A normalizer that is applied to the decoded text.
 
     Example:
         >>> from jeton.components import decoders
@@ -203,12 +203,12 @@ class SentencePiece(Decoder):
 
 @dataclass(frozen=True)
 class Strip(Decoder):
-    """A character removed at the ends of each token.
+    """Removes a character at the ends of each token.
 
     Args:
         content: The character.
-        start: At most how many at the front.
-        stop: At most how many at the back.
+        start: The maximum number to remove at the front.
+        stop: The maximum number to remove at the end.
     """
 
     TYPE: ClassVar[str] = "Strip"
@@ -226,11 +226,11 @@ class Strip(Decoder):
 
 @dataclass(frozen=True)
 class Replace(Decoder):
-    """Each match of a pattern replaced by a text.
+    """Replaces each match of a pattern by a text.
 
     Args:
         pattern: A text, or a `Regex`.
-        content: What stands there afterwards.
+        content: The replacement.
     """
 
     TYPE: ClassVar[str] = "Replace"
@@ -245,12 +245,12 @@ class Replace(Decoder):
 
 @dataclass(frozen=True)
 class CTC(Decoder):
-    """Connectionist temporal classification: repeated tokens made one, padding dropped.
+    """Connectionist temporal classification: merges repeated tokens and drops padding.
 
     Args:
         pad_token: The padding token.
-        word_delimiter_token: What separates words.
-        cleanup: Remove the space before punctuation and contractions.
+        word_delimiter_token: The token between words.
+        cleanup: Whether to remove the space before punctuation and contractions.
     """
 
     TYPE: ClassVar[str] = "CTC"
@@ -262,10 +262,10 @@ class CTC(Decoder):
 
 @dataclass(frozen=True)
 class Sequence(Steps, Decoder):
-    """One after another.
+    """Applies several decoders in order.
 
     Args:
-        steps: The decoders, first to last.
+        steps: The decoders.
     """
 
     TYPE: ClassVar[str] = "Sequence"
@@ -279,15 +279,14 @@ class Sequence(Steps, Decoder):
 
 
 def from_json(text: str) -> Decoder:
-    """The decoder that stands so in a Hugging Face `tokenizer.json`.
+    """The decoder of a JSON text, as in a Hugging Face `tokenizer.json`.
 
     Raises:
-        FormatError: No such component; the message names it.
+        FormatError: There is no such component; the message names it.
 
     Example:
         >>> from jeton.components import decoders
         >>> decoders.from_json('{"type": "Fuse"}')
         Fuse()
     """
-    component: Decoder = read_json("decoder", text)
-    return component
+    return read_json(Decoder, text)

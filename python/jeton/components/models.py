@@ -1,11 +1,11 @@
-"""Models: from a piece of text to tokens."""
+"""Models: turn a piece of text into tokens."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import check_field_word, check_id
@@ -24,11 +24,11 @@ __all__ = [
 ]
 
 Vocabulary: TypeAlias = Mapping[bytes, int] | Mapping[str, int] | Mapping[bytes | str, int]
-"""Tokens with their ids. The keys of a mapping cannot vary for a type checker: each is spelled."""
+"""Tokens with their ids. Type checkers take the key type of a mapping as invariant, hence three."""
 
 
 class Model:
-    """Any model."""
+    """Base class of models."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -36,10 +36,10 @@ class Model:
             check_id(f"{type(self).__name__}.unk_id", self.unk_id)  # type: ignore[attr-defined]
 
     def to_core(self) -> _core.Model:
-        """This model, built.
+        """Builds this model in the core.
 
         Raises:
-            FormatError: Parts that contradict each other.
+            FormatError: Its parts contradict each other.
         """
         raise NotImplementedError
 
@@ -49,21 +49,21 @@ class BPE(Model):
     """Byte pair encoding: pairs of neighbouring tokens are merged, the best pair first.
 
     Args:
-        vocab: Tokens with their ids. A `str` stands for its UTF-8.
-        merges: Pairs of tokens, the first to be merged first. `None`: every pair whose
-            concatenation is in the vocabulary may be merged, the lowest id first (tiktoken's
-            rule); then nothing below may be set.
-        alphabet: What a piece is before the first merge, its `"bytes"` or its `"characters"`.
-        unk_token: What stands for a character that is not in the vocabulary; without one it is
-            dropped.
-        fuse_unk: Neighbouring unknown characters are one token.
-        byte_fallback: A character that is not in the vocabulary is written as `<0xNN>` tokens.
-        ignore_merges: A piece that is in the vocabulary as a whole is that token at once.
-        continuing_subword_prefix: Put before each character but the first of a piece.
-        end_of_word_suffix: Put after the last character of a piece.
-        separate_suffix: The suffix is a symbol of its own, and no part of the last character.
-        dropout: The probability, 0 to 1, of leaving a merge out, as a file says it. None is left
-            out unless a call asks for it, as `tok.encode(text, dropout=0.1)`.
+        vocab: Tokens with their ids. A `str` is encoded as UTF-8.
+        merges: Pairs of tokens in the order of merging. `None`: every pair whose concatenation is
+            in the vocabulary may be merged, the lowest id first (tiktoken's rule); then none of the
+            options below may be set.
+        alphabet: What a piece is split into before the first merge: `"bytes"` or `"characters"`.
+        unk_token: The token for a character that is not in the vocabulary; without one the
+            character is dropped.
+        fuse_unk: Whether neighbouring unknown characters become one token.
+        byte_fallback: Whether a character that is not in the vocabulary becomes `<0xNN>` tokens.
+        ignore_merges: Whether a piece that is in the vocabulary becomes that token without merging.
+        continuing_subword_prefix: A prefix of each character of a piece except the first.
+        end_of_word_suffix: A suffix of the last character of a piece.
+        separate_suffix: Whether the suffix is a separate symbol, not part of the last character.
+        dropout: The probability, 0 to 1, of leaving out a merge, from the file. It has no effect
+            unless a call asks for dropout, as `tok.encode(text, dropout=0.1)`.
 
     Example:
         >>> from jeton.components import models
@@ -93,7 +93,7 @@ class BPE(Model):
                 "BPE by ranks (merges=None) has no options; give merges, or leave them out"
             )
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, object]:
         return {
             "alphabet": self.alphabet.capitalize(),
             "unk_token": self.unk_token,
@@ -120,7 +120,7 @@ class WordLevel(Model):
 
     Args:
         vocab: Words with their ids.
-        unk_token: What stands for any other.
+        unk_token: The token for any other word.
     """
 
     vocab: Vocabulary
@@ -135,12 +135,12 @@ class WordLevel(Model):
 
 @dataclass(frozen=True, repr=False)
 class WordPiece(Model):
-    """The longest token that the rest of the piece begins with, again and again.
+    """Splits a piece from left to right, each time at the longest token that matches.
 
     Args:
         vocab: Tokens with their ids.
-        unk_token: What stands for a word that tokens cannot make up.
-        continuing_subword_prefix: What marks a token that continues a word.
+        unk_token: The token for a word that cannot be split into tokens.
+        continuing_subword_prefix: The mark of a token that continues a word.
         max_input_chars_per_word: Longer words are unknown.
     """
 
@@ -171,9 +171,9 @@ class Unigram(Model):
     """The segmentation with the greatest sum of scores.
 
     Args:
-        pieces: Tokens with their scores (logarithms of probabilities); an id is a place here.
-        unk_id: The id that stands for what no token holds.
-        byte_fallback: Write that as `<0xNN>` tokens instead.
+        pieces: Tokens with their scores (logarithms of probabilities), in the order of ids.
+        unk_id: The id for characters that are in no token.
+        byte_fallback: Whether such characters become `<0xNN>` tokens instead.
     """
 
     pieces: Sequence[tuple[bytes | str, float]]
@@ -193,11 +193,11 @@ class Unigram(Model):
 
 @dataclass(frozen=True, repr=False)
 class Characters(Model):
-    """One token a character.
+    """One token per character.
 
     Args:
         vocab: Characters with their ids.
-        unk_id: The id that stands for any other character; without one, any other is an error.
+        unk_id: The id for any other character; without one, any other is an error.
     """
 
     vocab: Vocabulary
@@ -212,10 +212,10 @@ class Characters(Model):
 
 @dataclass(frozen=True, repr=False)
 class SentencePiece(Model):
-    """A model of the SentencePiece library, of any of its kinds.
+    """A model of the SentencePiece library, of any kind.
 
-    A tokenizer around it that is given no normalizer or no decoder has those of the file, and its
-    control pieces in any case.
+    A tokenizer with this model and no normalizer or decoder uses those of the file; the control
+    pieces of the file are always added.
 
     Args:
         proto: The content of a `.model` file.
@@ -232,10 +232,10 @@ class SentencePiece(Model):
 
 @dataclass(frozen=True, repr=False)
 class LongestMatch(Model):
-    """Takes the longest token at each place of a text, as RWKV's world vocabulary does.
+    """Takes the longest token at each position of a text, as RWKV's world vocabulary does.
 
     Args:
-        vocab: Tokens with their ids, among them each byte.
+        vocab: Tokens with their ids, including all bytes.
 
     >>> import jeton
     >>> vocab = {bytes([byte]): byte + 1 for byte in range(256)} | {b"ab": 257, b"abc": 258}
@@ -252,22 +252,22 @@ class LongestMatch(Model):
         return f"LongestMatch({len(self.vocab)} tokens)"
 
 
-def _check_list(name: str, value: object, expected: str) -> None:
+def _check_list(name: str, value: object, entries: str) -> None:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise ArgumentTypeError(f"{name} must be a list of {expected}, not {type(value).__name__}")
+        raise ArgumentTypeError(f"{name} must be a list of {entries}, not {type(value).__name__}")
 
 
 def _dict(vocab: object) -> object:
     return dict(vocab) if isinstance(vocab, Mapping) and not isinstance(vocab, dict) else vocab
 
 
-def from_core(model: _core.Model, spelled: Callable[[int], bytes | None] | None = None) -> Model:
-    """The model that the core built so.
+def from_core(model: _core.Model, token_of: Callable[[int], bytes | None] | None = None) -> Model:
+    """The model as a value, from a model of the core.
 
     Args:
-        model: What the core built.
-        spelled: The token of an id, where a Unigram may list one twice: a vocabulary then has the
-            later place alone.
+        model: The model of the core.
+        token_of: Returns the token of an id, for a Unigram that lists a token twice: its vocabulary
+            has only the last id of the token.
     """
     options = json.loads(model.options())
     vocab = model.vocab()
@@ -281,9 +281,9 @@ def from_core(model: _core.Model, spelled: Callable[[int], bytes | None] | None 
             return WordPiece(vocab, **options)
         case "Unigram":
             scores = model.scores() or []
-            if spelled is None or len(vocab) == len(scores):
+            if token_of is None or len(vocab) == len(scores):
                 return Unigram(list(zip(vocab, scores, strict=True)), **options)
-            tokens = [spelled(id) or b"" for id in range(len(scores))]
+            tokens = [token_of(id) or b"" for id in range(len(scores))]
             return Unigram(list(zip(tokens, scores, strict=True)), **options)
         case "SentencePiece":
             return SentencePiece(model.proto() or b"")

@@ -1,4 +1,4 @@
-"""Normalizers: what happens to text before it is cut into pieces."""
+"""Normalizers: change text before it is split into pieces."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ class Normalized(NamedTuple):
     """A normalized text, and where it comes from."""
 
     text: str
-    """The text as normalized."""
+    """The normalized text."""
     spans: list[tuple[int, int]]
-    """For each character of it, where in the original text it comes from: half open, in the unit
-    that was asked for. What is inserted has the span of what stands before it."""
+    """The span of the original text that each character comes from: half open, in the `unit` of the
+    call. An inserted character has the span of the character before it."""
 
 
 @dataclass(frozen=True)
 class Normalizer(Component):
-    """Any normalizer. Called with a text, it gives the normalized one.
+    """Base class of normalizers. Called with a text, a normalizer returns the normalized text.
 
     Example:
         >>> from jeton.components import normalizers
@@ -72,14 +72,14 @@ class Normalizer(Component):
         """The normalized text.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`.
+            ArgumentTypeError: `text` is not a `str`.
         """
-        return self._built().normalize(text)
+        return self._in_core().normalize(text)
 
     def with_spans(
         self, text: str, *, unit: Literal["characters", "bytes", "utf-16"] = "characters"
     ) -> Normalized:
-        """The normalized text, and for each character of it where it comes from.
+        """The normalized text, and the span of the original text for each of its characters.
 
         Args:
             text: The text.
@@ -87,9 +87,9 @@ class Normalizer(Component):
                 `"utf-16"` code units.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`.
+            ArgumentTypeError: `text` is not a `str`.
         """
-        return Normalized(*self._built().normalize_with_spans(text, unit))
+        return Normalized(*self._in_core().normalize_with_spans(text, unit))
 
 
 @dataclass(frozen=True)
@@ -122,25 +122,25 @@ class NFKD(Normalizer):
 
 @dataclass(frozen=True)
 class Lowercase(Normalizer):
-    """Every character in lower case."""
+    """Lower-cases every character."""
 
     TYPE: ClassVar[str] = "Lowercase"
 
 
 @dataclass(frozen=True)
 class StripAccents(Normalizer):
-    """Without combining marks. Put `NFD` or `NFKD` before it: composed characters hold none."""
+    """Removes combining marks. Put `NFD` or `NFKD` before it: composed characters have none."""
 
     TYPE: ClassVar[str] = "StripAccents"
 
 
 @dataclass(frozen=True)
 class Strip(Normalizer):
-    """White space removed at the ends of the text.
+    """Removes white space at the ends of the text.
 
     Args:
-        left: At the front.
-        right: At the back.
+        left: Whether to remove it at the front.
+        right: Whether to remove it at the end.
     """
 
     TYPE: ClassVar[str] = "Strip"
@@ -152,29 +152,30 @@ class Strip(Normalizer):
 
 @dataclass(frozen=True)
 class Nmt(Normalizer):
-    """The clean-up of neural machine translation: controls removed, odd white space a space."""
+    """The clean-up of neural machine translation: no controls, and spaces for all white space."""
 
     TYPE: ClassVar[str] = "Nmt"
 
 
 @dataclass(frozen=True, repr=False)
 class SentencePiece(Normalizer):
-    """SentencePiece's normalizer: its character map, and what it does with white space.
+    """SentencePiece's normalizer: its character map, and its rules for white space.
 
-    From the front of the text: the longest user-defined symbol stays as it is; else the longest
-    key of the character map is replaced; else a character stays as it is. (`Precompiled` replaces
-    grapheme clusters, as Hugging Face tokenizers do.)
+    It goes through the text from the front: the longest user-defined symbol stays unchanged; else
+    the longest key of the character map is replaced; else one character stays unchanged.
+    (`Precompiled` replaces grapheme clusters, as Hugging Face tokenizers does.)
 
     Args:
-        charsmap: The character map, as it stands in a `.model` file; `None` for none.
-        add_dummy_prefix: Put a space in front.
-        remove_extra_whitespaces: Remove spaces at the ends, and make runs of them one.
-        escape_whitespaces: Write spaces as `▁`.
-        treat_whitespace_as_suffix: Put the space at the end instead of in front.
-        user_defined_symbols: Texts that are left as they are.
-        legacy: Treat each stretch between added tokens as a text by itself, with a space of its own
-            in front, as transformers does with `legacy=True`. Else only the text has ends: what
-            stands behind a special token gets no space. A `.model` file does not hold this.
+        charsmap: The character map, as in a `.model` file; `None` for none.
+        add_dummy_prefix: Whether to put a space in front.
+        remove_extra_whitespaces: Whether to remove spaces at the ends, and to make runs of spaces
+            one.
+        escape_whitespaces: Whether to write spaces as `▁`.
+        treat_whitespace_as_suffix: Whether to put the space at the end instead of in front.
+        user_defined_symbols: Texts that stay unchanged.
+        legacy: Whether to treat each stretch between added tokens as a separate text, with a space
+            in front, as transformers does with `legacy=True`. Otherwise only the whole text has
+            ends, and text after a special token gets no space. A `.model` file does not hold this.
 
     Example:
         >>> import jeton
@@ -209,16 +210,16 @@ class SentencePiece(Normalizer):
 
 @dataclass(frozen=True)
 class Function(FunctionStage, Normalizer):
-    """A function of Python, in training and in encoding.
+    """A Python function, in training and in encoding.
 
-    It is called with each stretch of text between added tokens, which are found before, from any
-    thread. What it raises reaches the caller as it is. No file holds it: saving is refused, and a
-    tokenizer is pickled if the function is. There is no fast path with it.
+    It is called with each stretch of text between added tokens, from any thread. Its exceptions
+    reach the caller unchanged. No file can hold it, so saving fails; a tokenizer can be pickled if
+    the function can. There is no fast path with it.
 
     Args:
-        function: What is called with a text. It gives the new text, of which what is the same at
-            the front and at the back has its own spans and the rest has one; or a list of parts,
-            each with the number of characters of the old text that it came from.
+        function: Called with a text. It returns the new text, or a list of parts, each with the
+            number of characters of the old text that it comes from. For a new text, the characters
+            at both ends that are unchanged keep their spans, and the rest has one span.
 
     Example:
         >>> import jeton
@@ -238,11 +239,11 @@ class Function(FunctionStage, Normalizer):
 
 @dataclass(frozen=True)
 class Replace(Normalizer):
-    """Each match of a pattern replaced by a text.
+    """Replaces each match of a pattern by a text.
 
     Args:
         pattern: A text, or a `Regex`.
-        content: What stands there afterwards.
+        content: The replacement.
     """
 
     TYPE: ClassVar[str] = "Replace"
@@ -257,10 +258,10 @@ class Replace(Normalizer):
 
 @dataclass(frozen=True)
 class Prepend(Normalizer):
-    """A text put in front, unless there is no text.
+    """Puts a prefix in front of a text, unless the text is empty.
 
     Args:
-        prefix: The text.
+        prefix: The prefix.
     """
 
     TYPE: ClassVar[str] = "Prepend"
@@ -274,7 +275,7 @@ class Precompiled(Normalizer):
     """SentencePiece's precompiled character map.
 
     Args:
-        charsmap: The map, as it stands in a `.model` file.
+        charsmap: The map, as in a `.model` file.
     """
 
     TYPE: ClassVar[str] = "Precompiled"
@@ -284,10 +285,10 @@ class Precompiled(Normalizer):
 
     @classmethod
     def named(cls, name: str) -> Precompiled:
-        """The map of rules that SentencePiece has by name, made from Unicode's tables.
+        """The map of a rule name of SentencePiece, built from Unicode's tables.
 
         Args:
-            name: `"nfkc"`; `"nmt_nfkc"`, which also makes odd white space a space and removes
+            name: `"nfkc"`; `"nmt_nfkc"`, which also turns other white space into spaces and removes
                 controls; `"nfkc_cf"` or `"nmt_nfkc_cf"`, which also fold case.
 
         Raises:
@@ -304,7 +305,7 @@ class Precompiled(Normalizer):
         except ArgumentError as error:
             raise ArgumentError(str(error).replace("normalizer cannot", "name cannot")) from None
         if charsmap is None:
-            raise ArgumentError(f"name {name!r} changes nothing, and has no map")
+            raise ArgumentError(f"name {name!r} changes nothing, so it has no map")
         return cls(charsmap)
 
     def __repr__(self) -> str:
@@ -316,10 +317,10 @@ class BertNormalizer(Normalizer):
     """BERT's clean-up.
 
     Args:
-        clean_text: Controls removed, white space made a space.
-        handle_chinese_chars: A space on both sides of each CJK character.
-        strip_accents: Combining marks removed; `None` means exactly when lower-casing.
-        lowercase: Lower case.
+        clean_text: Whether to remove controls, and to turn white space into spaces.
+        handle_chinese_chars: Whether to put a space on both sides of each CJK character.
+        strip_accents: Whether to remove combining marks; `None` means if `lowercase` is set.
+        lowercase: Whether to lower-case the text.
     """
 
     TYPE: ClassVar[str] = "BertNormalizer"
@@ -332,17 +333,17 @@ class BertNormalizer(Normalizer):
 
 @dataclass(frozen=True)
 class ByteLevel(Normalizer):
-    """Each byte of the text written as one of GPT-2's 256 printable characters."""
+    """Writes each byte of the text as one of GPT-2's 256 printable characters."""
 
     TYPE: ClassVar[str] = "ByteLevel"
 
 
 @dataclass(frozen=True)
 class Sequence(Steps, Normalizer):
-    """One after another.
+    """Applies several normalizers in order.
 
     Args:
-        steps: The normalizers, first to last.
+        steps: The normalizers.
     """
 
     TYPE: ClassVar[str] = "Sequence"
@@ -356,15 +357,14 @@ class Sequence(Steps, Normalizer):
 
 
 def from_json(text: str) -> Normalizer:
-    """The normalizer that stands so in a Hugging Face `tokenizer.json`.
+    """The normalizer of a JSON text, as in a Hugging Face `tokenizer.json`.
 
     Raises:
-        FormatError: No such component; the message names it.
+        FormatError: There is no such component; the message names it.
 
     Example:
         >>> from jeton.components import normalizers
         >>> normalizers.from_json('{"type": "Strip", "strip_left": true, "strip_right": false}')
         Strip(left=True, right=False)
     """
-    component: Normalizer = read_json("normalizer", text)
-    return component
+    return read_json(Normalizer, text)

@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PostProcessor(Component):
-    """Any post-processor. Called with an encoding or two, it puts its special tokens around them.
+    """Base class of post-processors. Called with one or two encodings, it adds special tokens.
 
     Example:
         >>> import jeton
@@ -50,24 +50,23 @@ class PostProcessor(Component):
         *,
         add_special_tokens: bool = True,
     ) -> Encoding:
-        """One encoding, of one text or two.
+        """The encoding of one text or two, with special tokens.
 
-        Spans are trimmed where this post-processor does so; white space is then a space, alone or
-        as GPT-2 spells it.
+        If this post-processor trims spans, it trims spaces, and GPT-2's character for a space.
 
         Args:
             encoding: The tokens of the text.
-            pair: Those of a second one.
-            add_special_tokens: Whether special tokens are added.
+            pair: The tokens of a second text.
+            add_special_tokens: Whether to add special tokens.
 
         Raises:
-            ArgumentTypeError: What is given is no `Encoding`.
-            UnsupportedError: A template that lacks what it names.
+            ArgumentTypeError: `encoding` or `pair` is not an `Encoding`.
+            UnsupportedError: A template names a token that it does not define.
         """
         from jeton.results.encoding import Encoding
 
-        given = [encoding] if pair is None else [encoding, pair]
-        for name, one in zip(("encoding", "pair"), given, strict=False):
+        encodings = [encoding] if pair is None else [encoding, pair]
+        for name, one in zip(("encoding", "pair"), encodings, strict=False):
             if not isinstance(one, Encoding):
                 raise ArgumentTypeError(f"{name} must be an Encoding, not {type(one).__name__}")
         if not isinstance(add_special_tokens, bool):
@@ -84,17 +83,17 @@ class PostProcessor(Component):
                 one.special_tokens_mask,
                 one.tokens,
             )
-            for one in given
+            for one in encodings
         ]
-        return Encoding(*self._built().process(columns, add_special_tokens))
+        return Encoding(*self._in_core().process(columns, add_special_tokens))
 
     def _tokens(self) -> list[tuple[str, int]]:
-        """The tokens that it puts around texts, with their ids."""
-        return self._built().frame_tokens()
+        """The tokens that it adds around texts, with their ids."""
+        return self._in_core().frame_tokens()
 
     def added(self, pair: bool = False) -> int:
-        """How many special tokens it puts around one text, or around two."""
-        return self._built().added(bool(pair))
+        """How many special tokens it adds around one text, or around two."""
+        return self._in_core().added(bool(pair))
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ class TemplatePiece:
 
     @classmethod
     def parse(cls, piece: str) -> TemplatePiece:
-        """A piece as it is written: `$A`, `$B:1`, `$1`, `[SEP]`, `[SEP]:1`.
+        """A piece from its notation: `$A`, `$B:1`, `$1`, `[SEP]`, `[SEP]:1`.
 
         Example:
             >>> from jeton.components import post_processors
@@ -139,16 +138,16 @@ class TemplatePiece:
             return cls("$" + (which.upper() or "A"), int(number))
         return cls(name, int(number))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """This piece as a `tokenizer.json` holds it."""
         if self.name in ("$A", "$B"):
             return {"Sequence": {"id": self.name[1], "type_id": self.type_id}}
         return {"SpecialToken": {"id": self.name, "type_id": self.type_id}}
 
     @classmethod
-    def _from_dict(cls, stored: dict[str, Any]) -> TemplatePiece:
-        """The piece that a `tokenizer.json` holds so."""
-        kind, fields = next(iter(stored.items()))
+    def _from_dict(cls, data: dict[str, Any]) -> TemplatePiece:
+        """The piece of a dict of `to_dict`."""
+        kind, fields = next(iter(data.items()))
         return cls("$" + fields["id"] if kind == "Sequence" else fields["id"], fields["type_id"])
 
 
@@ -158,8 +157,8 @@ class TemplateToken:
 
     Args:
         name: The name that templates use.
-        ids: The ids it stands for.
-        tokens: The tokens of these ids.
+        ids: Its ids.
+        tokens: The tokens with these ids.
     """
 
     name: str
@@ -181,27 +180,27 @@ class TemplateToken:
             )
 
 
-def _template(name: str, given: object) -> tuple[TemplatePiece, ...]:
-    if isinstance(given, str):
-        given = given.split()
-    if isinstance(given, bytes) or not isinstance(given, Iterable):
+def _template(name: str, template: object) -> tuple[TemplatePiece, ...]:
+    if isinstance(template, str):
+        template = template.split()
+    if isinstance(template, bytes) or not isinstance(template, Iterable):
         raise ArgumentTypeError(
-            f"{name} must be a template, a str or a list of pieces, not {type(given).__name__}"
+            f"{name} must be a template, a str or a list of pieces, not {type(template).__name__}"
         )
     return tuple(
         piece
         if isinstance(piece, TemplatePiece)
         else TemplatePiece.parse(check_text(f"each piece of {name}", piece))
-        for piece in given
+        for piece in template
     )
 
 
-def _tokens(given: object) -> tuple[TemplateToken, ...]:
-    items: Any = given.items() if isinstance(given, Mapping) else given
+def _template_tokens(special_tokens: object) -> tuple[TemplateToken, ...]:
+    items = special_tokens.items() if isinstance(special_tokens, Mapping) else special_tokens
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise ArgumentTypeError(
             "special_tokens must map tokens to ids, as in {'[SEP]': 102}, or be pairs of these, "
-            f"not {type(given).__name__}"
+            f"not {type(special_tokens).__name__}"
         )
     tokens = []
     for position, item in enumerate(items):
@@ -217,10 +216,10 @@ class TemplateProcessing(PostProcessor):
     """A template for one text and one for two.
 
     Args:
-        single: For one text: a str of pieces with spaces between, or a list of pieces. `$A` is the
-            text, anything else a special token; `:1` after a piece gives its tokens type id 1.
+        single: For one text: a `str` of pieces with spaces between, or a list of pieces. `$A` is
+            the text, anything else a special token; `:1` after a piece sets the type id 1.
         pair: For two texts, `$A` and `$B`.
-        special_tokens: What the names stand for: a mapping or pairs of name and id, or
+        special_tokens: The special tokens of the templates: a mapping or pairs of name and id, or
             `TemplateToken`s.
 
     Example:
@@ -248,18 +247,18 @@ class TemplateProcessing(PostProcessor):
     ) -> None:
         object.__setattr__(self, "single", _template("single", single))
         object.__setattr__(self, "pair", _template("pair", pair))
-        object.__setattr__(self, "special_tokens", _tokens(special_tokens))
-        known = [token.name for token in self.special_tokens]
+        object.__setattr__(self, "special_tokens", _template_tokens(special_tokens))
+        names = [token.name for token in self.special_tokens]
         for name, template in {"single": self.single, "pair": self.pair}.items():
             for piece in template:
-                if piece.name not in ("$A", "$B", *known):
-                    hint = _core.did_you_mean(piece.name, known)
+                if piece.name not in ("$A", "$B", *names):
+                    hint = _core.did_you_mean(piece.name, names)
                     raise ArgumentError(
                         f"{name}: the template names {piece.name!r}, which special_tokens does not "
                         "hold" + (f"; did you mean {hint!r}?" if hint else "")
                     )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {
             "type": "TemplateProcessing",
             "single": [piece.to_dict() for piece in self.single],
@@ -271,13 +270,13 @@ class TemplateProcessing(PostProcessor):
         }
 
     @classmethod
-    def _from_dict(cls, stored: dict[str, Any]) -> TemplateProcessing:
+    def _from_dict(cls, data: dict[str, Any]) -> TemplateProcessing:
         return cls(
-            [TemplatePiece._from_dict(piece) for piece in stored["single"]],
-            [TemplatePiece._from_dict(piece) for piece in stored["pair"]],
+            [TemplatePiece._from_dict(piece) for piece in data["single"]],
+            [TemplatePiece._from_dict(piece) for piece in data["pair"]],
             [
                 TemplateToken(token["id"], tuple(token["ids"]), tuple(token["tokens"]))
-                for token in stored["special_tokens"].values()
+                for token in data["special_tokens"].values()
             ],
         )
 
@@ -304,8 +303,8 @@ class RobertaProcessing(PostProcessor):
     Args:
         sep: The separator and its id.
         cls: The token in front and its id.
-        trim_offsets: Leave white space at the ends of a token out of its span.
-        add_prefix_space: The pre-tokenizer put a space in front.
+        trim_offsets: Whether spans leave out white space at the ends of a token.
+        add_prefix_space: Whether the pre-tokenizer adds a space in front.
     """
 
     TYPE: ClassVar[str] = "RobertaProcessing"
@@ -321,9 +320,9 @@ class ByteLevel(PostProcessor):
     """Leaves white space at the ends of a token out of its span; adds no tokens.
 
     Args:
-        add_prefix_space: The pre-tokenizer put a space in front.
-        trim_offsets: Do so at all.
-        use_regex: Kept for the file format alone.
+        add_prefix_space: Whether the pre-tokenizer adds a space in front.
+        trim_offsets: Whether to trim spans; without it this post-processor does nothing.
+        use_regex: Only for the file format.
     """
 
     TYPE: ClassVar[str] = "ByteLevel"
@@ -335,10 +334,10 @@ class ByteLevel(PostProcessor):
 
 @dataclass(frozen=True)
 class Sequence(Steps, PostProcessor):
-    """One after another.
+    """Applies several post-processors in order.
 
     Args:
-        steps: The post-processors, first to last.
+        steps: The post-processors.
     """
 
     TYPE: ClassVar[str] = "Sequence"
@@ -352,10 +351,10 @@ class Sequence(Steps, PostProcessor):
 
 
 def from_json(text: str) -> PostProcessor:
-    """The post-processor that stands so in a Hugging Face `tokenizer.json`.
+    """The post-processor of a JSON text, as in a Hugging Face `tokenizer.json`.
 
     Raises:
-        FormatError: No such component; the message names it.
+        FormatError: There is no such component; the message names it.
 
     Example:
         >>> from jeton.components import post_processors
@@ -364,5 +363,4 @@ def from_json(text: str) -> PostProcessor:
         ... )
         BertProcessing(sep=('[SEP]', 102), cls=('[CLS]', 101))
     """
-    component: PostProcessor = read_json("post_processor", text)
-    return component
+    return read_json(PostProcessor, text)

@@ -1,4 +1,4 @@
-"""Pre-tokenizers: where text is cut into the pieces that the model sees."""
+"""Pre-tokenizers: split text into the pieces that the model sees."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 Behavior: TypeAlias = Literal[
     "removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"
 ]
-"""What becomes of the delimiters that a split finds, shown on `the-final--countdown`:
+"""What to do with the delimiters of a split, shown on `the-final--countdown`:
 
 - `removed`: `the` `final` `countdown`
 - `isolated`: `the` `-` `final` `-` `-` `countdown`
@@ -61,7 +61,7 @@ _SCHEMES: Final = ("always", "never", "first")
 
 @dataclass(frozen=True)
 class PreTokenizer(Component):
-    """Any pre-tokenizer. Called with a text, it gives the pieces, each with its span.
+    """Base class of pre-tokenizers. Called with a text, it returns the pieces with their spans.
 
     Example:
         >>> from jeton.components import pre_tokenizers
@@ -74,30 +74,30 @@ class PreTokenizer(Component):
     def __call__(
         self, text: str, *, unit: Literal["characters", "bytes", "utf-16"] = "characters"
     ) -> list[tuple[str, tuple[int, int]]]:
-        """The pieces of a text, as a model of characters sees them, and where each comes from.
+        """The pieces of a text, as a model of characters sees them, and the span of each.
 
         Args:
-            text: The text, as a normalizer leaves it.
+            text: The text, after a normalizer.
             unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
                 `"utf-16"` code units.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`.
+            ArgumentTypeError: `text` is not a `str`.
         """
-        return self._built().cut(text, unit)
+        return self._in_core().cut(text, unit)
 
 
 @dataclass(frozen=True)
 class ByteLevel(PreTokenizer):
-    """GPT-2's: words with the space before them; the model sees bytes.
+    """GPT-2's: splits into words with the space before them; the model sees bytes.
 
-    Before a BPE over bytes, text is left as it is. Any other model sees each byte written as one
-    of GPT-2's 256 printable characters.
+    Before a BPE over bytes, text is unchanged. Any other model sees each byte written as one of
+    GPT-2's 256 printable characters.
 
     Args:
-        add_prefix_space: Put a space in front of text that does not begin with one.
-        trim_offsets: Kept for the file format alone; the post-processor of this name trims.
-        use_regex: Cut by GPT-2's pattern.
+        add_prefix_space: Whether to put a space in front of text that does not begin with one.
+        trim_offsets: Only for the file format; the post-processor of this name trims.
+        use_regex: Whether to split by GPT-2's pattern.
     """
 
     TYPE: ClassVar[str] = "ByteLevel"
@@ -109,20 +109,20 @@ class ByteLevel(PreTokenizer):
 
 @dataclass(frozen=True)
 class BertPreTokenizer(PreTokenizer):
-    """BERT's: at white space, which is dropped, and around each punctuation character."""
+    """BERT's: splits at white space, which is dropped, and around each punctuation character."""
 
     TYPE: ClassVar[str] = "BertPreTokenizer"
 
 
 @dataclass(frozen=True)
 class Metaspace(PreTokenizer):
-    """SentencePiece's: spaces written as a visible character.
+    """SentencePiece's: writes spaces as a visible character, the meta space.
 
     Args:
         replacement: The visible character.
-        prepend_scheme: When to put one in front: of every piece (`"always"`), only of what the
-            text begins with (`"first"`), or `"never"`.
-        split: Cut before each.
+        prepend_scheme: Where to put one in front: of every piece (`"always"`), of the first piece
+            of the text (`"first"`), or `"never"`.
+        split: Whether to split before each.
     """
 
     TYPE: ClassVar[str] = "Metaspace"
@@ -139,21 +139,21 @@ class Metaspace(PreTokenizer):
 
 @dataclass(frozen=True)
 class Whitespace(PreTokenizer):
-    r"""Words, and runs of what is neither word nor white space: `\w+|[^\w\s]+`."""
+    r"""Splits into words and runs of other characters except white space: `\w+|[^\w\s]+`."""
 
     TYPE: ClassVar[str] = "Whitespace"
 
 
 @dataclass(frozen=True)
 class WhitespaceSplit(PreTokenizer):
-    """At white space, which is dropped."""
+    """Splits at white space, which is dropped."""
 
     TYPE: ClassVar[str] = "WhitespaceSplit"
 
 
 @dataclass(frozen=True)
 class CharDelimiterSplit(PreTokenizer):
-    """At one character, which is dropped.
+    """Splits at one character, which is dropped.
 
     Args:
         delimiter: The character.
@@ -170,12 +170,12 @@ class CharDelimiterSplit(PreTokenizer):
 
 @dataclass(frozen=True)
 class Split(PreTokenizer):
-    """At what a pattern finds.
+    """Splits at the matches of a pattern.
 
     Args:
         pattern: A text, or a `Regex`.
-        behavior: What becomes of a match; see `Behavior`.
-        invert: Matches are the pieces rather than the delimiters.
+        behavior: What to do with a match; see `Behavior`.
+        invert: Whether matches are the pieces rather than the delimiters.
     """
 
     TYPE: ClassVar[str] = "Split"
@@ -192,10 +192,10 @@ class Split(PreTokenizer):
 
 @dataclass(frozen=True)
 class Punctuation(PreTokenizer):
-    """At punctuation.
+    """Splits at punctuation.
 
     Args:
-        behavior: What becomes of it; see `Behavior`.
+        behavior: What to do with it; see `Behavior`.
     """
 
     TYPE: ClassVar[str] = "Punctuation"
@@ -209,10 +209,10 @@ class Punctuation(PreTokenizer):
 
 @dataclass(frozen=True)
 class Digits(PreTokenizer):
-    """At numbers.
+    """Splits around numbers.
 
     Args:
-        individual_digits: Each digit alone, rather than a run together.
+        individual_digits: Whether each digit is a piece, rather than a run of digits.
     """
 
     TYPE: ClassVar[str] = "Digits"
@@ -222,16 +222,15 @@ class Digits(PreTokenizer):
 
 @dataclass(frozen=True)
 class Function(FunctionStage, PreTokenizer):
-    """A function of Python, in training and in encoding.
+    """A Python function, in training and in encoding.
 
-    It is called with each stretch of normalized text, from any thread. What it raises reaches the
-    caller as it is. No file holds it: saving is refused, and a tokenizer is pickled if the function
-    is. There is no fast path with it.
+    It is called with each stretch of normalized text, from any thread. Its exceptions reach the
+    caller unchanged. No file can hold it, so saving fails; a tokenizer can be pickled if the
+    function can. There is no fast path with it.
 
     Args:
-        function: What is called with a text. It gives its pieces in their order, as they stand in
-            the text, or as pairs of where each begins and ends, in characters; what lies between
-            pieces is dropped.
+        function: Called with a text. It returns its pieces in order, as substrings of the text or
+            as pairs of start and end, in characters; text between pieces is dropped.
 
     Example:
         >>> import jeton
@@ -251,17 +250,17 @@ class Function(FunctionStage, PreTokenizer):
 
 @dataclass(frozen=True)
 class UnicodeScripts(PreTokenizer):
-    """Where the script changes."""
+    """Splits where the script changes."""
 
     TYPE: ClassVar[str] = "UnicodeScripts"
 
 
 @dataclass(frozen=True)
 class FixedLength(PreTokenizer):
-    """Every so many characters.
+    """Splits into pieces of a fixed length.
 
     Args:
-        length: How many; at least 1.
+        length: The length in characters; at least 1.
     """
 
     TYPE: ClassVar[str] = "FixedLength"
@@ -276,7 +275,7 @@ class FixedLength(PreTokenizer):
 
 @dataclass(frozen=True)
 class Matches(PreTokenizer):
-    """tiktoken's: the matches of a pattern are the pieces; what lies between is dropped.
+    """tiktoken's: the matches of a pattern are the pieces; text between them is dropped.
 
     Args:
         pattern: A `Regex`, or a text.
@@ -293,10 +292,10 @@ class Matches(PreTokenizer):
 
 @dataclass(frozen=True)
 class Sequence(Steps, PreTokenizer):
-    """One after another.
+    """Applies several pre-tokenizers in order.
 
     Args:
-        steps: The pre-tokenizers, first to last.
+        steps: The pre-tokenizers.
     """
 
     TYPE: ClassVar[str] = "Sequence"
@@ -310,15 +309,14 @@ class Sequence(Steps, PreTokenizer):
 
 
 def from_json(text: str) -> PreTokenizer:
-    """The pre-tokenizer that stands so in a Hugging Face `tokenizer.json`.
+    """The pre-tokenizer of a JSON text, as in a Hugging Face `tokenizer.json`.
 
     Raises:
-        FormatError: No such component; the message names it.
+        FormatError: There is no such component; the message names it.
 
     Example:
         >>> from jeton.components import pre_tokenizers
         >>> pre_tokenizers.from_json('{"type": "Digits", "individual_digits": true}')
         Digits(individual_digits=True)
     """
-    component: PreTokenizer = read_json("pre_tokenizer", text)
-    return component
+    return read_json(PreTokenizer, text)

@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import jeton._core as _core
 from jeton.arguments import (
@@ -238,5 +238,6 @@ def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreToken
     if not (name := check_text("pattern", pattern)):
         raise ArgumentError("pattern is empty; pass 'none' to keep texts whole")
     stages = json.loads(_core.pattern_pre_tokenizer(name))
-    component: pre_tokenizers.PreTokenizer = read_stored("pre_tokenizer", stages["pre_tokenizer"])
-    return component
+    return cast(
+        "pre_tokenizers.PreTokenizer", read_stored("pre_tokenizer", stages["pre_tokenizer"])
+    )

@@ -1,8 +1,9 @@
-"""Vocabularies that change: prune, extend, merge, truncate, rename, and carry a model along.
+"""Edits vocabularies (prune, extend, merge, truncate, rename), and updates models accordingly.
 
-Look here to make a tokenizer smaller, larger or other than it is. Every change gives an `Edited`:
-a new tokenizer, and an `IdMap` from the old ids to the new ones, by which data, embeddings and
-checkpoints follow (`jeton.nn.remap`, `jeton.edit.rewrite_checkpoint`, `jeton edit --model`).
+Look here to make a tokenizer smaller or larger, or to change its tokens. Every change returns an
+`Edited`: a new tokenizer, and an `IdMap` from the old ids to the new ones. With the map you can
+update data, embeddings and checkpoints (`jeton.nn.remap`, `jeton.edit.rewrite_checkpoint`,
+`jeton edit --model`).
 
 Example:
     >>> import jeton

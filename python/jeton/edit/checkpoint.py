@@ -1,8 +1,8 @@
-"""A model's files under a new vocabulary: tables moved, configuration and special ids put right.
+"""Rewrites a model's files for a new vocabulary: tables, configuration and special ids.
 
 Look here for `rewrite_checkpoint`. A checkpoint of Hugging Face layout is rewritten tensor by
-tensor: tables with a row a token go through `jeton.nn.remap`, all others are copied as the bytes
-they are, so a model is never in memory at once.
+tensor: tables with one row per token go through `jeton.nn.remap`, and all other tensors are copied
+byte by byte, so the whole model is never in memory.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SINGLE = "model.safetensors"
 
 _MOST_ROWS = 1 << 31
 _MOST_PARAMETERS = 1 << 63
-"""More are no number of rows or parameters, but a damaged file."""
+"""Greater numbers of rows or parameters mean that the file is damaged."""
 
 _TOKENIZER_FILES = {
     "added_tokens.json",
@@ -73,7 +73,7 @@ _WEIGHTS = {
     ".safetensors",
     ".tflite",
 }
-"""Files of weights: other copies of the model are of the old vocabulary, and left out."""
+"""Files of weights: other copies of the model have the old vocabulary, and are left out."""
 
 
 def rewrite_checkpoint(
@@ -87,35 +87,35 @@ def rewrite_checkpoint(
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Writes a model again, for the vocabulary that its tokenizer was changed to.
+    """Rewrites a model for the changed vocabulary of its tokenizer.
 
-    Tables with a row a token are found by their names and shapes, and rewritten one at a time; all
-    other tensors are copied as they are. Files of other kinds are copied too, but for weights in
-    other formats and for folders, which are of the old vocabulary or of nobody knows what. What the
-    tokenizer of the folder knows beside its stages (roles, chat template) goes along. A link that
-    leads out of the folder is not copied, and a warning names it.
+    Tables with one row per token are found by their names and shapes, and rewritten one at a time;
+    all other tensors are copied unchanged. Other files are copied too, except weights in other
+    formats, which have the old vocabulary, and subfolders. The settings of the folder's tokenizer
+    (roles, chat template) are kept. A link that leads out of the folder is not copied, and a
+    warning names it.
 
     Args:
         source: A folder of Hugging Face layout: `config.json` with `model.safetensors`, or the
             shards that `model.safetensors.index.json` names.
         edited: The change of the model's tokenizer.
         target: The new folder; it must not exist. It gets the new tokenizer too.
-        init: What rows of new tokens are; see `jeton.nn.remap`.
+        init: How to initialise rows of new tokens; see `jeton.nn.remap`.
         multiple_of: The number of rows is rounded up to a multiple of this.
-        drop_padding: Whether rows behind the last token go. By default a model has no fewer rows
-            than before, unless its vocabulary became smaller: new tokens take rows of padding.
+        drop_padding: Whether to drop rows after the last token. By default a model keeps its number
+            of rows, unless its vocabulary became smaller: new tokens take rows of padding.
         seed: For `init="normal"`.
-        watch: Called with the bytes written, and how many there will be about.
+        watch: Called with the number of bytes written so far, and about how many there will be.
 
     Raises:
-        MissingFileError: No such folder, or a file that it should hold.
-        FormatError: A file that is not what its format says.
-        ArgumentError: A tokenizer that is not the model's: more ids than the model has rows, or
+        MissingFileError: There is no such folder, or it lacks a file.
+        FormatError: A file breaks its format.
+        ArgumentError: The tokenizer is not the model's: it has more ids than the model has rows, or
             other tokens than the tokenizer in the folder.
-        FileError: The target exists, or cannot be written: nothing is left of it then. A file
-            that the model needs is a link that leads out of its folder.
-        UnsupportedError: No table with a row a token was found, or one of an unknown name; torch
-            is not installed.
+        FileError: The target exists, or cannot be written; then nothing remains of it. A file that
+            the model needs is a link that leads out of its folder.
+        UnsupportedError: There is no table with one row per token, or one has an unknown name;
+            torch is not installed.
 
     Example:
         >>> from jeton import edit, load
@@ -126,7 +126,7 @@ def rewrite_checkpoint(
     folder, out = Path(checked_path("source", source)), Path(checked_path("target", target))
     if not isinstance(edited, Edited):
         raise ArgumentTypeError(
-            f"edited must be what a change of jeton.edit gives, not {type(edited).__name__}"
+            f"edited must be the result of a change of jeton.edit, not {type(edited).__name__}"
         )
     if not isinstance(init, str) or init not in ("mean", "zeros", "normal"):
         raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r:.60}")
@@ -140,14 +140,15 @@ def rewrite_checkpoint(
         raise FileError(f"target {out} exists already; name a new folder")
     rows = configuration.rows_of(config)
     if type(rows) is not int or not 0 < rows <= _MOST_ROWS:
-        raise FormatError(f"{folder / 'config.json'} does not say how many rows: no vocab_size")
+        raise FormatError(f"{folder / 'config.json'} does not give the number of rows, vocab_size")
     id_map = edited.id_map
     if id_map.old_size > rows:
         raise ArgumentError(
-            f"the tokenizer has ids up to {id_map.old_size - 1} and the model {rows} rows: it "
+            f"the tokenizer has ids up to {id_map.old_size - 1} but the model only {rows} rows: it "
             "is not this model's tokenizer"
         )
-    tok = edited.tok if _is_of_tokenizer(leading_out) else _with_settings_of(folder, edited)
+    reads_linked = any(it in _TOKENIZER_FILES or it.endswith(".jinja") for it in leading_out)
+    tok = edited.tok if reads_linked else _with_settings_of(folder, edited)
     keeps_padding = not drop_padding and id_map.new_size >= id_map.old_size
     new_rows = max(id_map.new_size, rows) if keeps_padding else id_map.new_size
     new_rows += -new_rows % multiple_of
@@ -168,23 +169,24 @@ def rewrite_checkpoint(
         raise FileError(f"{out}: {error.strerror or error}") from None
     try:
         total = sum((folder / name).stat().st_size for name in shards)
-        written, grown, found = 0, 0, 0
+        size, new_parameters, table_count = 0, 0, 0
         for name in shards:
-            for size, more in rewrite(folder / name, beside / name, tables):
-                written += size
-                grown += more or 0
-                found += more is not None
+            for tensor in rewrite(folder / name, beside / name, tables):
+                size += tensor.size
+                if tensor.new_parameters is not None:
+                    new_parameters += tensor.new_parameters
+                    table_count += 1
                 if watch is not None:
-                    watch(written, total)
-        if not found:
-            raise UnsupportedError(f"{folder} holds no tensor of {rows} rows, one a token")
+                    watch(size, total)
+        if not table_count:
+            raise UnsupportedError(f"{folder} has no tensor with {rows} rows, one per token")
         if (folder / _INDEX).exists():
             index = _json(folder / _INDEX)
             metadata = _metadata(index, folder / _INDEX)
-            metadata["total_size"] = written
+            metadata["total_size"] = size
             parameters = metadata.get("total_parameters")
             if type(parameters) is int and 0 <= parameters < _MOST_PARAMETERS:
-                metadata["total_parameters"] = parameters + grown
+                metadata["total_parameters"] = parameters + new_parameters
             index["metadata"] = metadata
             _write_json(beside / _INDEX, index)
         _copy_others(folder, leading_out, beside, tok, configurations)
@@ -194,7 +196,7 @@ def rewrite_checkpoint(
         if leading_out:
             names = ", ".join(sorted(leading_out))
             warn_caller(
-                f"left out of {out}, for they are links that lead out of {folder}: {names}",
+                f"left out of {out}, because they are links that lead out of {folder}: {names}",
                 FormatWarning,
             )
     except OSError as error:
@@ -204,40 +206,34 @@ def rewrite_checkpoint(
 
 
 def _leading_out(folder: Path) -> set[str]:
-    """What is a link to something outside of a folder, by its path in there.
+    """The links in a folder that lead out of it, by their paths in the folder.
 
-    A folder may be a stranger's, and what it links to the user's own: that is not put into what the
-    user may pass on. The cache of the Hugging Face hub is no such folder: the files of a snapshot
-    are links to those of its repository.
+    A folder may come from a stranger and link to files of the user, which must not get into a
+    checkpoint that the user may publish. In the cache of the Hugging Face hub, links from a
+    snapshot to the blobs of its repository are allowed.
     """
     own = [folder.resolve()]
     if folder.resolve().parent.name == "snapshots":
         own.append(folder.resolve().parents[1] / "blobs")
-    found = set()
+    links = set()
     for path in (*folder.glob("*"), *folder.glob("*/*")):
         real = Path(os.path.realpath(path))
         if path.is_file() and not any(real.is_relative_to(it) for it in own):
-            found.add(path.relative_to(folder).as_posix())
-    return found
+            links.add(path.relative_to(folder).as_posix())
+    return links
 
 
-def _refuse_leading_out(folder: Path, leading_out: Container[str], needed: Iterable[str]) -> None:
-    """Refuses a model of which a file is outside of its folder.
+def _refuse_leading_out(folder: Path, leading_out: Container[str], names: Iterable[str]) -> None:
+    """Checks that the files of a model are inside of its folder.
 
     Raises:
-        FileError: One of these files is.
+        FileError: One of these files is not.
     """
-    for name in needed:
+    for name in names:
         if name in leading_out:
             raise FileError(
-                f"{folder / name}: is a link that leads out of the folder; put the file in its "
-                "place"
+                f"{folder / name}: is a link that leads out of the folder; replace it by the file"
             )
-
-
-def _is_of_tokenizer(names: Iterable[str]) -> bool:
-    """Whether one of these files is read with a tokenizer."""
-    return any(it in _TOKENIZER_FILES or it.endswith(".jinja") for it in names)
 
 
 def _shards(folder: Path) -> list[str]:
@@ -259,8 +255,10 @@ def _shards(folder: Path) -> list[str]:
             "safetensors first)"
         )
     for name in names:
-        if not os.path.isfile(folder / name):  # which may be no name of a file at all
-            raise MissingFileError(f"{folder / name}: no such file, though the index names it")
+        if not os.path.isfile(folder / name):  # the index may hold anything
+            raise MissingFileError(
+                f"{folder / name}: named by the index, but there is no such file"
+            )
     return names
 
 
@@ -272,30 +270,30 @@ def _metadata(index: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
-    """The new tokenizer, with what the one in the folder knows beside its stages.
+    """The new tokenizer with the settings of the tokenizer in the folder.
 
     Raises:
-        ArgumentError: The two have other tokens.
+        ArgumentError: The two have different tokens.
     """
     try:
         own = load(folder)
     except JetonError:
-        return edited.tok  # a model need not have its tokenizer beside it
-    there, changed = bytes_by_id(own), bytes_by_id(edited.tok)
+        return edited.tok  # the folder need not have a tokenizer
+    own_tokens, new_tokens = bytes_by_id(own), bytes_by_id(edited.tok)
     names = dict(edited.renamed)
     for old, new in enumerate(edited.id_map.moved):
-        token = there.get(old, b"")
-        if new != -1 and _plain(names.get(token, token)) != _plain(changed[new]):
+        token = own_tokens.get(old, b"")
+        if new != -1 and _plain(names.get(token, token)) != _plain(new_tokens[new]):
             raise ArgumentError(
-                f"id {old} is {there.get(old)!r} to the tokenizer in {folder} and {changed[new]!r} "
-                "to the one that was changed: it is not this model's tokenizer"
+                f"id {old} is {own_tokens.get(old)!r} in the tokenizer of {folder} and "
+                f"{new_tokens[new]!r} in the edited one: it is not this model's tokenizer"
             )
     tok = edited.tok
     if tok.chat_template is None and own.chat_template is not None:
         tok = tok.replace(chat_template=own.chat_template)
     if tok.model_max_length is None and own.model_max_length is not None:
         tok = tok.replace(model_max_length=own.model_max_length)
-    known = tok.roles
+    tok_roles = tok.roles
     own_roles = {
         role: names.get(token.encode(), token.encode()).decode()
         for role, token in own.roles.items()
@@ -303,30 +301,30 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     roles = {
         role: token
         for role, token in own_roles.items()
-        if role not in known and token.encode() in tok.vocab
+        if role not in tok_roles and token.encode() in tok.vocab
     }
     return tok.replace(roles=roles) if roles else tok
 
 
 def _plain(token: bytes) -> bytes:
-    """A token however its format writes a space."""
+    """A token with plain spaces, in whatever way its format writes them."""
     return token.replace("▁".encode(), b" ")
 
 
 def _configurations(
     folder: Path, left_out: Container[str], id_map: IdMap, rows: int
 ) -> dict[str, dict[str, Any]]:
-    """The files of configuration, put right."""
-    changed = {}
+    """The configuration files with the new ids and number of rows."""
+    new = {}
     for name in ("config.json", "generation_config.json"):
         if name in left_out or not (folder / name).is_file():
             continue
         try:
-            changed[name] = configuration.moved(_json(folder / name), id_map)
+            new[name] = configuration.with_new_ids(_json(folder / name), id_map)
         except (FormatError, RecursionError) as error:
             raise FormatError(f"{folder / name}: {error}") from None
-    changed["config.json"] = configuration.with_rows(changed["config.json"], rows)
-    return changed
+    new["config.json"] = configuration.with_rows(new["config.json"], rows)
+    return new
 
 
 def _copy_others(
@@ -345,7 +343,7 @@ def _copy_others(
             continue
         if entry.name in left_out:
             continue
-        if not (out / entry.name).exists():  # such as a chat template, which the tokenizer wrote
+        if not (out / entry.name).exists():  # the tokenizer may have written it: a chat template
             shutil.copy2(entry, out / entry.name)
 
 

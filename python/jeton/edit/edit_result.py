@@ -1,4 +1,4 @@
-"""What a change of a vocabulary gives: the new tokenizer, the map of ids, and what was left out."""
+"""The result of a change of a vocabulary: the new tokenizer, and the map of ids."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["Edited"]
 
 @dataclass(frozen=True)
 class Edited:
-    """A new tokenizer, and the way from the old ids to its own.
+    """A new tokenizer, and the map from the old ids to its ids.
 
     Attributes:
         tok: The new tokenizer.
-        id_map: From the ids of the old one.
-        removed: The tokens that are gone, in the order of their old ids.
-        added: The tokens that are new, in the order of their ids.
-        left_out: Tokens that were asked for and could not be added, since encoding would never
-            reach them, or would no longer know words that it knew.
+        id_map: The map from the ids of the old tokenizer.
+        removed: The removed tokens, in the order of their old ids.
+        added: The new tokens, in the order of their ids.
+        left_out: Tokens that could not be added, because encoding would never use them, or because
+            words that were known would become unknown.
+        renamed: The old and new names of renamed tokens.
     """
 
     tok: Tokenizer

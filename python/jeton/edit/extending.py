@@ -1,4 +1,4 @@
-"""Adding tokens that a corpus asks for: training that continues from the old vocabulary.
+"""Adds the most useful tokens for a corpus: training that continues from the old vocabulary.
 
 Look here for `extend`.
 """
@@ -12,16 +12,17 @@ from dataclasses import replace
 
 from jeton.arguments import checked_int
 from jeton.components import models
-from jeton.edit.derivations import joined
+from jeton.edit.derivations import join
 from jeton.edit.edit_result import Edited
-from jeton.edit.learning import Corpus, learned
-from jeton.edit.scores import placed_behind
-from jeton.edit.spelling import longest_first, merged_from
+from jeton.edit.learning import Corpus, train_until
+from jeton.edit.scores import with_scores
+from jeton.edit.spelling import longest_first, merged_from, token_text
 from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
 from jeton.loading.model_file import ModelFile
+from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, WordPieceTrainer
 
@@ -29,36 +30,36 @@ __all__ = ["extend"]
 
 
 def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) -> Edited:
-    """The tokenizer with `n` more tokens, those that make a corpus shortest.
+    """The tokenizer with `n` more tokens, chosen to shorten a corpus the most.
 
-    A byte pair encoding goes on training from its merges: old merges come first, in their order,
-    and new ones are learned from what they leave, so every new token is reachable and texts that
-    need none are cut as before; where tokens are characters, new characters of the corpus come
-    first, and of more than there is room for only the most frequent. A byte that is no token comes
-    before the first new token that holds it.
+    A byte pair encoding continues training from its merges: old merges come first, in their order,
+    and new ones are learned from the result, so every new token is reachable, and texts that use
+    none are encoded as before. With an alphabet of characters, new characters of the corpus are
+    added first; if there is not enough room, only the most frequent. A byte that is not a token is
+    added before the first new token that contains it.
 
     WordPiece and Unigram have no order of merges: tokens of a vocabulary trained on the corpus are
-    added, in the order of that training; a Unigram piece gets a score just above that of its old
-    segmentation, or its own, brought to the scale of the old scores, where that is greater. A
-    WordPiece gets no token that might leave a rest of a known word that nothing spells.
+    added, in the order of that training. A Unigram piece gets a score just above that of its old
+    segmentation, or its own score, rescaled to the old ones, if that is greater. A WordPiece gets
+    no token that could make a known word unknown.
 
-    Old tokens keep their ids, new ones come after the largest; only
-    of SentencePiece and Unigram models, whose ids are the places of pieces, added tokens behind
-    the pieces move on, and the map of ids says so.
+    Old tokens keep their ids, new ones come after the largest. The exception are SentencePiece and
+    Unigram models, whose ids are the positions of pieces: added tokens after the pieces get new
+    ids, which the map of ids records.
 
     Args:
         tok: The tokenizer.
-        corpus: Texts of the new language or domain: an iterable of them, or files as a trainer
-            takes them (a path, a pattern, an iterable of `pathlib.Path`).
-        n: How many tokens to add. A corpus may support fewer; a `TrainingWarning` says so.
+        corpus: Texts of the new language or domain: an iterable of them, or files as for a trainer
+            (a path, a pattern, an iterable of `pathlib.Path`).
+        n: How many tokens to add. If the corpus has too few, a `TrainingWarning` says so.
         min_frequency: A pair of a byte pair encoding that occurs less often is not merged.
 
     Raises:
         ArgumentTypeError: A corpus that is neither texts nor paths.
         MissingFileError: There is no such file.
         TrainingError: A corpus without words.
-        UnsupportedError: A model of whole words or of characters; a SentencePiece model of merges
-            with a character map that merges alone cannot follow.
+        UnsupportedError: A model of whole words or of characters; a SentencePiece BPE with a
+            character map that merges alone cannot reproduce.
 
     Source: Purason et al., "Teaching Old Tokenizers New Words: Efficient Tokenizer Adaptation for
         Pre-trained Models", 2025.
@@ -95,44 +96,42 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
         if file.kind == "unigram":
             return extend_model_file(tok, file, corpus, n)
     raise UnsupportedError(
-        f"extend knows byte pair encodings, WordPiece and Unigram; this model is "
+        f"extend works for byte pair encodings, WordPiece and Unigram, but this model is "
         f"{type(model).__name__} (train a new one, and see merge)"
     )
 
 
 def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequency: int) -> Edited:
-    known = {_bytes(token): id for token, id in model.vocab.items()}
-    # Training would add all bytes that are missing, such as those that UTF-8 never has.
+    old_ids = {bytes_of(token): id for token, id in model.vocab.items()}
+    # Training would add all bytes that are missing, such as those that never occur in UTF-8.
     every = {bytes([byte]) for byte in range(256)} if model.alphabet == "bytes" else set()
-    missing = every - known.keys()
-    trained = _continued(tok, corpus, n + len(missing), min_frequency)
-    assert isinstance(trained.model, models.BPE)
-    learned_ids = {_bytes(token): id for token, id in trained.model.vocab.items()}
-    added = {
-        token: id
-        for token, id in sorted(learned_ids.items(), key=lambda item: item[1])
-        if id > tok.max_id
+    missing = every - old_ids.keys()
+    larger = _continue_training(tok, corpus, n + len(missing), min_frequency)
+    assert isinstance(larger.model, models.BPE)
+    ids = {bytes_of(token): id for token, id in larger.model.vocab.items()}
+    new_ids = {
+        token: id for token, id in sorted(ids.items(), key=lambda item: item[1]) if id > tok.max_id
     }
-    new = trained
+    new = larger
     if model.merges is None:
-        new = tok.replace(model=models.BPE({**known, **added}, None))
+        new = tok.replace(model=models.BPE({**old_ids, **new_ids}, None))
     elif missing:
-        learned = [token for token in added if token not in missing]
-        added = {
-            token: id for id, token in enumerate(_with_bytes(learned, missing, n), tok.max_id + 1)
+        tokens = [token for token in new_ids if token not in missing]
+        new_ids = {
+            token: id for id, token in enumerate(_with_bytes(tokens, missing, n), tok.max_id + 1)
         }
-        vocab = {**known, **added}
-        merges = [pair for pair in trained.merges if {*pair, joined(pair, model)} <= vocab.keys()]
+        vocab = {**old_ids, **new_ids}
+        merges = [pair for pair in larger.merges if {*pair, join(pair, model)} <= vocab.keys()]
         new = tok.replace(model=replace(model, vocab=vocab, merges=merges))
     prefix = (model.continuing_subword_prefix or "").encode()
-    made_of = merged_from(added, trained.merges, known, prefix)
-    return kept_and_new(tok, new, made_of, list(added))
+    made_of = merged_from(new_ids, larger.merges, old_ids, prefix)
+    return kept_and_new(tok, new, made_of, list(new_ids))
 
 
-def _with_bytes(learned: Iterable[bytes], missing: set[bytes], n: int) -> list[bytes]:
-    """The first learned tokens, each behind those of its bytes that are missing, `n` in all."""
+def _with_bytes(new_tokens: Iterable[bytes], missing: set[bytes], n: int) -> list[bytes]:
+    """The first new tokens, each after its missing bytes, `n` in all."""
     tokens: dict[bytes, None] = {}
-    for token in learned:
+    for token in new_tokens:
         units = {bytes([byte]) for byte in token} & missing
         more = [*sorted(units - tokens.keys()), token]
         if len(tokens) + len(more) > n:
@@ -141,8 +140,8 @@ def _with_bytes(learned: Iterable[bytes], missing: set[bytes], n: int) -> list[b
     return list(tokens)
 
 
-def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> Tokenizer:
-    """Training that goes on from the merges there are."""
+def _continue_training(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> Tokenizer:
+    """The tokenizer with `n` more tokens, trained from its merges on."""
 
     def trainer(characters: int | None = None) -> BPETrainer:
         return BPETrainer(
@@ -155,7 +154,7 @@ def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> To
     try:
         first = trainer()
     except ArgumentError as error:
-        raise UnsupportedError(f"extend cannot go on from this model: {error}") from None
+        raise UnsupportedError(f"extend cannot continue from this model: {error}") from None
     counts = first.count(corpus)
     try:
         return first.train(counts)
@@ -163,7 +162,7 @@ def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> To
         model = tok.model
         if not len(counts) or (isinstance(model, models.BPE) and model.alphabet == "bytes"):
             raise
-        # More characters are new than tokens may be.
+        # There are more new characters than tokens to add.
         for common in (n // 2, n // 4, 0):
             with contextlib.suppress(TrainingError):
                 return trainer(common).train(counts)
@@ -172,7 +171,7 @@ def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> To
 
 def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: Corpus, n: int) -> Edited:
     prefix = model.continuing_subword_prefix
-    known = {_text(token): id for token, id in model.vocab.items()}
+    old_ids = {token_text(token): id for token, id in model.vocab.items()}
 
     def trainer(size: int) -> WordPieceTrainer:
         return WordPieceTrainer(
@@ -187,50 +186,38 @@ def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: Corpus, n: int) 
     counts = trainer(2 * n + 1_000).count(corpus)
     if not len(counts):
         raise TrainingError("the corpus has no words to learn from")
-    loses = loses_words(known, prefix)
+    loses = loses_words(old_ids, prefix)
 
-    def safe(trained: Tokenizer) -> list[str]:
-        return [text for text in _texts(trained) if text in known or not loses(text)]
+    def safe(trained_tok: Tokenizer) -> list[str]:
+        special = set(trained_tok.special_tokens.values())
+        in_order = sorted(trained_tok.vocab.items(), key=lambda item: item[1])
+        texts = (token_text(token) for token, id in in_order if id not in special)
+        return [text for text in texts if text in old_ids or not loses(text)]
 
-    trained = learned(lambda size: trainer(size).train(counts), safe, known, n)
-    found = [text for text in safe(trained) if text not in known][:n]
+    trained_tok = train_until(lambda size: trainer(size).train(counts), safe, old_ids, n)
+    new_texts = [text for text in safe(trained_tok) if text not in old_ids][:n]
     start = tok.max_id + 1
     vocab = dict(model.vocab)
     made_of = {}
-    for id, text in enumerate(found, start):
+    for id, text in enumerate(new_texts, start):
         vocab[text.encode()] = id  # type: ignore[index]
-        made_of[id] = longest_first(text, known, prefix)
+        made_of[id] = longest_first(text, old_ids, prefix)
     new = tok.replace(model=replace(model, vocab=vocab))
-    return kept_and_new(tok, new, made_of, [text.encode() for text in found])
-
-
-def _texts(trained: Tokenizer) -> list[str]:
-    """The tokens of a training, in its order."""
-    special = set(trained.special_tokens.values())
-    listed = sorted(trained.vocab.items(), key=lambda item: item[1])
-    return [_text(token) for token, id in listed if id not in special]
+    return kept_and_new(tok, new, made_of, [text.encode() for text in new_texts])
 
 
 def _sentencepiece_bpe(
     tok: Tokenizer, file: ModelFile, corpus: Corpus, n: int, min_frequency: int
 ) -> Edited:
-    trained = _continued(tok, corpus, n, min_frequency)
-    known = tok.vocab
-    found = [
+    larger = _continue_training(tok, corpus, n, min_frequency)
+    old_ids = tok.vocab
+    new_tokens = [
         token
-        for token, _ in sorted(trained.vocab.items(), key=lambda item: item[1])
-        if token not in known
+        for token, _ in sorted(larger.vocab.items(), key=lambda item: item[1])
+        if token not in old_ids
     ]
-    more, unreached = placed_behind(file.pieces, [token.decode() for token in found])
+    more, unreached = with_scores(file.pieces, [token.decode() for token in new_tokens])
     ids = {piece.text.encode(): len(file.pieces) + at for at, piece in enumerate(more)}
-    made_of = merged_from(ids, trained.merges, known, b"")
+    made_of = merged_from(ids, larger.merges, old_ids, b"")
     edited = with_pieces(tok, file, more, made_of)
     return replace(edited, left_out=tuple(text.encode() for text in unreached))
-
-
-def _bytes(token: bytes | str) -> bytes:
-    return token.encode() if isinstance(token, str) else token
-
-
-def _text(token: bytes | str) -> str:
-    return token.decode("utf-8", "surrogateescape") if isinstance(token, bytes) else token

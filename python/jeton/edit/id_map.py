@@ -1,4 +1,4 @@
-"""Which id became which: the map that a change of a vocabulary leaves behind.
+"""The map from old ids to new ids after a change of a vocabulary.
 
 Look here for `IdMap`.
 """
@@ -29,19 +29,19 @@ __all__ = ["IdMap"]
 _FORMAT = "jeton id map"
 _VERSION = 1
 _MOST_IDS = 1 << 24
-"""Ids that a tokenizer can have; a table has a place for each."""
+"""The maximum number of ids of a tokenizer."""
 
 
 @dataclass(frozen=True, repr=False)
 class IdMap:
-    """From the ids of one tokenizer to those of another that was made from it.
+    """A map from the ids of a tokenizer to those of an edited one.
 
     Args:
-        moved: For each old id the new one, -1 where its token is gone (or never was).
-        new_size: One more than the largest new id.
+        moved: The new id of each old id; -1 if its token was removed (or never existed).
+        new_size: The largest new id plus one.
         made_of: For new tokens, the old ids that spelled them.
         old_digest: `Tokenizer.digest` of the old tokenizer.
-        new_digest: That of the new one.
+        new_digest: `Tokenizer.digest` of the new tokenizer.
 
     Example:
         >>> from jeton.edit import IdMap
@@ -65,22 +65,22 @@ class IdMap:
         object.__setattr__(self, "made_of", _checked_parts(self.made_of))
         if checked_int("new_size", self.new_size, 0) > _MOST_IDS:
             raise ArgumentError(
-                f"id map: new_size is more than {_MOST_IDS:,}, the most ids there are"
+                f"id map: new_size is more than {_MOST_IDS:,}, the maximum number of ids"
             )
         for name in ("old_digest", "new_digest"):
             check_kind(name, getattr(self, name), str, "a str")
-        taken = [new for new in self.moved if not (isinstance(new, int) and new == -1)]
-        for new in (*taken, *self.made_of):
+        new_ids = [new for new in self.moved if not (isinstance(new, int) and new == -1)]
+        for new in (*new_ids, *self.made_of):
             if isinstance(new, bool) or not isinstance(new, int) or not 0 <= new < self.new_size:
                 where = "moved" if new in self.moved else "made_of"
                 raise ArgumentError(
                     f"id map: {where} holds {new!r:.40}, which is not a new id: there are "
                     f"{self.new_size}, from 0 on"
                 )
-        if len(set(taken)) != len(taken) or not set(taken).isdisjoint(self.made_of):
-            raise ArgumentError("id map: two tokens have one new id")
-        for new, spelled in self.made_of.items():
-            for old in spelled:
+        if len(set(new_ids)) != len(new_ids) or not set(new_ids).isdisjoint(self.made_of):
+            raise ArgumentError("id map: two tokens have the same new id")
+        for new, parts in self.made_of.items():
+            for old in parts:
                 if not 0 <= old < self.old_size:
                     raise ArgumentError(
                         f"id map: the new id {new} is made of the old id {old}; the largest is "
@@ -89,12 +89,12 @@ class IdMap:
 
     @property
     def old_size(self) -> int:
-        """One more than the largest old id."""
+        """The largest old id plus one."""
         return len(self.moved)
 
     @property
     def inverse(self) -> IdMap:
-        """From the new ids back to the old ones; tokens that only the new one has are gone."""
+        """The map from the new ids back to the old ones; it maps new tokens to nothing."""
         back = [-1] * self.new_size
         for old, new in enumerate(self.moved):
             if new != -1:
@@ -102,49 +102,49 @@ class IdMap:
         return IdMap(tuple(back), self.old_size, {}, self.new_digest, self.old_digest)
 
     def then(self, later: IdMap) -> IdMap:
-        """This change, and a later one after it, as one map.
+        """This change and a later one as one map.
 
         Raises:
-            ArgumentError: The later map begins with another tokenizer.
+            ArgumentError: The later map starts from another tokenizer.
         """
         check_kind("later", later, IdMap, "an IdMap")
         if self.new_digest != later.old_digest or self.new_size != later.old_size:
             raise ArgumentError(
-                f"these maps do not follow each other: the first ends at {self._named(False)}, the "
-                f"second begins at {later._named(True)}"
+                f"these maps do not follow each other: the first leads to {self._side(False)}, the "
+                f"second starts from {later._side(True)}"
             )
         moved = tuple(-1 if new == -1 else later.moved[new] for new in self.moved)
         back = self.inverse.moved
         made_of = {
             later.moved[new]: old for new, old in self.made_of.items() if later.moved[new] != -1
         }
-        for new, spelled in later.made_of.items():
+        for new, parts in later.made_of.items():
             older: list[int] = []
-            for id in spelled:
+            for id in parts:
                 older.extend(self.made_of.get(id, (back[id],) if back[id] != -1 else ()))
             made_of[new] = tuple(older)
         return IdMap(moved, later.new_size, made_of, self.old_digest, later.new_digest)
 
-    def _named(self, old: bool) -> str:
+    def _side(self, old: bool) -> str:
         size, digest = (self.old_size, self.old_digest) if old else (self.new_size, self.new_digest)
         return f"a tokenizer of {size} ids" + (f" ({digest[:12]})" if digest else "")
 
     def apply(self, ids: object, *, missing: Literal["raise", "drop"] | int = "raise") -> Any:
-        """Old ids as new ones.
+        """The new ids of old ids.
 
         Args:
             ids: A list of ints, a numpy array of integers (any shape), or a `TokenBatch`.
-            missing: What becomes of the id of a token that is gone: an error, nothing (of lists,
-                batches and arrays of one axis), or this new id. (Text that held such tokens is
-                better encoded anew.)
+            missing: What to do with the ids of removed tokens: raise an error, drop them (in lists,
+                batches and arrays with one axis), or replace them by this new id. (It is better to
+                encode such text again.)
 
         Returns:
-            As given: a list, an array of the same dtype, or a batch.
+            The type of `ids`: a list, an array of the same dtype, or a batch.
 
         Raises:
-            ArgumentTypeError: `ids` hold no integers.
-            ArgumentError: `missing="drop"` for an array of several axes.
-            UnknownTokenError: The id of a token that is gone, or that never was.
+            ArgumentTypeError: `ids` are not integers.
+            ArgumentError: `missing="drop"` for an array with several axes.
+            UnknownTokenError: The id of a token that was removed, or never existed.
         """
         import numpy as np
 
@@ -160,38 +160,38 @@ class IdMap:
                 raise ArgumentTypeError(f"ids must be integers, not {ids.dtype}")
             if missing == "drop" and ids.ndim != 1:
                 raise ArgumentError(
-                    f"missing='drop' takes ids away, and ids of shape {ids.shape} must keep theirs"
+                    f"missing='drop' removes ids, but ids of shape {ids.shape} must keep it"
                 )
-            return self._applied(ids, missing)
+            return self._new_ids(ids, missing)
         if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(f"ids must be integers, not {type(ids).__name__}")
-        listed = [checked_int("each of ids", id, 0) for id in ids]
-        applied: list[int] = self._applied(np.asarray(listed, np.int64), missing).tolist()
-        return applied
+        old_ids = [checked_int("each of ids", id, 0) for id in ids]
+        new_ids: list[int] = self._new_ids(np.asarray(old_ids, np.int64), missing).tolist()
+        return new_ids
 
-    def _applied(self, ids: npt.NDArray[Any], missing: str | int) -> npt.NDArray[Any]:
+    def _new_ids(self, ids: npt.NDArray[np.integer], missing: str | int) -> npt.NDArray[np.integer]:
         import numpy as np
 
         if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= self.old_size):
             bad = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
             raise UnknownTokenError(
-                f"id {bad} is not an id of the old tokenizer ({self._named(True)})"
+                f"id {bad} is not an id of the old tokenizer ({self._side(True)})"
             )
         table = np.asarray(self.moved, np.int64)
         if table.size == 0:
             return ids.copy()
         new = table[ids.astype(np.int64, copy=False)]
-        gone = new == -1
-        if gone.any():
+        is_removed = new == -1
+        if is_removed.any():
             if missing == "raise":
                 raise UnknownTokenError(
-                    f"id {int(ids[gone].flat[0])} is of a token that is gone; encode the text "
-                    "anew, or give missing="
+                    f"the token of id {int(ids[is_removed].flat[0])} was removed; encode the text "
+                    "again, or give missing="
                 )
             if missing == "drop":
-                new = new[~gone]
+                new = new[~is_removed]
             else:
-                new[gone] = missing
+                new[is_removed] = missing
         if new.size and int(new.max()) > np.iinfo(ids.dtype).max:
             raise ArgumentError(f"the new id {int(new.max())} does not fit {ids.dtype}")
         return cast("npt.NDArray[np.int64]", new.astype(ids.dtype))
@@ -214,38 +214,38 @@ class IdMap:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IdMap:
-        """Reads a map that was saved.
+        """Reads a saved map.
 
         Raises:
             MissingFileError: There is no such file.
-            FormatError: It is no map of ids.
+            FormatError: The file is not a map of ids.
         """
         source, content = saved_json.read(path, "map of ids")
         try:
             if content["format"] != _FORMAT or content["version"] != _VERSION:
                 raise FormatError(f"{source} is not a map of ids of version {_VERSION}")
-            made = cls(
+            id_map = cls(
                 tuple(content["moved"]),
                 content["new"]["size"],
                 {int(new): tuple(old) for new, old in content["made_of"].items()},
                 content["old"]["digest"],
                 content["new"]["digest"],
             )
-            if made.old_size != content["old"]["size"]:
-                raise FormatError(f"{source} is damaged: it moves {made.old_size} ids")
+            if id_map.old_size != content["old"]["size"]:
+                raise FormatError(f"{source} is damaged: it maps {id_map.old_size} ids")
         except FormatError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise FormatError(f"{source} is not a map of ids: {error}") from None
-        return made
+        return id_map
 
     def __hash__(self) -> int:
         return hash((self.moved, self.new_size, self.old_digest, self.new_digest))
 
     def __repr__(self) -> str:
-        kept = sum(new != -1 for new in self.moved)
+        count = sum(new != -1 for new in self.moved)
         return (
-            f"IdMap({self.old_size} ids to {self.new_size}: {kept} kept, {len(self.made_of)} new)"
+            f"IdMap({self.old_size} ids to {self.new_size}: {count} kept, {len(self.made_of)} new)"
         )
 
 

@@ -1,6 +1,6 @@
-"""Training again for more tokens, until enough of them are new: what extending shares.
+"""Trains larger and larger vocabularies, until enough of the tokens are new.
 
-Look here for how many tokens of a new language an independent training is asked for.
+Look here for the sizes of the independent trainings of `extend`.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import TypeAlias
 from jeton.errors import TrainingWarning, warn_caller
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Corpus", "learned"]
+__all__ = ["Corpus", "train_until"]
 
 Corpus: TypeAlias = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]
 """Texts, or files: a path, a pattern of paths, or several paths."""
 
 
-def learned(
+def train_until(
     train: Callable[[int], Tokenizer],
     tokens: Callable[[Tokenizer], Iterable[str]],
-    known: Container[str],
+    old_tokens: Container[str],
     n: int,
 ) -> Tokenizer:
-    """A training with `n` tokens that are not known, or as many as the corpus supports.
+    """A tokenizer with `n` new tokens, or as many as the corpus has.
 
     Args:
-        train: Trains for a size.
-        tokens: The tokens of a training that count.
-        known: The tokens there are.
-        n: How many new ones there shall be.
+        train: Trains a tokenizer of a size.
+        tokens: Returns the tokens of a tokenizer that count.
+        old_tokens: The tokens that are not new.
+        n: The number of new tokens.
 
     Warns:
         TrainingWarning: There are fewer.
@@ -40,12 +40,13 @@ def learned(
     while True:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TrainingWarning)
-            trained = train(size)
-        new = sum(text not in known for text in tokens(trained))
-        if new < n and trained.vocab_size == before:
+            tok = train(size)
+        new = sum(text not in old_tokens for text in tokens(tok))
+        if new < n and tok.vocab_size == before:
             warn_caller(
-                f"n={n:,} was not reached: the corpus supports {new:,} new tokens", TrainingWarning
+                f"n={n:,} was not reached: the corpus is enough for {new:,} new tokens",
+                TrainingWarning,
             )
-        if new >= n or trained.vocab_size == before:
-            return trained
-        size, before = 2 * size, trained.vocab_size
+        if new >= n or tok.vocab_size == before:
+            return tok
+        size, before = 2 * size, tok.vocab_size

@@ -1,4 +1,4 @@
-"""Tokens cut off at the end, put in another order, or special ones added.
+"""Removes the last tokens, reorders tokens, or adds special ones.
 
 Look here for `truncate`, `reorder` and `add_special_tokens`.
 """
@@ -11,7 +11,7 @@ from jeton.arguments import check_kind, checked_int
 from jeton.components import AddedToken, decoders, models
 from jeton.edit.edit_result import Edited
 from jeton.edit.pruning import prune
-from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
+from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuild
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.loading.model_file import CONTROL, ModelFile, ModelPiece
 from jeton.tokenizer import Tokenizer
@@ -20,19 +20,20 @@ __all__ = ["add_special_tokens", "reorder", "truncate"]
 
 
 def truncate(tok: Tokenizer, size: int) -> Edited:
-    """The tokenizer that training would have stopped at earlier: the last learned tokens go.
+    """The tokenizer without its last tokens, as if training had stopped earlier.
 
-    For a byte pair encoding it is the one that training for the smaller size gives; a WordPiece
-    loses its last tokens, a Unigram or SentencePiece model those of the lowest scores. These are
-    characters in a SentencePiece BPE with byte fallback; without, all characters stay, and the
-    pieces are those that training gives. Special tokens stay.
+    For a byte pair encoding, the result equals training for the smaller size. A WordPiece loses its
+    last tokens, a Unigram or SentencePiece model those with the lowest scores. These are characters
+    in a SentencePiece BPE with byte fallback; without byte fallback, all characters are kept, and
+    the result equals training. Special tokens are kept.
 
     Args:
         tok: The tokenizer.
-        size: How many tokens stay, special ones included.
+        size: How many tokens to keep, including special tokens.
 
     Raises:
-        ArgumentError: A size above the present one, or below what always stays.
+        ArgumentError: The size is above the present one, or below the number of tokens that must
+            be kept.
 
     Example:
         >>> import jeton
@@ -46,21 +47,21 @@ def truncate(tok: Tokenizer, size: int) -> Edited:
     size = checked_int("size", size, 1)
     if size > tok.vocab_size:
         raise ArgumentError(
-            f"size={size} is more than the {tok.vocab_size} tokens that there are; see extend"
+            f"size={size} is more than the {tok.vocab_size} tokens of the tokenizer; see extend"
         )
     return prune(tok, size=size)
 
 
 def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
-    """The same tokens under other ids.
+    """The same tokens with other ids.
 
     Args:
         tok: The tokenizer.
         order: The old ids in the new order, each once: the token of `order[i]` has the new id i.
 
     Raises:
-        ArgumentError: Not every id once.
-        UnsupportedError: A Unigram or SentencePiece model whose pieces would not come first.
+        ArgumentError: `order` does not hold every id once.
+        UnsupportedError: The pieces of a Unigram or SentencePiece model would not come first.
 
     Example:
         >>> import jeton
@@ -73,32 +74,32 @@ def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
     if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
         raise ArgumentTypeError(f"order must be a sequence of ids, not {type(order).__name__}")
     ids = [checked_int("each of order", id, 0) for id in order]
-    known = set(tok._core.token_ids().tolist())
-    if len(ids) != len(set(ids)) or set(ids) != known:
-        wrong = sorted(set(ids) ^ known)
+    old_ids = set(tok._core.token_ids().tolist())
+    if len(ids) != len(set(ids)) or set(ids) != old_ids:
+        wrong = sorted(set(ids) ^ old_ids)
         which = (
-            f"id {wrong[0]} is " + ("missing" if wrong[0] in known else "no token")
+            f"id {wrong[0]} is " + ("missing" if wrong[0] in old_ids else "no token")
             if wrong
             else "an id is there twice"
         )
-        raise ArgumentError(f"order must hold each of the {len(known)} ids once: {which}")
-    new = rebuilt(tok, ids)
+        raise ArgumentError(f"order must hold each of the {len(old_ids)} ids once: {which}")
+    new = rebuild(tok, ids)
     return Edited(new, id_map_of(tok, new, ids))
 
 
 def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Edited:
     """The tokenizer with more special tokens, whose ids come after the largest.
 
-    To a SentencePiece model they are control pieces where they can be, so that a `.model` holds
-    them too, and decode to nothing as its `<s>` does. A `vocab.txt` cannot hold them: it knows no
-    special tokens but BERT's own.
+    In a SentencePiece model they become control pieces if possible, so that a `.model` can hold
+    them, and decode to nothing, as its `<s>` does. A `vocab.txt` cannot hold them: its only special
+    tokens are BERT's.
 
     Args:
         tok: The tokenizer.
-        tokens: Their texts, or `AddedToken`s, whose ids are given anew.
+        tokens: Their texts, or `AddedToken`s, whose ids are replaced.
 
     Raises:
-        ArgumentError: A token that is there already.
+        ArgumentError: A token already exists.
 
     Example:
         >>> import jeton
@@ -113,24 +114,24 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
         raise ArgumentTypeError(
             f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
         )
-    known = {token.content: token.id for token in tok.added_tokens}
-    added: list[AddedToken] = []
-    following = tok.max_id + 1
+    ids = {token.content: token.id for token in tok.added_tokens}
+    new_tokens: list[AddedToken] = []
+    first_id = tok.max_id + 1
     for token in tokens:
         if not isinstance(token, (str, AddedToken)):
             raise ArgumentTypeError(
                 f"each of tokens must be a str or an AddedToken, not {type(token).__name__}"
             )
         content = token if isinstance(token, str) else token.content
-        if content in known:
-            raise ArgumentError(f"the token {content!r} is there already, with id {known[content]}")
-        known[content] = following + len(added)
-        added.append(
-            AddedToken(content, id=known[content], special=True)
+        if content in ids:
+            raise ArgumentError(f"the token {content!r} already exists, with id {ids[content]}")
+        ids[content] = first_id + len(new_tokens)
+        new_tokens.append(
+            AddedToken(content, id=ids[content], special=True)
             if isinstance(token, str)
             else AddedToken(
                 content,
-                id=known[content],
+                id=ids[content],
                 special=True,
                 single_word=token.single_word,
                 lstrip=token.lstrip,
@@ -138,16 +139,16 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
                 normalized=token.normalized,
             )
         )
-    new = _as_pieces(tok, added) or tok.with_added_tokens(added)
+    new = _as_pieces(tok, new_tokens) or tok.with_added_tokens(new_tokens)
     made_of = {
-        following + number: () if (id := tok.id_of(token.content)) is None else (id,)
-        for number, token in enumerate(added)
+        first_id + number: () if (id := tok.id_of(token.content)) is None else (id,)
+        for number, token in enumerate(new_tokens)
     }
-    return kept_and_new(tok, new, made_of, [token.content.encode() for token in added])
+    return kept_and_new(tok, new, made_of, [token.content.encode() for token in new_tokens])
 
 
-def _as_pieces(tok: Tokenizer, added: Sequence[AddedToken]) -> Tokenizer | None:
-    """The tokenizer with control pieces in its SentencePiece model, if they say the same."""
+def _as_pieces(tok: Tokenizer, new_tokens: Sequence[AddedToken]) -> Tokenizer | None:
+    """The tokenizer with control pieces in its SentencePiece model, if they mean the same."""
     model = tok.model
     decoder = tok.decoder
     if not isinstance(model, models.SentencePiece):
@@ -156,12 +157,12 @@ def _as_pieces(tok: Tokenizer, added: Sequence[AddedToken]) -> Tokenizer | None:
         return None
     file = ModelFile.parse(model.proto)
     texts = {piece.text for piece in file.pieces}
-    for token in added:
+    for token in new_tokens:
         plain = AddedToken(token.content, id=token.id, special=True)
         if token != plain or token.content in texts:
             return None
     if len(file.pieces) != tok.max_id + 1:
         return None
-    pieces = [*file.pieces, *(ModelPiece(token.content, 0.0, CONTROL) for token in added)]
-    changed = models.SentencePiece(file.with_pieces(pieces))
-    return tok.replace(model=changed, added_tokens=[*tok.added_tokens, *added])
+    pieces = [*file.pieces, *(ModelPiece(token.content, 0.0, CONTROL) for token in new_tokens)]
+    new_model = models.SentencePiece(file.with_pieces(pieces))
+    return tok.replace(model=new_model, added_tokens=[*tok.added_tokens, *new_tokens])

@@ -1,4 +1,4 @@
-"""Taking tokens away: by how often they occur, by size, by script, or by name.
+"""Removes tokens: by how often they occur, by size, by script, or by name.
 
 Look here for `prune`.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from jeton.arguments import checked_int
 from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus
-from jeton.edit.vocabulary import EditableVocabulary, id_map_of, rebuilt
+from jeton.edit.vocabulary import EditableVocabulary, id_map_of, rebuild
 from jeton.encoding.unicode import letter_scripts
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
@@ -39,32 +39,33 @@ def prune(
 ) -> Edited:
     """The tokenizer without some of its tokens.
 
-    In a byte pair encoding only tokens that no kept merge needs can go, so tokens go from the
-    leaves down. Single bytes (or characters, where no bytes stand in for them), special and added
-    tokens, and what stands for the unknown always stay. Ids close up, in the old order.
+    In a byte pair encoding, a token can only be removed if no kept merge needs it, so tokens are
+    removed from the leaves down. Single bytes (or characters, without byte fallback), special and
+    added tokens, and the unknown token are always kept. The ids are renumbered without gaps, in the
+    old order.
 
-    What holds afterwards: kept tokens keep their bytes; a text whose tokens all stay is cut as
-    before (of WordPiece: but for words that were unknown); no token becomes unreachable; text that
-    came back whole from encoding and decoding still does, whole words as a vocabulary excepted.
+    The result guarantees: kept tokens keep their bytes; a text whose tokens are all kept is encoded
+    as before (for WordPiece: unless it had unknown words); no token becomes unreachable; text that
+    survived encoding and decoding still does, except with a vocabulary of whole words.
 
     Args:
         tok: The tokenizer.
-        size: How many tokens stay. Those that occur least go first, of equals those learned last;
-            without `corpus` and `counts`, those learned last.
-        corpus: Texts whose tokens are counted, or files as a trainer takes them (a path, a
-            pattern, an iterable of `pathlib.Path`).
+        size: How many tokens to keep. The rarest are removed first, among equals those learned
+            last; without `corpus` and `counts`, those learned last.
+        corpus: Texts whose tokens are counted, or files as for a trainer (a path, a pattern, an
+            iterable of `pathlib.Path`).
         counts: How often each id occurs, instead of a corpus.
-        min_count: Tokens that occur less often go, as far as no kept token needs them. With a
-            corpus or counts and nothing else it is 1: what they do not use goes.
-        scripts: Names of scripts, such as `{"Latin", "Cyrillic"}`; tokens with letters of others
-            go.
-        drop: Tokens that go: bytes, texts or ids.
-        keep: Tokens that stay, whatever else is said; those that they are merged from stay too.
+        min_count: Removes tokens that occur less often, unless a kept token needs them. With only a
+            corpus or counts it is 1: unused tokens are removed.
+        scripts: Names of scripts, such as `{"Latin", "Cyrillic"}`; tokens with letters of other
+            scripts are removed.
+        drop: Tokens to remove: bytes, texts or ids.
+        keep: Tokens to keep in any case, together with the tokens that they are merged from.
 
     Raises:
-        ArgumentError: Nothing that says what goes; a token to drop that always stays or that a
-            kept one needs; a size that cannot be reached.
-        UnknownTokenError: A token to drop or keep that does not exist.
+        ArgumentError: Nothing says what to remove; a token to drop must be kept, or a kept one
+            needs it; the size cannot be reached.
+        UnknownTokenError: A token to drop or keep does not exist.
 
     Example:
         >>> import jeton
@@ -105,56 +106,63 @@ def prune(
             raise ArgumentTypeError(
                 f"scripts must be an iterable of names, not {type(scripts).__name__}"
             )
-        foreign = _foreign(vocabulary, _checked_scripts(scripts))
+        allowed = _checked_scripts(scripts)
+        # A token that is not valid UTF-8 has the letters of its valid parts.
+        foreign = [
+            id
+            for id, token in vocabulary.tokens.items()
+            if id not in vocabulary.fixed
+            and letter_scripts(token.decode("utf-8", "ignore")) - allowed
+        ]
         tree.drop_leaves(foreign, dict.fromkeys(foreign, 0), None)
     if size is not None or min_count is not None:
-        used = occurs or {}
+        frequency = occurs or {}
         candidates = [
-            id for id in vocabulary.tokens if min_count is None or used.get(id, 0) < min_count
+            id for id in vocabulary.tokens if min_count is None or frequency.get(id, 0) < min_count
         ]
         least = None if size is None else checked_int("size", size, 1)
-        tree.drop_leaves(candidates, used, least)
-        if least is not None and len(tree.left) > least:
+        tree.drop_leaves(candidates, frequency, least)
+        if least is not None and len(tree.ids) > least:
             raise ArgumentError(
-                f"size={size} cannot be reached: {len(tree.left)} of the {len(vocabulary.tokens)} "
-                "tokens always stay (bytes or characters, special tokens, those to keep)"
+                f"size={size} cannot be reached: {len(tree.ids)} of the {len(vocabulary.tokens)} "
+                "tokens must be kept (bytes or characters, special tokens, those in keep)"
                 + ("" if min_count is None else f", or occur {min_count} times or more")
             )
-    order = sorted(tree.left)
-    new = rebuilt(tok, order)
-    removed = tuple(vocabulary.tokens[id] for id in sorted(vocabulary.tokens.keys() - tree.left))
-    return Edited(new, id_map_of(tok, new, order), removed=removed)
+    order = sorted(tree.ids)
+    new = rebuild(tok, order)
+    tokens = tuple(vocabulary.tokens[id] for id in sorted(vocabulary.tokens.keys() - tree.ids))
+    return Edited(new, id_map_of(tok, new, order), removed=tokens)
 
 
 class _Tree:
-    """The tokens that are left, and how many of those need each."""
+    """The tokens that remain, and how many of them need each token."""
 
     def __init__(self, vocabulary: EditableVocabulary, protected: set[int]) -> None:
         self.vocabulary = vocabulary
         self.protected = protected
-        self.left = set(vocabulary.tokens)
+        self.ids = set(vocabulary.tokens)
         self.users: dict[int, int] = {}
         for pairs in vocabulary.needs.values():
             for part in {part for pair in pairs for part in pair}:
                 self.users[part] = self.users.get(part, 0) + 1
 
     def is_leaf(self, id: int) -> bool:
-        return id in self.left and id not in self.protected and not self.users.get(id, 0)
+        return id in self.ids and id not in self.protected and not self.users.get(id, 0)
 
     def remove(self, id: int) -> list[int]:
-        """Takes a leaf away; gives those that become leaves."""
-        self.left.remove(id)
-        freed = []
+        """Removes a leaf; returns the tokens that become leaves."""
+        self.ids.remove(id)
+        new_leaves = []
         for part in {part for pair in self.vocabulary.needs.get(id, ()) for part in pair}:
             self.users[part] -= 1
             if self.is_leaf(part):
-                freed.append(part)
-        return freed
+                new_leaves.append(part)
+        return new_leaves
 
     def drop_leaves(
         self, candidates: Iterable[int], counts: Mapping[int, int], size: int | None
     ) -> None:
-        """Takes candidates away as they become leaves, the rarest first, down to a size."""
+        """Removes candidates as they become leaves, the rarest first, down to a size."""
         among = set(candidates)
         place = {id: number for number, id in enumerate(self.vocabulary.learned)}
 
@@ -163,35 +171,35 @@ class _Tree:
 
         heap = [entry(id) for id in among if self.is_leaf(id)]
         heapq.heapify(heap)
-        while heap and (size is None or len(self.left) > size):
+        while heap and (size is None or len(self.ids) > size):
             _, _, id = heapq.heappop(heap)
-            for freed in self.remove(id):
-                if freed in among:
-                    heapq.heappush(heap, entry(freed))
+            for leaf in self.remove(id):
+                if leaf in among:
+                    heapq.heappush(heap, entry(leaf))
 
     def drop_all(self, ids: Sequence[int]) -> None:
-        """Takes exactly these away."""
+        """Removes exactly these tokens."""
         fixed = next((id for id in ids if id in self.protected), None)
         if fixed is not None:
             raise ArgumentError(
-                f"drop: the token {self._named(fixed)} cannot go: it is special or added, a byte "
-                "or character, stands for the unknown, sets the cost of the unknown, or is to be "
-                "kept"
+                f"drop: the token {self._name(fixed)} cannot be removed: it is special or added, a "
+                "byte or character, the unknown token, sets the cost of the unknown token, or is "
+                "in keep"
             )
         self.drop_leaves(ids, {}, None)
-        stuck = sorted(set(ids) & self.left)
+        stuck = sorted(set(ids) & self.ids)
         if stuck:
             user = next(
                 user
                 for user, pairs in self.vocabulary.needs.items()
-                if user in self.left and any(stuck[0] in pair for pair in pairs)
+                if user in self.ids and any(stuck[0] in pair for pair in pairs)
             )
             raise ArgumentError(
-                f"drop: the token {self._named(stuck[0])} cannot go: {self._named(user)} is merged "
-                "from it; drop that too"
+                f"drop: the token {self._name(stuck[0])} cannot be removed: {self._name(user)} is "
+                "merged from it; drop that too"
             )
 
-    def _named(self, id: int) -> str:
+    def _name(self, id: int) -> str:
         return f"{self.vocabulary.tokens[id]!r} (id {id})"
 
 
@@ -205,19 +213,19 @@ def _ids(
     ids: dict[bytes, list[int]] = {}
     for id, token in vocabulary.tokens.items():
         ids.setdefault(token, []).append(id)
-    found = []
-    for given in tokens:
-        if isinstance(given, (str, bytes)):
-            data = given.encode() if isinstance(given, str) else given
+    result = []
+    for entry in tokens:
+        if isinstance(entry, (str, bytes)):
+            data = entry.encode() if isinstance(entry, str) else entry
             if data not in ids:
-                raise UnknownTokenError(f"{name}: {given!r} is not a token of this tokenizer")
-            found.extend(ids[data])
+                raise UnknownTokenError(f"{name}: {entry!r} is not a token of this tokenizer")
+            result.extend(ids[data])
         else:
-            id = checked_int(f"each of {name}", given, 0)
+            id = checked_int(f"each of {name}", entry, 0)
             if id not in vocabulary.tokens:
                 raise UnknownTokenError(f"{name}: id {id} stands for no token")
-            found.append(id)
-    return found
+            result.append(id)
+    return result
 
 
 def _counts(
@@ -232,30 +240,26 @@ def _counts(
             raise ArgumentTypeError(
                 f"corpus must be an iterable of texts or a path, not {type(corpus).__name__}"
             )
-        return _counted(tok, corpus)
+        usage = tok.usage(corpus)
+        return dict(usage.most_common(len(usage.ids)))
     if counts is None:
         return None
     if isinstance(counts, (str, bytes)) or not isinstance(counts, Iterable):
         raise ArgumentTypeError(
-            f"counts must be a mapping of ids or one number an id, not {type(counts).__name__}"
+            f"counts must be a mapping of ids or one number per id, not {type(counts).__name__}"
         )
     pairs = counts.items() if isinstance(counts, Mapping) else enumerate(counts)
-    given = {
+    frequency = {
         checked_int("each id of counts", id, 0): checked_int("each of counts", number, 0)
         for id, number in pairs
     }
-    beyond = [id for id in given if id > tok.max_id and given[id]]
+    beyond = [id for id in frequency if id > tok.max_id and frequency[id]]
     if beyond:
         raise ArgumentError(
-            f"counts are for id {beyond[0]}, and the tokenizer's largest is {tok.max_id}: they "
-            "belong to another tokenizer"
+            f"counts has id {beyond[0]}, but the tokenizer's largest is {tok.max_id}: it belongs "
+            "to another tokenizer"
         )
-    return given
-
-
-def _counted(tok: Tokenizer, corpus: Corpus) -> Mapping[int, int]:
-    usage = tok.usage(corpus)
-    return dict(usage.most_common(len(usage.ids)))
+    return frequency
 
 
 @functools.cache
@@ -271,22 +275,12 @@ def _scripts() -> Mapping[str, str]:
 
 
 def _checked_scripts(names: Iterable[str]) -> set[str]:
-    known = _scripts()
-    chosen = set()
+    by_name = _scripts()
+    scripts = set()
     for name in names:
         if not isinstance(name, str):
             raise ArgumentTypeError(f"each of scripts must be a str, not {type(name).__name__}")
-        if name.casefold() not in known:
+        if name.casefold() not in by_name:
             raise ArgumentError(f"scripts: Unicode has no script {name!r} (it has Latin, Han, …)")
-        chosen.add(known[name.casefold()])
-    return chosen
-
-
-def _foreign(vocabulary: EditableVocabulary, scripts: set[str]) -> list[int]:
-    """The tokens with a letter of another script; bytes that are no text are of none."""
-    found = []
-    for id, token in vocabulary.tokens.items():
-        text = token.decode("utf-8", "ignore")
-        if id not in vocabulary.fixed and letter_scripts(text) - scripts:
-            found.append(id)
-    return found
+        scripts.add(by_name[name.casefold()])
+    return scripts

@@ -1,4 +1,4 @@
-"""Tables that follow their vocabulary: rows moved to the new ids, and rows for new tokens.
+"""Remaps tables for a new vocabulary: moves rows to the new ids, and adds rows for new tokens.
 
 Look here for `jeton.nn.remap` and `jeton.nn.remap_optimizer`, which need PyTorch.
 """
@@ -17,8 +17,8 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["remap", "remap_optimizer"]
 
-_FEW_ROWS = 4_096
-"""Rows of new tokens that are made at a time."""
+_ROWS_AT_ONCE = 4_096
+"""How many rows of new tokens are computed at a time."""
 
 
 def remap(
@@ -29,30 +29,29 @@ def remap(
     rows: int | None = None,
     seed: int = 0,
 ) -> Tensor:
-    """The table of the new vocabulary.
+    """The table for the new vocabulary.
 
-    Rows of kept tokens are moved as they are, to the last bit. The same map does for a tied table,
-    for an output head of its own, and for a bias with one number a token.
+    Rows of kept tokens are moved unchanged, to the last bit. The same map works for a tied table,
+    for a separate output head, and for a bias with one number per token.
 
     Args:
-        table: Floats of shape (ids, …): a row an id, and any number of rows of padding behind.
-        id_map: From the ids of the table to the new ones.
-        init: What the row of a new token is. `"mean"`: the mean of the rows of the old tokens that
-            spelled it (fast vocabulary transfer), or of all old tokens if none did. `"zeros"`.
-            `"normal"`: drawn from the normal distribution with the mean and the covariance of the
-            old rows.
-        rows: How many rows there are in the end, those of padding included; the number of new ids
-            if `None`. A row that no token has stays what it was at its place; one that the table
-            did not have is zeros.
+        table: Floats of shape (ids, …): one row per id, then any number of padding rows.
+        id_map: The map from the ids of the table to the new ones.
+        init: How to initialise the row of a new token. `"mean"`: the mean of the rows of the old
+            tokens that spelled it (fast vocabulary transfer), or of all old tokens if none did.
+            `"zeros"`. `"normal"`: drawn from the normal distribution with the mean and the
+            covariance of the old rows.
+        rows: The number of rows of the result, including padding; by default the number of new ids.
+            A row without a token keeps its value; a row that the table did not have is zeros.
         seed: For `"normal"`.
 
     Returns:
         Shape (rows, …), in the dtype and on the device of the table.
 
     Raises:
-        ArgumentError: A table with fewer rows than the map has old ids: it belongs to another
+        ArgumentError: The table has fewer rows than the map has old ids: it belongs to another
             tokenizer.
-        ArgumentTypeError: No tensor of floats, or no `IdMap`.
+        ArgumentTypeError: `table` is not a tensor of floats, or `id_map` not an `IdMap`.
 
     Source: Gee et al., "Fast Vocabulary Transfer for Language Model Compression", 2022; Hewitt,
         "Initializing New Word Embeddings for Pretrained Language Models", 2021.
@@ -74,9 +73,9 @@ def remap(
     if count < id_map.new_size:
         raise ArgumentError(f"rows={count} is fewer than the {id_map.new_size} new ids")
     new = table.new_zeros((count, *table.shape[1:]))
-    kept = [(before, after) for before, after in enumerate(id_map.moved) if after != -1]
-    if kept:
-        before, after = (torch.tensor(ids, device=table.device) for ids in zip(*kept, strict=True))
+    moves = [(before, after) for before, after in enumerate(id_map.moved) if after != -1]
+    if moves:
+        before, after = (torch.tensor(ids, device=table.device) for ids in zip(*moves, strict=True))
         new[after] = table.detach()[before]
     spare = _spare_rows(id_map, min(count, len(table)))
     new[spare] = table.detach()[spare]
@@ -94,26 +93,26 @@ def remap(
     numbers = torch.Generator(device="cpu").manual_seed(seed)
     mean = old.float().mean(dim=0)
     centred = (old.float() - mean).flatten(1) if old.ndim > 1 else (old.float() - mean)[:, None]
-    made = list(id_map.made_of)
-    for start in range(0, len(made), _FEW_ROWS):
-        ids = made[start : start + _FEW_ROWS]
-        # Random sums of the centred rows have just their covariance.
+    new_ids = list(id_map.made_of)
+    for start in range(0, len(new_ids), _ROWS_AT_ONCE):
+        ids = new_ids[start : start + _ROWS_AT_ONCE]
+        # Random sums of the centred rows have the same covariance.
         weights = torch.randn(len(ids), len(old), generator=numbers).to(table.device)
-        drawn = weights @ centred / max(len(old), 1) ** 0.5
+        noise = weights @ centred / max(len(old), 1) ** 0.5
         new[torch.tensor(ids, device=table.device)] = (
-            drawn.reshape(len(ids), *table.shape[1:]) + mean
+            noise.reshape(len(ids), *table.shape[1:]) + mean
         ).to(table.dtype)
     return new
 
 
 def _spare_rows(id_map: IdMap, count: int) -> list[int]:
-    """Of the first `count` rows, those of no token before and after: gaps between ids, padding."""
-    taken = {*id_map.moved, *id_map.made_of}
+    """The first `count` rows without those that had or get a token: gaps between ids, padding."""
+    new_ids = {*id_map.moved, *id_map.made_of}
     was_spare = [new == -1 for new in id_map.moved[: id_map.new_size]]
     return [
         row
         for row in range(count)
-        if row not in taken
+        if row not in new_ids
         and (row >= id_map.old_size or (row < len(was_spare) and was_spare[row]))
     ]
 
@@ -125,20 +124,20 @@ def remap_optimizer(
     *,
     rows: int | None = None,
 ) -> dict[str, Any]:
-    """The state of an optimiser for tables that were moved: what it knows of a row moves with it.
+    """The state of an optimiser for remapped tables.
 
     Args:
         state: `optimizer.state_dict()`.
-        parameters: The numbers in it of the parameters that have a row a token.
+        parameters: The numbers of the parameters with one row per token.
         id_map: As for `remap`.
         rows: As for `remap`.
 
     Returns:
-        A new state: of these parameters, each tensor with a row a token is moved and rows of new
-        tokens are zeros; everything else is as it was.
+        A new state: each tensor of these parameters with one row per token is remapped, with zeros
+        for new tokens; everything else is unchanged.
 
     Raises:
-        ArgumentError: A parameter that the state does not have, or rows that are too few.
+        ArgumentError: The state lacks a parameter, or `rows` is too small.
 
     Example:
         >>> import torch
@@ -157,45 +156,45 @@ def remap_optimizer(
         or not isinstance(state.get("state"), Mapping)
         or not all(isinstance(entry, Mapping) for entry in state["state"].values())
     ):
-        raise ArgumentTypeError("state must be what optimizer.state_dict() gives")
+        raise ArgumentTypeError("state must be the result of optimizer.state_dict()")
     if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
         raise ArgumentTypeError(
             f"parameters must be an iterable of numbers, not {type(parameters).__name__}"
         )
     entries = dict(state["state"])
-    for given in parameters:
-        number = checked_int("each of parameters", given, 0)
+    for parameter in parameters:
+        number = checked_int("each of parameters", parameter, 0)
         if number not in entries:
             raise ArgumentError(
-                f"the optimiser knows nothing of parameter {number}; it has {sorted(entries)}"
+                f"the optimiser has no state for parameter {number}; it has {sorted(entries)}"
             )
-        known = entries[number]
-        length = _length(number, known, id_map)
+        entry = entries[number]
+        length = _length(number, entry, id_map)
         entries[number] = {
             name: remap(value, id_map, init="zeros", rows=rows)
             if isinstance(value, Tensor) and value.ndim and len(value) == length
             else value
-            for name, value in known.items()
+            for name, value in entry.items()
         }
     return {**state, "state": entries}
 
 
-def _length(number: int, known: Mapping[str, Any], id_map: IdMap) -> int:
-    """How many rows a parameter has, by what an optimiser knows of it.
+def _length(number: int, entry: Mapping[str, object], id_map: IdMap) -> int:
+    """The number of rows of a parameter, from its optimiser state.
 
-    Factored states (Adafactor's) know of rows and of columns in two tensors.
+    Factored states (Adafactor's) have one tensor for rows and one for columns.
     """
-    tensors = [value for value in known.values() if isinstance(value, Tensor) and value.ndim]
+    tensors = [value for value in entry.values() if isinstance(value, Tensor) and value.ndim]
     lengths = {len(value) for value in tensors if len(value) >= id_map.old_size}
     whole = {len(value) for value in tensors if value.ndim > 1 and len(value) > 1}
-    found = (lengths & whole) or lengths
-    if len(found) == 1:
-        return found.pop()
+    candidates = (lengths & whole) or lengths
+    if len(candidates) == 1:
+        return candidates.pop()
     if not tensors:
         return -1
     raise ArgumentError(
-        f"parameter {number} is not a table of this map: the map is from {id_map.old_size} "
-        f"ids, and the optimiser knows {sorted({len(value) for value in tensors})} rows of it"
+        f"parameter {number} is not a table of this map: the map is for {id_map.old_size} ids, but "
+        f"the optimiser has {sorted({len(value) for value in tensors})} rows for it"
     )
 
 
@@ -204,9 +203,9 @@ def _check(table: Tensor, id_map: IdMap) -> None:
         raise ArgumentTypeError(f"id_map must be an IdMap, not {type(id_map).__name__}")
     if not isinstance(table, Tensor) or not table.is_floating_point() or not table.ndim:
         kind = table.dtype if isinstance(table, Tensor) else type(table).__name__
-        raise ArgumentTypeError(f"table must be a tensor of floats with a row an id, not {kind}")
+        raise ArgumentTypeError(f"table must be a tensor of floats, one row per id, not {kind}")
     if len(table) < id_map.old_size:
         raise ArgumentError(
-            f"the table has {len(table)} rows and the map is from {id_map.old_size} ids: they "
-            "belong to two tokenizers"
+            f"the table has {len(table)} rows but the map is for {id_map.old_size} ids: they "
+            "belong to different tokenizers"
         )

@@ -1,4 +1,4 @@
-"""New pieces behind those of a SentencePiece BPE: their scores, and which merging never reaches.
+"""Scores of new pieces of a SentencePiece BPE, and which of them merging never reaches.
 
 Look here for the order of merging after `extend` and `merge`: the greatest score is merged first.
 """
@@ -11,30 +11,30 @@ from collections.abc import Iterable, Sequence
 from jeton.edit.derivations import last_two
 from jeton.loading.model_file import NORMAL, ModelPiece
 
-__all__ = ["placed_behind"]
+__all__ = ["with_scores"]
 
 _DEEP = -(2.0**23)
-"""From here down float32, which the file has, cannot count by one with certainty."""
+"""Below this, float32, the type in the file, cannot represent all whole numbers."""
 
 
-def placed_behind(
+def with_scores(
     pieces: Sequence[ModelPiece], texts: Iterable[str]
 ) -> tuple[list[ModelPiece], list[str]]:
-    """New pieces with falling scores, and the texts that no merging would reach.
+    """New pieces with decreasing scores, and the texts that merging would never reach.
 
-    The scores go on below the lowest of the old. Models may put some pieces far below all else
-    (Llama runs of spaces, to -1e9): new pieces come before those, and behind them only if they are
-    a part of one, which would be cut otherwise.
+    The scores continue below the lowest old score. Some models have pieces far below all others
+    (Llama's runs of spaces, at -1e9): new pieces get higher scores than those, unless they are a
+    part of one, which would then be split in another way.
 
     Args:
-        pieces: Those there are.
-        texts: Of the new ones, in the order in which they are merged.
+        pieces: The old pieces.
+        texts: The texts of the new pieces, in the order of merging.
     """
     scores = {piece.text: piece.score for piece in pieces if piece.kind == NORMAL}
     deep = [text for text, score in scores.items() if score < _DEEP]
     lowest = min((score for score in scores.values() if score >= _DEEP), default=0.0)
     lowest_of_all = min(scores.values(), default=0.0)
-    placed, unreached = [], []
+    new_pieces, unreached = [], []
     for text in texts:
         if any(text in other for other in deep):
             score = lowest_of_all = _below(lowest_of_all)
@@ -46,12 +46,12 @@ def placed_behind(
                 unreached.append(text)
                 continue
         scores[text] = score
-        placed.append(ModelPiece(text, score))
-    return placed, unreached
+        new_pieces.append(ModelPiece(text, score))
+    return new_pieces, unreached
 
 
 def _below(score: float) -> float:
-    """One less, or the next lower number that float32 has."""
+    """The score minus one, or the next lower number in float32."""
     import numpy as np
 
     return float(

@@ -1,7 +1,7 @@
-"""Files of safetensors written again: tables with a row a token moved, all else copied as bytes.
+"""Rewrites safetensors files: remaps tables with one row per token, and copies all other bytes.
 
-Look here for which tensors have a row a token. The format is a length, a JSON header with the type,
-shape and place of each tensor, and the bytes of all.
+Look here for which tensors have one row per token. The format is a length, a JSON header with the
+type, shape and position of each tensor, and the bytes of all tensors.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ import re
 import struct
 from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from jeton import files
 from jeton.edit.id_map import IdMap
 from jeton.errors import FormatError, UnsupportedError
 
-__all__ = ["Tables", "read_header", "rewrite"]
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Tables", "Tensor", "read_header", "rewrite"]
 
 _LARGEST_HEADER = 100_000_000
-"""Bytes of the largest header that safetensors reads."""
+"""The largest header that safetensors reads, in bytes."""
 _BLOCK = 16 << 20
-"""Bytes that are copied at a time."""
+"""How many bytes are copied at a time."""
 
 _TABLES = re.compile(
     r"(^|\.)("
@@ -34,13 +37,13 @@ _TABLES = re.compile(
     r"|lm_loss|pred_layer\.proj|proj_out|vocab_projector"
     r")(\.(weight|bias))?$|^decoder\.(weight|bias)$"
 )
-"""What tensors with a row a token are called. `output` is Llama's own name for its head."""
+"""Names of tensors with one row per token. `output` is Llama's own name for its head."""
 
 _COLUMNS = re.compile(r"(^|\.)(final_logits_bias|predictions\.dense\.weight)$")
-"""What tensors with a column a token are called: of BART and Marian, and of MobileBERT."""
+"""Names of tensors with one column per token: of BART and Marian, and of MobileBERT."""
 
 _INSIDE = re.compile(r"(^|\.)(layers?|blocks?|h)\.\d+\.")
-"""What a tensor of a layer has in its name."""
+"""The part of a name that shows that a tensor belongs to a layer."""
 
 
 _BITS = {
@@ -51,34 +54,43 @@ _BITS = {
     **dict.fromkeys(("U32", "I32", "F32"), 32),
     **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
 }
-"""How many bits a number of each type has."""
+"""The number of bits of each type."""
+
+
+class Tensor(NamedTuple):
+    """A tensor of a rewritten file."""
+
+    size: int
+    """Its size in bytes."""
+    new_parameters: int | None
+    """How many numbers it has more than before; `None` if it is not a table."""
 
 
 class Tables:
-    """Which tensors have a row a token, and what becomes of them."""
+    """Finds the tensors with one row per token, and remaps them."""
 
     def __init__(
         self,
         id_map: IdMap,
         rows: int,
         new_rows: int,
-        init: Any,
+        init: Literal["mean", "zeros", "normal"],
         seed: int,
         other_sizes: Container[int] = (),
     ) -> None:
-        """`other_sizes` are those of the model that are no number of tokens."""
+        """`other_sizes` are the sizes of the model that are not a number of tokens."""
         self.id_map, self.rows, self.new_rows = id_map, rows, new_rows
         self.unclear = rows in other_sizes
         self.init, self.seed = init, seed
 
     def axis(self, name: str, shape: list[int]) -> int | None:
-        """Along which axis a tensor has a number or a row a token, if it has.
+        """The axis along which a tensor has one entry per token; `None` if it has none.
 
-        The number of rows alone does not say it: some layers may have as many.
+        The number of rows alone does not show it: some layers may have the same number.
 
         Raises:
-            UnsupportedError: A tensor of that many rows that is not known, and no other size of
-                the model explains it.
+            UnsupportedError: An unknown tensor has this number of rows, and no other size of the
+                model explains it.
         """
         if self.rows not in shape or len(shape) > 2 or _INSIDE.search(name):
             return None
@@ -93,7 +105,7 @@ class Tables:
             f"{self.rows} ids, but no known table has this name"
         )
 
-    def moved(self, path: Path, name: str, axis: int) -> Any:
+    def remap(self, path: Path, name: str, axis: int) -> torch.Tensor:
         """The new tensor."""
         try:
             from safetensors import SafetensorError, safe_open
@@ -118,20 +130,16 @@ class Tables:
         return new.transpose(0, axis).contiguous()
 
 
-def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[int, int | None]]:
-    """Writes one file of tensors.
-
-    Returns:
-        For each its size in bytes and, if it is a table, how many numbers it has more.
-    """
+def rewrite(source: Path, target: Path, tables: Tables) -> list[Tensor]:
+    """Rewrites one file of tensors."""
     with files.opened(source) as file:
         header, data_at = read_header(file, source)
         metadata = header.pop("__metadata__", None)
-        placed: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
+        new_header: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
         at = 0
-        results: list[tuple[str, int, int | None]] = []
-        grown: list[tuple[int, int | None]] = []
-        # In the order of the data, so that the file is read from front to back.
+        plan: list[tuple[str, int, int | None]] = []
+        tensors: list[Tensor] = []
+        # In the order of the data, so that the file is read sequentially.
         names = sorted(header, key=lambda name: header[name]["data_offsets"][0])
         for name in names:
             entry = header[name]
@@ -142,46 +150,41 @@ def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[int, int |
             if axis is not None:
                 size = size // max(shape[axis], 1) * tables.new_rows
                 shape[axis] = tables.new_rows
-            placed[name] = {
+            new_header[name] = {
                 "dtype": entry["dtype"],
                 "shape": shape,
                 "data_offsets": [at, at + size],
             }
-            results.append((name, size, axis))
+            plan.append((name, size, axis))
             more = math.prod(shape) - math.prod(entry["shape"])
-            grown.append((size, None if axis is None else more))
+            tensors.append(Tensor(size, None if axis is None else more))
             at += size
-        packed = json.dumps(placed, separators=(",", ":")).encode()
-        packed += b" " * (-len(packed) % 8)
+        head = json.dumps(new_header, separators=(",", ":")).encode()
+        head += b" " * (-len(head) % 8)
         with target.open("wb") as out:
-            out.write(struct.pack("<Q", len(packed)) + packed)
-            for name, size, axis in results:
+            out.write(struct.pack("<Q", len(head)) + head)
+            for name, size, axis in plan:
                 if axis is not None:
-                    moved = tables.moved(source, name, axis)
+                    new_table = tables.remap(source, name, axis)
                     import torch
 
-                    data = moved.flatten().view(torch.uint8).numpy().tobytes()
+                    data = new_table.flatten().view(torch.uint8).numpy().tobytes()
                     if len(data) != size:
-                        raise FormatError(f"{source}: {name} is not of the type that it says")
+                        raise FormatError(f"{source}: {name} has another type than the header says")
                     out.write(data)
                 else:
                     start, end = header[name]["data_offsets"]
                     file.seek(data_at + start)
-                    _copy(file, out, end - start)
-    return grown
-
-
-def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    while size:
-        block = source.read(min(size, _BLOCK))
-        if not block:
-            raise FormatError(f"{source.name} is cut off")
-        target.write(block)
-        size -= len(block)
+                    for first in range(start, end, _BLOCK):
+                        block = file.read(min(_BLOCK, end - first))
+                        if len(block) < min(_BLOCK, end - first):
+                            raise FormatError(f"{source} is truncated")
+                        out.write(block)
+    return tensors
 
 
 def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
-    """What tensors a file has, by name, and where their bytes begin.
+    """The tensors of a file by name, and where their bytes begin.
 
     Raises:
         FormatError: It is not a safetensors file, or a damaged one.
@@ -202,13 +205,18 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
                 continue
             start, end = entry["data_offsets"]
             numbers = [start, end, *entry["shape"]]
-            counted = all(type(number) is int and number >= 0 for number in numbers)
-            if not counted or not start <= end <= size - 8 - length:
-                raise FormatError(f"{path} is cut off or damaged at tensor {name!r}")
+            are_valid = all(type(number) is int and number >= 0 for number in numbers)
+            if not are_valid or not start <= end <= size - 8 - length:
+                raise FormatError(f"{path} is truncated or damaged at tensor {name!r}")
             dtype, shape = entry["dtype"], entry["shape"]
             if dtype not in _BITS:
-                raise FormatError(f"{path}: tensor {name!r} is of the unknown type {dtype!r:.40}")
-            if 8 * (end - start) != _product(shape) * _BITS[dtype]:
+                raise FormatError(f"{path}: tensor {name!r} has the unknown type {dtype!r:.40}")
+            count = 1
+            for length_of_axis in shape:
+                count *= length_of_axis
+                if count >= 1 << 64:  # as safetensors, even if a later axis is 0
+                    raise FormatError(f"{path}: tensor {name!r} has too many numbers")
+            if 8 * (end - start) != count * _BITS[dtype]:
                 raise FormatError(
                     f"{path}: tensor {name!r} has {end - start} bytes, which is not the size of "
                     f"{dtype} of shape {shape}"
@@ -221,34 +229,20 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
     return header, 8 + length
 
 
-def _product(shape: list[int]) -> int:
-    """How many numbers a tensor has.
-
-    Raises:
-        ValueError: More than a 64-bit machine counts.
-    """
-    count = 1
-    for size in shape:
-        count *= size
-        if count >= 1 << 64:
-            raise ValueError("a tensor has more numbers than can be counted")
-    return count
-
-
 def _check_that_all_is_covered(header: Mapping[str, Any], size: int, path: Path) -> None:
-    """Refuses tensors that share bytes, and bytes of no tensor, as safetensors does.
+    """Checks that tensors share no bytes and leave none out, as safetensors does.
 
-    A small file could else hold many times its bytes of tensors.
+    Otherwise a small file could hold tensors of many times its size.
 
     Raises:
-        FormatError: There are such.
+        FormatError: They do.
     """
     tensors = (item for item in header.items() if item[0] != "__metadata__")
     at = 0
     for name, entry in sorted(tensors, key=lambda item: item[1]["data_offsets"]):
         start, end = entry["data_offsets"]
         if start != at:
-            what = "begins in another" if start < at else "begins behind bytes of no tensor"
+            what = "begins in another" if start < at else "begins after bytes of no tensor"
             raise FormatError(f"{path}: tensor {name!r} {what}, at byte {start:,}")
         at = end
     if at != size:

@@ -1,7 +1,7 @@
-"""A tokenizer's vocabulary as something to edit: which tokens need which, and building it anew.
+"""A vocabulary to edit: which tokens need which others, and how to rebuild the tokenizer.
 
-Look here for what stays in every family, and for how ids are moved in all the places that hold
-them: model, merges, added tokens, post-processor.
+Look here for the tokens that each family must keep, and for how ids are updated in all parts that
+hold them: model, merges, added tokens, post-processor.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
@@ -18,33 +17,34 @@ from jeton.edit.id_map import IdMap
 from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import UnsupportedError
 from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
+from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
 
 __all__ = [
     "EditableVocabulary",
-    "carried",
     "id_map_of",
     "kept_and_new",
-    "lengthened",
-    "rebuilt",
+    "rebuild",
+    "with_model",
+    "with_more_pieces",
 ]
 
 _SPACES = {b" ", "▁".encode()}
-"""Decoders know a space by these, and not by its bytes."""
+"""Decoders recognise a space by these tokens, and not by its byte token."""
 
 _BYTE_NAME = re.compile(rb"<0x[0-9A-F]{2}>")
 
 
 @dataclass(frozen=True)
 class EditableVocabulary:
-    """What must be known of the tokens before some of them go.
+    """The properties of tokens that decide which of them can be removed.
 
     Attributes:
         tokens: All ids with the bytes of their tokens.
-        fixed: Ids that always stay: special and added tokens, bytes, single characters where
-            nothing else spells them, what stands for the unknown.
+        fixed: Ids that must be kept: special and added tokens, bytes, single characters that
+            nothing else spells, the unknown token.
         needs: For the id of each merged token, the pairs it is merged from.
-        learned: The ids of the model's own tokens, in the order in which they were learned.
+        learned: The ids of the model's own tokens, in the order of learning.
     """
 
     tokens: dict[int, bytes]
@@ -56,39 +56,33 @@ class EditableVocabulary:
     def of(cls, tok: Tokenizer) -> EditableVocabulary:
         """The vocabulary of a tokenizer."""
         tokens = bytes_by_id(tok)
-        added = {token.id for token in tok.added_tokens if token.id is not None}
+        added_ids = {token.id for token in tok.added_tokens if token.id is not None}
         if (pad_id := _pad_id(tok.padding)) is not None:
-            added |= tokens.keys() & {pad_id}
+            added_ids |= tokens.keys() & {pad_id}
         model = tok.model
         if isinstance(model, models.BPE):
-            fixed, needs, learned = _of_bpe(tok, model)
+            fixed, needs, order = _of_bpe(tok, model)
         elif isinstance(model, models.SentencePiece):
-            fixed, needs, learned = _of_sentencepiece(model)
+            fixed, needs, order = _of_sentencepiece(model)
         elif isinstance(model, models.Unigram):
-            fixed, needs, learned = _of_unigram(model)
+            fixed, needs, order = _of_unigram(model)
         elif isinstance(model, models.WordPiece):
             prefix = model.continuing_subword_prefix.encode()
             fixed, needs = set(), {}
             for token, id in model.vocab.items():
-                text = _bytes(token)
+                text = bytes_of(token)
                 if text == model.unk_token.encode() or _is_character(text.removeprefix(prefix)):
                     fixed.add(id)
-            learned = sorted(model.vocab.values())
+            order = sorted(model.vocab.values())
         elif isinstance(model, models.WordLevel):
-            fixed, needs = (
-                {id for t, id in model.vocab.items() if _bytes(t) == model.unk_token.encode()},
-                {},
-            )
-            learned = sorted(model.vocab.values())
+            unknown = model.unk_token.encode()
+            fixed, needs = {id for t, id in model.vocab.items() if bytes_of(t) == unknown}, {}
+            order = sorted(model.vocab.values())
         else:
             assert isinstance(model, (models.Characters, models.LongestMatch))
             fixed, needs = set(model.vocab.values()), {}
-            learned = sorted(model.vocab.values())
-        return cls(tokens, frozenset(fixed | added), needs, tuple(learned))
-
-
-def _bytes(token: bytes | str) -> bytes:
-    return token.encode() if isinstance(token, str) else token
+            order = sorted(model.vocab.values())
+        return cls(tokens, frozenset(fixed | added_ids), needs, tuple(order))
 
 
 def _is_character(token: bytes) -> bool:
@@ -102,7 +96,7 @@ _Parts = tuple[set[int], Mapping[int, Sequence[tuple[int, int]]], Sequence[int]]
 
 
 def _of_bpe(tok: Tokenizer, model: models.BPE) -> _Parts:
-    vocab = {_bytes(token): id for token, id in model.vocab.items()}
+    vocab = {bytes_of(token): id for token, id in model.vocab.items()}
     prefix = (model.continuing_subword_prefix or "").encode()
     suffix = (model.end_of_word_suffix or "").encode()
     unknown = None if model.unk_token is None else model.unk_token.encode()
@@ -123,20 +117,20 @@ def _of_bpe(tok: Tokenizer, model: models.BPE) -> _Parts:
         return fixed, needs, sorted(vocab.values())
     place: dict[int, int] = {}
     for number, pair in enumerate(tok.merges):
-        result = vocab.get(derivations.joined(pair, model), -1)
+        result = vocab.get(derivations.join(pair, model), -1)
         place.setdefault(result, number)
     return fixed, needs, sorted(vocab.values(), key=lambda id: (place.get(id, -1), id))
 
 
 def _of_unigram(model: models.Unigram) -> _Parts:
     scores = [score for _, score in model.pieces]
-    # What is unknown costs 10 more than the lowest score: with another lowest one, texts that hold
-    # something unknown might be cut otherwise.
+    # An unknown character costs 10 more than the lowest score: with another lowest score, texts
+    # with unknown characters might be split in another way.
     fixed = {min(range(len(scores)), key=scores.__getitem__)}
     if model.unk_id is not None:
         fixed.add(model.unk_id)
     for id, (piece, _) in enumerate(model.pieces):
-        token = _bytes(piece)
+        token = bytes_of(piece)
         if model.byte_fallback:
             stays = _BYTE_NAME.fullmatch(token) is not None or token in _SPACES
         else:
@@ -175,119 +169,120 @@ def _of_sentencepiece(model: models.SentencePiece) -> _Parts:
     return fixed, needs, _by_score([piece.score for piece in file.pieces])
 
 
-def rebuilt(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
-    """The tokenizer whose id i is the old id `order[i]`; what is not in it is gone.
+def rebuild(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
+    """The tokenizer whose id i is the old id `order[i]`; other tokens are removed.
 
     Raises:
-        UnsupportedError: An order that the model cannot have.
+        UnsupportedError: The model cannot have this order.
     """
     new = {old: id for id, old in enumerate(order)}
-    added = [
+    added_tokens = [
         replace(token, id=new[token.id])
         for token in tok.added_tokens
         if token.id is not None and token.id in new
     ]
     model = tok.model
     if isinstance(model, models.SentencePiece):
-        added.sort(key=lambda token: token.id or 0)  # as the file gives them
-        changed: models.Model = _rebuilt_sentencepiece(model, order)
+        added_tokens.sort(key=lambda token: token.id or 0)  # as in the file
+        new_model: models.Model = _rebuild_sentencepiece(model, order)
     else:
-        changed = _renumbered(tok, model, new)
-    return _with_symbols_in_order(carried(tok, changed, new, added))
+        new_model = _renumber(tok, model, new)
+    return _with_symbols_in_order(with_model(tok, new_model, new, added_tokens))
 
 
 def _with_symbols_in_order(tok: Tokenizer) -> Tokenizer:
-    """User-defined symbols stand in the normalizer in the order of their pieces."""
+    """The tokenizer with the normalizer's user-defined symbols in the order of their pieces."""
     normalizer = tok.normalizer
     if not isinstance(normalizer, normalizers.SentencePiece):
         return tok
     symbols = normalizer.user_defined_symbols
-    ordered = tuple(sorted(symbols, key=tok.bytes_to_id))
-    if ordered == symbols:
+    in_order = tuple(sorted(symbols, key=tok.bytes_to_id))
+    if in_order == symbols:
         return tok
-    return tok.replace(normalizer=replace(normalizer, user_defined_symbols=ordered))
+    return tok.replace(normalizer=replace(normalizer, user_defined_symbols=in_order))
 
 
-def carried(
+def with_model(
     tok: Tokenizer,
     model: models.Model,
     new: Mapping[int, int],
-    added: Sequence[AddedToken],
+    added_tokens: Sequence[AddedToken],
 ) -> Tokenizer:
-    """The tokenizer with another model, and all else with the new ids of its tokens."""
+    """The tokenizer with another model, and with the new ids of tokens in all other parts."""
     processor, padding = tok.post_processor, tok.padding
     if padding is not None and (pad_id := _pad_id(padding)) is not None:
         padding["pad_id"] = new.get(pad_id, pad_id)
     return tok.replace(
         model=model,
-        added_tokens=added,
-        post_processor=None if processor is None else _moved(processor, new),
+        added_tokens=added_tokens,
+        post_processor=None if processor is None else _renumber_processor(processor, new),
         padding=padding,
     )
 
 
-def _pad_id(padding: Mapping[str, Any] | None) -> int | None:
-    """The id that a `tokenizer.json` fills sequences with, if it says one."""
+def _pad_id(padding: Mapping[str, object] | None) -> int | None:
+    """The id of padding in a `tokenizer.json`, if it has one."""
     pad_id = None if padding is None else padding.get("pad_id")
     return pad_id if type(pad_id) is int else None
 
 
-def _renumbered(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> models.Model:
+def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> models.Model:
     if isinstance(model, models.Unigram):
-        kept = sorted((new[id], piece) for id, piece in enumerate(model.pieces) if id in new)
-        if [id for id, _ in kept] != list(range(len(kept))):
+        pieces = sorted((new[id], piece) for id, piece in enumerate(model.pieces) if id in new)
+        if [id for id, _ in pieces] != list(range(len(pieces))):
             raise UnsupportedError(
-                "the ids of a Unigram model are the places of its pieces, so they begin at 0 and "
-                "added tokens come behind them"
+                "the ids of a Unigram model are the positions of its pieces, so they must begin at "
+                "0, and added tokens must come after them"
             )
         unk_id = None if model.unk_id is None else new[model.unk_id]
-        return replace(model, pieces=[piece for _, piece in kept], unk_id=unk_id)
+        return replace(model, pieces=[piece for _, piece in pieces], unk_id=unk_id)
     assert isinstance(
         model,
         (models.BPE, models.WordPiece, models.WordLevel, models.Characters, models.LongestMatch),
     )
     vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
     if isinstance(model, models.BPE):
-        return _renumbered_bpe(tok, model, {_bytes(token): id for token, id in vocab.items()})
+        return _renumber_bpe(tok, model, {bytes_of(token): id for token, id in vocab.items()})
     if isinstance(model, models.Characters) and model.unk_id is not None:
         return replace(model, vocab=vocab, unk_id=new[model.unk_id])
     return replace(model, vocab=vocab)
 
 
-def _renumbered_bpe(tok: Tokenizer, model: models.BPE, vocab: dict[bytes, int]) -> models.Model:
+def _renumber_bpe(tok: Tokenizer, model: models.BPE, vocab: dict[bytes, int]) -> models.Model:
     if model.merges is None:
-        old = {_bytes(token): id for token, id in model.vocab.items()}
+        old = {bytes_of(token): id for token, id in model.vocab.items()}
         by_old = sorted(vocab, key=old.__getitem__)
         if by_old == sorted(vocab, key=vocab.__getitem__):
             return replace(model, vocab=vocab)
     merges = [
         pair
         for pair in tok.merges
-        if pair[0] in vocab and pair[1] in vocab and derivations.joined(pair, model) in vocab
+        if pair[0] in vocab and pair[1] in vocab and derivations.join(pair, model) in vocab
     ]
     if model.merges is None:
-        # Ranks are ids: in another order only a list of merges says the same.
+        # Ranks are ids, so another order needs a list of merges.
         return models.BPE(vocab, merges, ignore_merges=True)
     return replace(model, vocab=vocab, merges=merges)
 
 
-def _rebuilt_sentencepiece(model: models.SentencePiece, order: Sequence[int]) -> models.Model:
+def _rebuild_sentencepiece(model: models.SentencePiece, order: Sequence[int]) -> models.Model:
     file = ModelFile.parse(model.proto)
     in_file = [old for old in order if old < len(file.pieces)]
     if list(order[: len(in_file)]) != in_file:
         raise UnsupportedError(
-            "the ids of a SentencePiece model are the places of its pieces, so added tokens come "
-            "behind them"
+            "the ids of a SentencePiece model are the positions of its pieces, so added tokens "
+            "must come after them"
         )
     return models.SentencePiece(file.with_pieces(file.pieces[old] for old in in_file))
 
 
-def _moved(
+def _renumber_processor(
     processor: post_processors.PostProcessor, new: Mapping[int, int]
 ) -> post_processors.PostProcessor:
-    """A post-processor with the new ids of its tokens, which always stay."""
+    """A post-processor with the new ids of its tokens, which are never removed."""
     if isinstance(processor, post_processors.Sequence):
-        return replace(processor, steps=tuple(_moved(step, new) for step in processor.steps))
+        steps = tuple(_renumber_processor(step, new) for step in processor.steps)
+        return replace(processor, steps=steps)
     if isinstance(processor, (post_processors.BertProcessing, post_processors.RobertaProcessing)):
         (sep, sep_id), (cls, cls_id) = processor.sep, processor.cls
         return replace(processor, sep=(sep, new[sep_id]), cls=(cls, new[cls_id]))
@@ -300,16 +295,16 @@ def _moved(
     return processor
 
 
-def lengthened(tok: Tokenizer, model: models.Model, pieces: int, more: int) -> Tokenizer:
-    """The tokenizer with a model of `more` pieces beyond the `pieces` that it had.
+def with_more_pieces(tok: Tokenizer, model: models.Model, pieces: int, more: int) -> Tokenizer:
+    """The tokenizer with a model that has `more` pieces after its old `pieces`.
 
-    Ids are the places of pieces, so added tokens that came behind them move on.
+    Ids are the positions of pieces, so the ids of added tokens after them increase.
     """
     new = {id: id if id < pieces else id + more for id in tok._core.token_ids().tolist()}
-    added = [
+    added_tokens = [
         replace(token, id=new[token.id]) if token.id in new else token for token in tok.added_tokens
     ]
-    return carried(tok, model, new, added)
+    return with_model(tok, model, new, added_tokens)
 
 
 def id_map_of(
@@ -318,13 +313,13 @@ def id_map_of(
     order: Sequence[int],
     made_of: Mapping[int, Sequence[int]] | None = None,
 ) -> IdMap:
-    """The map of a tokenizer whose id i is the old id `order[i]`; new tokens come behind."""
-    moved = [-1] * (old.max_id + 1)
+    """The map for a tokenizer whose id i is the old id `order[i]`; new tokens come after these."""
+    new_ids = [-1] * (old.max_id + 1)
     for id, before in enumerate(order):
         if before >= 0:
-            moved[before] = id
+            new_ids[before] = id
     return IdMap(
-        tuple(moved),
+        tuple(new_ids),
         new.max_id + 1,
         {id: tuple(parts) for id, parts in (made_of or {}).items()},
         old.digest,
@@ -336,17 +331,17 @@ def kept_and_new(
     old: Tokenizer,
     new: Tokenizer,
     made_of: Mapping[int, Sequence[int]],
-    added: Sequence[bytes],
+    new_tokens: Sequence[bytes],
     left_out: Sequence[bytes] = (),
     *,
     pieces: int | None = None,
 ) -> Edited:
-    """A change that takes nothing away: old tokens keep their ids.
+    """The result of a change that removes nothing: old tokens keep their ids.
 
-    Where ids are the places of `pieces`, those of added tokens behind them have moved on.
+    If ids are the positions of `pieces`, the ids of added tokens after them have increased.
     """
     order = [-1] * (new.max_id + 1)
     for id in old._core.token_ids().tolist():
-        order[id if pieces is None or id < pieces else id + len(added)] = id
+        order[id if pieces is None or id < pieces else id + len(new_tokens)] = id
     id_map = id_map_of(old, new, order, made_of)
-    return Edited(new, id_map, added=tuple(added), left_out=tuple(left_out))
+    return Edited(new, id_map, added=tuple(new_tokens), left_out=tuple(left_out))

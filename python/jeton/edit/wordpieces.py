@@ -1,4 +1,4 @@
-"""Which tokens a WordPiece may get: a longer first match may leave a rest that nothing spells.
+"""Checks which tokens can be added to a WordPiece without making known words unknown.
 
 Look here for why `extend` and `merge` leave a token out.
 """
@@ -10,21 +10,21 @@ from collections.abc import Callable, Iterable
 __all__ = ["loses_words"]
 
 
-def loses_words(known: Iterable[str], prefix: str) -> Callable[[str], bool]:
-    """Whether some word that the tokens spell might be unknown with a further one.
+def loses_words(tokens: Iterable[str], prefix: str) -> Callable[[str], bool]:
+    """Returns a function: whether a new token might make a word of these tokens unknown.
 
-    The longest match comes first, so a new token may end in the middle of an old one, whose rest
-    must be spelled then. Where each character in the middle of a token is a token itself, it
-    always is; else a new token must not end in what a continuing token begins with.
+    The longest match comes first, so a new token may end in the middle of an old one, and then the
+    rest of the old one needs tokens too. If each character in the middle of a word is a token, it
+    always has them; otherwise a new token must not end with the beginning of a continuing token.
     """
-    inside = [text.removeprefix(prefix) for text in known if text.startswith(prefix)]
+    inside = [text.removeprefix(prefix) for text in tokens if text.startswith(prefix)]
     single = {text for text in inside if len(text) == 1}
     if all(single.issuperset(text[1:]) for text in inside):
         return lambda text: False
-    begun = {text[:end] for text in inside for end in range(1, len(text))}
+    beginnings = {text[:end] for text in inside for end in range(1, len(text))}
 
     def loses(text: str) -> bool:
         bare = text.removeprefix(prefix)
-        return any(bare[start:] in begun for start in range(1, len(bare)))
+        return any(bare[start:] in beginnings for start in range(1, len(bare)))
 
     return loses

@@ -1,4 +1,4 @@
-"""Text to ids and back: a tokenizer by itself, and what it can do with one text or with many.
+"""Text to ids and back: the base tokenizer, and what it can do with one text or with many.
 
 Look here for `tok.encode` and `tok.decode` (`base_tokenizer`), `tok(texts)` (`calls`), `tok.chunk`
 (`chunks`), streams, the steps of encoding (`explaining`) and surprising tokens (`gotchas`). The

@@ -1,7 +1,7 @@
-"""How much memory tokenizers use for the words that they have met.
+"""How much memory tokenizers use to cache words.
 
-A tokenizer remembers the tokens of words, so that they are found the next time and not made again.
-Look here to give it more memory, for text in which words seldom repeat, or less.
+A tokenizer caches the tokens of words, so that it does not compute them again. Look here to give
+the cache more memory, for text in which words seldom repeat, or less.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ __all__ = ["cache_limit", "set_cache_limit"]
 
 
 def cache_limit() -> int:
-    """How many bytes a cache of words has at most.
+    """The maximum size of a word cache, in bytes.
 
-    Every tokenizer has a cache for each thread that uses it at once, as many as there are cores. A
-    cache begins with some 100 kB and grows with the words that it meets; when it is full, new words
-    take the place of old ones. The tokens of a text do not depend on it.
+    A tokenizer has a cache per thread that uses it at the same time, up to the number of cores. A
+    cache begins at some 100 kB and grows with new words; when it is full, new words replace old
+    ones. The tokens of a text do not depend on it.
 
     Returns:
-        Bytes: 160 MiB, unless `set_cache_limit` has said something else.
+        Bytes: 160 MiB, unless `set_cache_limit` has changed it.
 
     Example:
         >>> import jeton
@@ -30,17 +30,16 @@ def cache_limit() -> int:
 
 
 def set_cache_limit(limit: int) -> None:
-    """Sets how many bytes a cache of words has at most, in this process, for all tokenizers.
+    """Sets the maximum size of a word cache, for all tokenizers of this process.
 
-    Caches that were made before are given up, and their memory with them, when a tokenizer uses
-    them next.
+    Existing caches are dropped, and their memory freed, at their next use.
 
     Args:
-        limit: Bytes; 0 leaves each cache the some 100 kB that it begins with.
+        limit: Bytes; 0 keeps each cache at its initial size of some 100 kB.
 
     Raises:
         ArgumentError: A negative limit.
-        ArgumentTypeError: Something else than an int.
+        ArgumentTypeError: Something other than an int.
 
     Example:
         >>> import jeton

@@ -1,6 +1,6 @@
-"""How a tokenizer encodes text: by which strategy of the fast path, and why not by a faster one.
+"""How a tokenizer encodes text: its strategy of the fast path, and why no faster one applies.
 
-`tok.encoding_plan()` is the way in. The strategies are told in docs/fast-path.md.
+`tok.encoding_plan()` returns it. docs/fast-path.md describes the strategies.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ __all__ = ["EncodingPlan", "Obstacle"]
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A stage that keeps a strategy from taking a tokenizer."""
+    """A stage of a tokenizer that rules out a strategy."""
 
     stage: str
     """The stage, such as `"normalizer"`."""
     kind: str | None
-    """What a `tokenizer.json` calls its kind, or that of the step that matters; `None` if the
+    """The `type` of the stage in a `tokenizer.json`, or of the step that matters; `None` if the
     tokenizer lacks the stage."""
     why: str
-    """What is wrong with it."""
+    """Why it rules out the strategy."""
 
     def __str__(self) -> str:
         stage = f"no {self.stage}" if self.kind is None else f"{self.stage} {self.kind}"
@@ -31,17 +31,17 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class EncodingPlan:
-    """How a tokenizer encodes text, and why not faster. `str` tells it to a person."""
+    """How a tokenizer encodes text, and why not faster. `str` describes it in words."""
 
     strategy: str
     """`"byte_level"`, `"sentencepiece"`, `"metaspace"`, `"whitespace_words"` or
     `"cached_pieces"`; `"stages"` if each text goes through all stages."""
     meaning: str
-    """What becomes of a text, in a sentence."""
+    """How a text is encoded, in a sentence."""
     passed_over: dict[str, Obstacle]
-    """The strategies that are asked before this one, each with what was in the way."""
+    """The strategies that were tried before this one, each with the stage that rules it out."""
     detours: tuple[Obstacle, ...]
-    """What keeps calls off the strategy although it takes the tokenizer."""
+    """Stages that send calls through all stages, although the strategy takes the tokenizer."""
 
     @property
     def is_fast(self) -> bool:
@@ -56,7 +56,7 @@ class EncodingPlan:
 
 
 def plan_of(core: Pipeline) -> EncodingPlan:
-    """What the core says."""
+    """The plan of the core for a pipeline."""
     strategy, meaning, passed_over, detours = core.encoding_plan()
     return EncodingPlan(
         strategy,

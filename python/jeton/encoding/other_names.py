@@ -1,12 +1,12 @@
-"""Names that other libraries have for what a tokenizer can do: they say what jeton calls it.
+"""Names of methods in other libraries; using one raises an error with the name in jeton.
 
-Look here for `AttributeError: Tokenizer has no 'get_vocab' (in jeton: tok.vocab)`. The names are
-those of tokenizers, transformers, tiktoken and sentencepiece. They are no part of the interface:
-`hasattr` knows nothing of them, and `dir` does not show them.
+Look here for `AttributeError: Tokenizer has no 'get_vocab' (in jeton: tok.vocab)`. The names come
+from tokenizers, transformers, tiktoken and sentencepiece. They are not part of the interface:
+`hasattr` returns False for them, and `dir` does not show them.
 
-One `__getattr__` would be shorter, but Python then looks up every attribute the slow way: each call
-of a method takes some 50 ns more, an eighth of `tok.encode("to")`. So each name is an attribute of
-the class that raises, and a metaclass hides these from `dir(Tokenizer)`.
+A `__getattr__` would be shorter, but then Python looks up every attribute in a slower way: each
+method call takes some 50 ns more, an eighth of `tok.encode("to")`. So each name is a class
+attribute that raises, and a metaclass hides these from `dir(Tokenizer)`.
 """
 
 from __future__ import annotations
@@ -52,11 +52,7 @@ _SENTENCEPIECE = {
     "piece_to_id": "tok.id_of(token)",
     "sample_encode_as_ids": "tok.encode(text, alpha=...)",
 }
-"""Calls of a processor, which have a second name each: `EncodeAsIds` for `encode_as_ids`."""
-
-
-def _in_camel_case(name: str) -> str:
-    return name.title().replace("_", "").replace("Nbest", "NBest")
+"""Methods of a processor. Each has a second name there: `EncodeAsIds` for `encode_as_ids`."""
 
 
 IN_JETON: dict[str, str] = {
@@ -138,7 +134,10 @@ IN_JETON: dict[str, str] = {
     "register_special_tokens": "tok.with_added_tokens(tokens)",
     # sentencepiece
     **_SENTENCEPIECE,
-    **{_in_camel_case(name): here for name, here in _SENTENCEPIECE.items()},
+    **{
+        name.title().replace("_", "").replace("Nbest", "NBest"): here
+        for name, here in _SENTENCEPIECE.items()
+    },
     "Decode": "tok.decode(ids)",
     "Encode": "tok.encode(text)",
     "Tokenize": "tok.encode(text)",
@@ -150,7 +149,7 @@ IN_JETON: dict[str, str] = {
     "serialized_model_proto": 'tok.save("x.model")',
     "unk_id": 'tok.role_ids["unk"]',
 }
-"""What each of these names of a tokenizer is in jeton."""
+"""Methods and attributes of tokenizers in other libraries, and their equivalents in jeton."""
 
 IMPORTED_FROM: dict[str, str] = {
     "AutoTokenizer": "jeton.load(name)",
@@ -164,11 +163,11 @@ IMPORTED_FROM: dict[str, str] = {
     "get_encoding": "from jeton.tiktoken import get_encoding",
     "list_encoding_names": "from jeton.tiktoken import list_encoding_names",
 }
-"""What each of these names of a module is in jeton."""
+"""Names of other libraries' modules, and their equivalents in jeton."""
 
 
 class _Elsewhere:
-    """An attribute that is not there, and says what is."""
+    """An attribute that raises `AttributeError` with the name in jeton."""
 
     __slots__ = ("_here", "_name")
 
@@ -181,14 +180,14 @@ class _Elsewhere:
 
 
 class HidesOtherNames(type):
-    """The class of a class that knows other names: its `dir` is what is there."""
+    """A metaclass that hides other libraries' names from `dir`."""
 
     def __dir__(cls) -> Iterable[str]:
         return [name for name in super().__dir__() if name not in IN_JETON]
 
 
 def knows_other_names(kind: type) -> None:
-    """Makes a class say what it has in place of what is asked for by another library's name."""
+    """Adds other libraries' names to a class, as attributes that raise."""
     for name, here in IN_JETON.items():
         if not hasattr(kind, name):
             setattr(kind, name, _Elsewhere(name, here))

@@ -1,15 +1,15 @@
-"""Streams: the text of ids while a model writes them, the ids of a text that comes part by part.
+"""Streams: the text of ids while a model writes them, the ids of a text that arrives in parts.
 
-`Tokenizer.decode_stream` and `Tokenizer.encode_stream` make them; `Tokenizer.counted_text` makes a
-text whose tokens are counted while it grows.
+`Tokenizer.decode_stream` and `Tokenizer.encode_stream` return them; `Tokenizer.counted_text`
+returns a text that counts its tokens as it grows.
 """
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat, takewhile
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from jeton._core import CountedText, DecodeStream
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from jeton._core import EncodeStream
 
-__all__ = ["CountedText", "DecodeStream", "checked_stops", "encoded", "parts_of"]
+__all__ = ["CountedText", "DecodeStream", "checked_stops", "encode_parts", "parts_of"]
 
 _CHARACTERS = 1 << 18
 """How many characters of a file are read at a time."""
@@ -28,7 +28,7 @@ _ERRORS = ("replace", "strict", "ignore")
 
 
 def checked_stops(stop: object, errors: object) -> list[str]:
-    """The texts that end a stream of text, once it is known that it can be made."""
+    """The texts that end a stream, after `stop` and `errors` are checked."""
     if not isinstance(errors, str) or errors not in _ERRORS:
         raise ArgumentError(
             f'errors must be "replace", "strict" or "ignore", not {reprlib.repr(errors)}'
@@ -47,15 +47,16 @@ def checked_stops(stop: object, errors: object) -> list[str]:
 
 
 def parts_of(texts: Iterable[str] | TextIO) -> Iterator[str]:
-    """The parts of a text that comes from an open file or an iterable."""
-    read: Any = getattr(texts, "read", None)
+    """The parts of a text from an open file or an iterable."""
+    read: Callable[[int], object] | None = getattr(texts, "read", None)
     if read is not None:
         first = read(_CHARACTERS)
         if not isinstance(first, str):
             raise ArgumentTypeError(
                 "texts must be a file opened as text, not as bytes: open it without 'b'"
             )
-        return takewhile(bool, chain([first], map(read, repeat(_CHARACTERS))))
+        rest = cast("Iterator[str]", map(read, repeat(_CHARACTERS)))
+        return takewhile(bool, chain([first], rest))
     if isinstance(texts, (str, bytes, bytearray)) or not isinstance(texts, Iterable):
         raise ArgumentTypeError(
             "texts must be an open file or an iterable of the parts of a text, not "
@@ -65,7 +66,7 @@ def parts_of(texts: Iterable[str] | TextIO) -> Iterator[str]:
 
 
 def _with_whole_pairs(parts: Iterator[str]) -> Iterator[str]:
-    """The same text in parts none of which begins with the second half of a surrogate pair."""
+    """The same text in parts that split no surrogate pair."""
     half = ""
     for part in parts:
         if half and isinstance(part, str):
@@ -77,9 +78,9 @@ def _with_whole_pairs(parts: Iterator[str]) -> Iterator[str]:
         yield half
 
 
-def encoded(stream: EncodeStream, parts: Iterator[str]) -> Iterator[npt.NDArray[np.uint32]]:
-    """The ids of a text, as soon as they are sure."""
-    # `encode` takes a surrogate pair for the character that it spells; it may be cut as any text.
+def encode_parts(stream: EncodeStream, parts: Iterator[str]) -> Iterator[npt.NDArray[np.uint32]]:
+    """The ids of a text, as soon as they are certain."""
+    # `encode` reads a surrogate pair as one character, but two parts may split it.
     for part in _with_whole_pairs(parts):
         ids = stream.push(part)
         if len(ids):

@@ -1,6 +1,6 @@
-"""What Unicode says of the characters of a text: the script that each belongs to.
+"""The script of each character of a text, from Unicode's data.
 
-Look here for telling tokens of one writing system from those of another.
+Look here to separate the tokens of one writing system from those of another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def scripts(text: str) -> list[str]:
 
 
 def letter_scripts(text: str) -> set[str]:
-    """The scripts of a text's letters: those that say in which writing system it is written.
+    """The scripts of a text's letters, without `"Common"`, `"Inherited"` and `"Unknown"`.
 
     Example:
         >>> from jeton.encoding.unicode import letter_scripts

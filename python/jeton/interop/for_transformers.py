@@ -1,6 +1,7 @@
-"""A tokenizer as transformers' own class of fast ones: for a Trainer, a collator or a pipeline.
+"""A tokenizer as transformers' own fast class: for a Trainer, a collator or a pipeline.
 
-Look here for what `Tokenizer.as_transformers` gives, and for what of it is not jeton's.
+Look here for the result of `Tokenizer.as_transformers`, and for the parts of it that are not
+jeton's.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["fast_tokenizer"]
 
 _OF_THE_FOLDER: Final = ("name_or_path", "is_local", "local_files_only")
-"""Arguments that name the folder it was read from, and would be saved with it."""
+"""Arguments that name the temporary folder; saving the tokenizer would write them out."""
 _OF_A_CLASS: Final = ("model_input_names", "padding_side", "truncation_side")
-"""What a class of transformers for one model says where the configuration does not."""
+"""Settings that come from transformers' class for the model if the configuration has none."""
 
 
 def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
-    """What transformers loads from the folder that a tokenizer is saved to.
+    """Saves a tokenizer to a temporary folder and loads it with transformers.
 
     Raises:
         UnsupportedError: `tokenizer.json` cannot hold it exactly; transformers is not installed.
@@ -43,24 +44,24 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
         ) from None
     config = tokenizer.config
     kind = getattr(transformers, str(config.get("tokenizer_class")), None)
-    of_class = {
+    defaults = {
         name: getattr(kind, name)
         for name in _OF_A_CLASS
         if name not in config and hasattr(kind, name)
     }
     with tempfile.TemporaryDirectory(prefix="jeton-") as folder:
-        written = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
-        fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **of_class)
+        saved = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
+        fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **defaults)
     model = fast.backend_tokenizer.model
     if getattr(model, "dropout", None):
         model.dropout = None  # ids would be random, and no call could turn that off
     for name in _OF_THE_FOLDER:
         fast.init_kwargs.pop(name, None)
     fast.name_or_path = ""
-    if written.left_out:
+    if saved.left_out:
         warn_caller(
-            f"transformers' tokenizer does not hold {', '.join(written.left_out)}: it has one name "
-            "per id",
+            f"transformers' tokenizer leaves out {', '.join(saved.left_out)}: it has one name per "
+            "id",
             FormatWarning,
         )
     return fast

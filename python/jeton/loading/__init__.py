@@ -1,7 +1,7 @@
-"""From a name or a path to the stages of a tokenizer, and to the settings beside them.
+"""Reads the stages and the settings of a tokenizer from a name or a path.
 
-Look here for which names are known (`registry`), how a file is fetched (`download`, `hub`), what a
-folder holds (`settings`, `folder`, `transformers_classes`), and how one without `tokenizer.json` is
-read (`class_folders`). `sources` decides between them. `jeton.load` itself makes a `Tokenizer` of
-what they read, so it is one layer up: `jeton/tokenizer/loading.py`.
+Look here for the known names (`registry`), downloads (`download`, `hub`), the contents of a folder
+(`settings`, `folder`, `transformers_classes`), and folders without `tokenizer.json`
+(`class_folders`). `sources` decides between them. `jeton.load` builds a `Tokenizer` from the
+result, so it is one layer above: `jeton/tokenizer/loading.py`.
 """

@@ -1,7 +1,7 @@
-"""Fetching one published file: checked by its sha256, put in place whole or not at all.
+"""Downloads one published file: checked by its sha256, and saved as a whole or not at all.
 
-Look here for what happens on a slow, broken or lying network. Nothing but the standard library is
-used, and nothing is fetched unless a function here is called.
+Look here for what happens on a slow, broken or malicious network. It uses only the standard
+library, and downloads only if a function here is called.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from jeton.errors import ChecksumError, DownloadError, FileError
 __all__ = ["Progress", "fetch", "sha256_of", "show_progress"]
 
 Progress = Callable[[int, "int | None"], None]
-"""Called with the bytes that have arrived and, where the server says, the bytes to come in all."""
+"""Called with the number of bytes so far and, if the server says it, the total."""
 
 ATTEMPTS = 4
 REDIRECTS = 5
@@ -56,27 +56,27 @@ def fetch(
     limit: int = LIMIT,
     pause: float = 0.5,
 ) -> None:
-    """Fetches `url` to `destination`, if it is the file with this `sha256`.
+    """Downloads `url` to `destination`, if it is the file with this `sha256`.
 
-    The file grows under a name of its own in the same folder and is renamed at the end, so other
-    processes see it whole or not at all, and several may fetch at once. What breaks off is taken
-    up where it stopped, if the server can, and begun again otherwise.
+    The file is written under a temporary name in the same folder and renamed at the end, so other
+    processes see it whole or not at all, and several may download it at the same time. After an
+    interruption the download resumes if the server supports it, and restarts otherwise.
 
     Args:
-        url: An `https` or `http` address. At most five redirections are followed, never from
-            `https` to `http`.
-        destination: Where the file goes. Its folder is made if need be.
+        url: An `https` or `http` address. At most five redirects are followed, never from `https`
+            to `http`.
+        destination: The path of the file. Its folder is created if necessary.
         sha256: In hexadecimal.
         progress: Called as bytes arrive.
-        timeout: Seconds without a byte after which an attempt is given up.
+        timeout: Seconds without a byte after which an attempt fails.
         limit: The largest file to accept, in bytes.
         pause: Seconds before the second attempt; doubled before each later one.
 
     Raises:
-        ChecksumError: the file is another one. It is not kept.
-        DownloadError: it cannot be had, after four attempts if the trouble may pass: without a
-            network at once.
-        FileError: the folder cannot be written to.
+        ChecksumError: The file differs from the published one. It is deleted.
+        DownloadError: The download failed: without a network immediately, otherwise after four
+            attempts.
+        FileError: The folder cannot be written to.
     """
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -97,10 +97,13 @@ def fetch(
         actual = sha256_of(part)
         if actual != sha256.lower():
             raise ChecksumError(
-                f"{url}: what arrived is not the published file: its sha256 is {actual}, published "
-                f"is {sha256} (it was not kept; a proxy may have put something in its place)"
+                f"{url}: the download is not the published file: its sha256 is {actual}, published "
+                f"is {sha256} (it was deleted; a proxy may have replaced it)"
             )
-        os.chmod(part, 0o666 & ~_umask())
+        # The mask can only be read by setting it; files of other threads must stay private.
+        mask = os.umask(0o077)
+        os.umask(mask)
+        os.chmod(part, 0o666 & ~mask)
         os.replace(part, destination)
     finally:
         with contextlib.suppress(OSError):
@@ -129,7 +132,7 @@ def _fetch_into(
             return
         except urllib.error.HTTPError as error:
             error.close()
-            if error.code == 416:  # the part that is there is no part of this file
+            if error.code == 416:  # the part so far is not a part of this file
                 file.seek(0)
                 file.truncate()
             elif error.code not in _PASSING:
@@ -140,26 +143,18 @@ def _fetch_into(
         except DownloadError:
             raise
         except (OSError, http.client.HTTPException, ValueError) as error:
-            if _is_without_network(error):
+            # Without a way to the server, another attempt seconds later does not help.
+            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            if isinstance(reason, socket.gaierror) or (
+                isinstance(reason, OSError) and reason.errno == errno.ENETUNREACH
+            ):
                 raise DownloadError(
-                    f"{url}: cannot be reached from here: {_reason(error)} ({elsewhere})"
+                    f"{url}: cannot be reached from here: {reason} ({elsewhere})"
                 ) from error
-            trouble = error  # a ValueError is of an address to go to that is none
+            trouble = error  # a ValueError comes from a redirect to an invalid address
     raise DownloadError(
         f"{url}: gave up after {ATTEMPTS} attempts: {trouble} ({elsewhere})"
     ) from trouble
-
-
-def _reason(error: Exception) -> object:
-    return error.reason if isinstance(error, urllib.error.URLError) else error
-
-
-def _is_without_network(error: Exception) -> bool:
-    """Whether there is no way to the server, which seconds later is no other."""
-    reason = _reason(error)
-    return isinstance(reason, socket.gaierror) or (
-        isinstance(reason, OSError) and reason.errno == errno.ENETUNREACH
-    )
 
 
 def _attempt(
@@ -179,8 +174,12 @@ def _attempt(
             file.truncate()
             have = 0
             if response.status == 206:
-                raise OSError("the server sent a different part from the one that was asked for")
-        total = _total(response.headers.get("Content-Length"), have)
+                raise OSError("the server sent another part than the requested one")
+        length = response.headers.get("Content-Length")
+        total: int | None = None
+        if length is not None and length.isdecimal():
+            # Python refuses to parse numbers of thousands of digits; no size has more than 20.
+            total = have + int(length.lstrip("0")[:20] or "0")
         if total is not None and total > limit:
             raise DownloadError(f"{url}: {total} bytes, more than the limit of {limit}")
         while chunk := response.read(_CHUNK):
@@ -194,15 +193,8 @@ def _attempt(
             raise OSError(f"the connection broke off after {have} of {total} bytes")
 
 
-def _total(content_length: str | None, have: int) -> int | None:
-    if content_length is None or not content_length.isdecimal():
-        return None
-    # As many digits as any size has; Python reads no number of thousands.
-    return have + int(content_length.lstrip("0")[:20] or "0")
-
-
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows a few redirections, and none to a place that is less safe."""
+    """Follows a few redirects, but none from `https` to `http`."""
 
     max_redirections = REDIRECTS
     max_repeats = 2
@@ -217,7 +209,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     ) -> Any:
         try:
             return super().http_error_302(req, fp, code, msg, headers)
-        except ValueError:  # of an address that is none
+        except ValueError:  # an invalid address
             fp.close()
             raise
 
@@ -238,13 +230,6 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _umask() -> int:
-    # The mask can only be read by setting it; files made meanwhile must not be open to more.
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 def show_progress(name: str) -> Progress | None:
     """Shows progress on standard error, if that is a terminal."""
     stream = sys.stderr
@@ -255,12 +240,12 @@ def show_progress(name: str) -> Progress | None:
     def show(have: int, total: int | None) -> None:
         nonlocal last
         now = time.monotonic()
-        done = have == total
-        if now - last < 0.1 and not done:
+        is_complete = have == total
+        if now - last < 0.1 and not is_complete:
             return
         last = now
         of = "" if total is None else f" of {total / 1e6:.1f}"
-        stream.write(f"\rfetching {name}: {have / 1e6:.1f}{of} MB" + ("\n" if done else ""))
+        stream.write(f"\rfetching {name}: {have / 1e6:.1f}{of} MB" + "\n" * is_complete)
         stream.flush()
 
     return show

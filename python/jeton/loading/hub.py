@@ -1,7 +1,7 @@
 """Tokenizers on the Hugging Face hub, through `huggingface_hub`: the extra `jeton[hub]`.
 
-Look here for what is fetched from a repository. Where it is kept, tokens for gated repositories
-and mirrors are as `huggingface_hub` is set up.
+Look here for the files that are downloaded from a repository. Its cache, tokens for gated
+repositories and mirrors are those that `huggingface_hub` is configured with.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ FILES = (
     "target.spm",
     "tekken.json",
 )
-"""What is fetched of a repository: tokenizers, never weights."""
+"""The files to download from a repository: tokenizers, never weights."""
 
 _LONGEST = 96 + 1 + 96
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def is_repository(name: str) -> bool:
-    """Whether `name` has the shape `organisation/name`, and no more characters than such have."""
+    """Whether `name` has the form `organisation/name`, and is not longer than the hub allows."""
     return len(name) <= _LONGEST and _REPOSITORY.fullmatch(name) is not None
 
 
@@ -50,18 +50,18 @@ def repository_folder(repository: str, *, revision: str | None, offline: bool) -
     Args:
         repository: `organisation/name`.
         revision: A branch, a tag or a commit; by default the main branch.
-        offline: Only what is on this machine already.
+        offline: Whether to use only files that are cached on this machine.
 
     Raises:
         UnsupportedError: `huggingface_hub` is not installed.
-        DownloadError: the repository does not exist, needs a permission, or cannot be reached.
+        DownloadError: The repository does not exist, needs permission, or cannot be reached.
     """
     try:
         import huggingface_hub
     except ImportError as error:
         raise UnsupportedError(
-            f"{repository!r} is on the Hugging Face hub, and huggingface_hub is not installed "
-            '(pip install "jeton[hub]"; if a path was meant, there is no such file)'
+            f"{repository!r} is on the Hugging Face hub, but huggingface_hub is not installed "
+            '(pip install "jeton[hub]"; if you meant a path, there is no such file)'
         ) from error
     try:
         folder = huggingface_hub.snapshot_download(
@@ -70,12 +70,12 @@ def repository_folder(repository: str, *, revision: str | None, offline: bool) -
             allow_patterns=list(FILES),
             local_files_only=offline,
         )
-    # Its errors come from several libraries; whatever it is, the repository could not be had.
+    # The errors come from several libraries; they all mean that the download failed.
     except Exception as error:
         if offline:
             raise DownloadError(
-                f"{repository} is not on this machine, and jeton is offline (fetch it where there "
-                f"is a network, `jeton fetch {repository}`, or load a folder that holds its files)"
+                f"{repository} is not on this machine, and jeton is offline (fetch it with a "
+                f"network, `jeton fetch {repository}`, or load a folder that holds its files)"
             ) from error
         what = str(error).strip().partition("\n")[0] or type(error).__name__
         raise DownloadError(

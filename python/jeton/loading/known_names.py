@@ -1,7 +1,6 @@
-"""What can be named: the tokenizers that `load` knows, and the ways to cut text that have a name.
+"""Known names: the tokenizers that `load` knows, and the named split patterns.
 
-Look here for `jeton.names()` and `jeton.patterns()`, and for what is suggested for a name that is
-not known.
+Look here for `jeton.names()` and `jeton.patterns()`, and for the suggestion for an unknown name.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _HUB = {
     "openai-community": ("gpt2-", "openai-gpt"),
     "xlnet": ("xlnet-",),
 }
-"""How the names of repositories begin that once had no organisation, and whose they are now."""
+"""Beginnings of repository names that once had no organisation, by the organisation of today."""
 
 _FAMILIES = {
     r"bert": "google-bert/bert-base-uncased",
@@ -38,38 +37,38 @@ _FAMILIES = {
     r"roberta": "FacebookAI/roberta-base",
     r"t5": "google-t5/t5-small",
 }
-"""Families of models, as they are called, and where the tokenizer of one of them is."""
+"""Names of model families, and the tokenizer of one model of each."""
 
 
 class Pattern(NamedTuple):
-    """A way to cut text that has a name."""
+    """A named way to split text."""
 
     origin: str
-    """Whose it is, and where it was published; or what it does."""
+    """Its author, and where it was published; or what it does."""
     aliases: tuple[str, ...]
     """Its other names."""
     expressions: tuple[str, ...]
-    """The expressions that cut, one after another; none where no expression does."""
+    """The regular expressions that split, in order; empty if it uses none."""
 
 
 def names() -> dict[str, str]:
-    """The names that `load` knows, with what each is: tokenizers first, then models.
+    """The names that `load` knows, each with a description: tokenizers first, then models.
 
-    The name of a model's version, such as `gpt-4o-2024-05-13`, is known by how it begins. What
-    stands behind a name is fetched once, unless it is on this machine.
+    The name of a model version, such as `gpt-4o-2024-05-13`, is recognised by its beginning. The
+    files of a name are downloaded once, unless they are on this machine.
 
     Example:
         >>> import jeton
         >>> jeton.names()["gpt2"], jeton.names()["gpt-4"]
         ('GPT-2, 50,257 tokens', 'a model, with cl100k_base')
     """
-    tokenizers = {name: known.what for name, known in registry.KNOWN.items()}
-    models = {name: f"a model, with {known}" for name, known in registry.MODELS.items()}
+    tokenizers = {name: tokenizer.what for name, tokenizer in registry.KNOWN.items()}
+    models = {name: f"a model, with {encoding}" for name, encoding in registry.MODELS.items()}
     return tokenizers | {name: what for name, what in models.items() if name not in tokenizers}
 
 
 def patterns() -> dict[str, Pattern]:
-    """The names that `pattern=` takes, with what each is. Capitals make no difference.
+    """The names that `pattern=` takes, each with its pattern. They are not case-sensitive.
 
     Example:
         >>> import jeton
@@ -83,14 +82,14 @@ def patterns() -> dict[str, Pattern]:
 
 
 def suggestion(name: str) -> str | None:
-    """What may be meant by a name that is not known: a known one, or a repository."""
+    """A suggestion for an unknown name: a known name, or a repository."""
     for organisation, beginnings in _HUB.items():
         if name.lower().startswith(beginnings):
             return f"{organisation}/{name}"
     version = re.sub(r"^gpt[-_ ]?(?=\d)", "gpt-", name.lower())
     if registry.known_name(version):
         return version
-    for family, meant in _FAMILIES.items():
+    for family, tokenizer in _FAMILIES.items():
         if re.fullmatch(family, name.lower()):
-            return meant
+            return tokenizer
     return _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])

@@ -1,8 +1,8 @@
-"""The pieces of a SentencePiece `.model`, read and written; all else in the file stays as it is.
+"""Reads and writes the pieces of a SentencePiece `.model`; the rest of the file is unchanged.
 
-Look here for the protocol buffer: a file is a row of fields, each with a number; field 1 is a piece
-(text, score, kind), field 2 the specification of the trainer, which repeats the number of pieces.
-The format is that of `sentencepiece_model.proto`.
+Look here for the protocol buffer: a file is a sequence of fields, each with a number; field 1 is a
+piece (text, score, kind), field 2 the specification of the trainer, which repeats the number of
+pieces. The format is that of `sentencepiece_model.proto`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BYTE: Final = 6
 
 _PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
 _VARINT, _BYTES, _FIXED32 = 0, 2, 5
-"""How a field is written: a number, bytes by their length, four bytes."""
+"""Wire types of a field: a number, bytes with their length, four bytes."""
 _CHARSMAP, _DUMMY_PREFIX, _ESCAPES = 2, 3, 5
 _OF_NORMALIZER = {_DUMMY_PREFIX: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _OF_TRAINER = {
@@ -73,7 +73,7 @@ class ModelFile:
     @classmethod
     @functools.lru_cache(maxsize=1)
     def parse(cls, proto: bytes) -> ModelFile:
-        """Reads the content of a file; asked for the same one again, it is not read anew."""
+        """Parses the content of a file; the last result is cached."""
         pieces: list[ModelPiece] = []
         trainer: list[tuple[int, int, bytes | int]] = []
         rest: list[tuple[int, int, bytes | int]] = []
@@ -96,37 +96,37 @@ class ModelFile:
     @property
     def normalizer(self) -> normalizers.SentencePiece:
         """The normalizer that the file describes."""
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for number, wire, data in self.rest:
             if (number, wire) == (_NORMALIZER, _BYTES):
                 for inner, kind, value in _fields(cast(bytes, data)):
                     if (inner, kind) == (_CHARSMAP, _BYTES):
-                        found["charsmap"] = value or None
+                        options["charsmap"] = value or None
                     elif inner == _ESCAPES or inner in _OF_NORMALIZER:
                         name = _OF_NORMALIZER.get(inner, "escape_whitespaces")
-                        found[name] = bool(value)
-        return normalizers.SentencePiece(**found)
+                        options[name] = bool(value)
+        return normalizers.SentencePiece(**options)
 
     @property
     def unigram_settings(self) -> dict[str, Any]:
-        """What a `UnigramTrainer` must be told to see text as this model does."""
-        found: dict[str, Any] = {"normalizer": "identity"}
+        """The options with which a `UnigramTrainer` treats text as this model does."""
+        options: dict[str, Any] = {"normalizer": "identity"}
         for number, _, value in self.trainer:
             if number in _OF_TRAINER and isinstance(value, int):
                 name = _OF_TRAINER[number]
-                found[name] = value if name == "max_piece_length" else bool(value)
+                options[name] = value if name == "max_piece_length" else bool(value)
         for number, wire, data in self.rest:
             if (number, wire) == (_NORMALIZER, _BYTES):
                 for inner, kind, value in _fields(cast(bytes, data)):
                     if (inner, kind) == (_CHARSMAP, _BYTES) and value:
-                        found["normalizer"] = normalizers.Precompiled(cast(bytes, value))
+                        options["normalizer"] = normalizers.Precompiled(cast(bytes, value))
                     elif inner in _OF_NORMALIZER and isinstance(value, int):
-                        found[_OF_NORMALIZER[inner]] = bool(value)
-        return found
+                        options[_OF_NORMALIZER[inner]] = bool(value)
+        return options
 
     def has_role(self, piece: ModelPiece) -> bool:
-        """Whether a piece is the one for the unknown, the begin, the end or padding."""
-        ids = {40: 0, 41: 1, 42: 2}  # those of a file that does not say it
+        """Whether a piece is the unknown, begin, end or padding piece."""
+        ids = {40: 0, 41: 1, 42: 2}  # the defaults
         ids |= {
             number: value
             for number, _, value in self.trainer
@@ -141,57 +141,62 @@ class ModelFile:
         unk_surface: str | None = None,
         add_dummy_prefix: bool | None = None,
     ) -> bytes:
-        """The content of the file with other pieces: their number and the ids of the unknown,
-        begin, end and padding pieces are put right, and samples of the old ids dropped.
+        """The content of the file with other pieces.
+
+        Updates the number of pieces and the ids of the unknown, begin, end and padding pieces, and
+        drops samples with the old ids.
 
         Args:
-            pieces: All of them, in the order of their ids.
-            unk_surface: What the unknown piece is decoded to, if not as the file says.
-            add_dummy_prefix: Whether a space is put in front, if not as the file says.
+            pieces: All pieces, in the order of their ids.
+            unk_surface: The text of the unknown piece; `None` for that of the file.
+            add_dummy_prefix: Whether to put a space in front; `None` for the setting of the file.
         """
-        kept = tuple(pieces)
-        ids = {piece.text: id for id, piece in enumerate(kept)}
+        new_pieces = tuple(pieces)
+        ids = {piece.text: id for id, piece in enumerate(new_pieces)}
         old = {id: piece.text for id, piece in enumerate(self.pieces)}
         trainer = bytearray()
-        named = {number for number, wire, _ in self.trainer if wire == _VARINT}
+        numbers = {number for number, wire, _ in self.trainer if wire == _VARINT}
         for number, wire, value in self.trainer:
             if number == _VOCAB_SIZE:
-                wire, value = _VARINT, len(kept)
+                wire, value = _VARINT, len(new_pieces)
             elif number in _META_IDS and isinstance(value, int):
-                value = _moved(value, old, ids)
+                value = _new_id(value, old, ids)
             trainer += _field(number, wire, value)
-        # What a file leaves out has the value that the format says.
+        # A missing field has the default of the format.
         for number, default in ((40, 0), (41, 1), (42, 2)):
-            if number not in named:
-                moved = _moved(default, old, ids)
-                if moved != default:
-                    trainer += _field(number, 0, moved)
+            if number not in numbers:
+                new_id = _new_id(default, old, ids)
+                if new_id != default:
+                    trainer += _field(number, 0, new_id)
         if unk_surface is not None:
-            # Of a field that is there twice, the last counts.
+            # If a field occurs twice, the last one counts.
             trainer += _field(_UNK_SURFACE, _BYTES, unk_surface.encode())
         body = bytearray()
-        for piece in kept:
-            body += _field(_PIECES, 2, _spelled(piece))
+        for piece in new_pieces:
+            data = _field(1, 2, piece.text.encode()) + _field(2, 5, struct.pack("<f", piece.score))
+            if piece.kind != NORMAL:
+                data += _field(3, 0, piece.kind)
+            body += _field(_PIECES, 2, data)
         body += _field(_TRAINER, 2, bytes(trainer))
         for number, wire, value in self.rest:
             if number != _SELF_TEST:
                 body += _field(number, wire, value)
         if add_dummy_prefix is not None:
-            # The parts of a message that is there twice are one.
+            # A message that occurs twice is merged.
             body += _field(_NORMALIZER, _BYTES, _field(_DUMMY_PREFIX, _VARINT, add_dummy_prefix))
         return bytes(body)
 
 
 def _enumerated(value: bytes | int) -> int:
-    """The number of an enumeration, as protocol buffers read it; 0, which none has, of no number.
+    """The number of an enumeration value, as protocol buffers read it.
 
-    A number that the enumeration does not have says nothing.
+    For bytes it is 0, which no enumeration here has. Unknown numbers are ignored.
     """
     return value & 0xFFFF_FFFF if isinstance(value, int) else 0
 
 
-def _moved(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
-    """The new id of a piece that is named by its id; -1, "there is none", if it is gone."""
+def _new_id(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
+    """The new id of a piece, by its old id; -1 ("none") if it no longer exists."""
     return ids.get(old.get(id, ""), (1 << 64) - 1)
 
 
@@ -208,11 +213,6 @@ def _piece(data: bytes) -> ModelPiece:
         elif number == 3 and NORMAL <= _enumerated(value) <= BYTE:
             kind = _enumerated(value)
     return ModelPiece(text, score, kind)
-
-
-def _spelled(piece: ModelPiece) -> bytes:
-    data = _field(1, 2, piece.text.encode()) + _field(2, 5, struct.pack("<f", piece.score))
-    return data if piece.kind == NORMAL else data + _field(3, 0, piece.kind)
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int, bytes | int]]:

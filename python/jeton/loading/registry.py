@@ -1,12 +1,12 @@
-"""Known names: which published files make up `gpt2`, `cl100k_base` and the others.
+"""Known names: the published files of `gpt2`, `cl100k_base` and the others.
 
-Look here for where a vocabulary comes from, how it is checked and where it is kept:
+Look here for where a vocabulary comes from, how it is checked and where it is cached:
 
-1. from the folder given as `folder=`, or named by the environment variable `JETON_DATA_DIR`;
-2. from jeton itself, which ships with one small tokenizer;
-3. from the cache: `JETON_CACHE_DIR`, or the user's cache folder by the rules of the platform; or
-   from that of tiktoken, if `TIKTOKEN_CACHE_DIR` names one;
-4. from its public source, once; never with `offline=True` or `JETON_OFFLINE=1`.
+1. the folder of `folder=`, or of the environment variable `JETON_DATA_DIR`;
+2. jeton itself, which ships with one small tokenizer;
+3. the cache: `JETON_CACHE_DIR`, or the user's cache folder by the rules of the platform; or
+   tiktoken's cache, if `TIKTOKEN_CACHE_DIR` names one;
+4. its public source, once; never with `offline=True` or `JETON_OFFLINE=1`.
 
 Each file is checked by its sha256, wherever it comes from.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -45,27 +45,27 @@ class PublishedFile:
     """A published file."""
 
     name: str
-    """The name that it is kept under."""
+    """Its name in the cache."""
     sha256: str
     """In hexadecimal."""
     url: str | None = None
-    """Where it is published; `None` if only behind a licence."""
+    """Where it is published; `None` if a licence is required."""
     aliases: tuple[tuple[str, str | None], ...] = ()
-    """Other names that it goes by in a local folder, each with its sha256 if that differs."""
+    """Other names that it may have in a local folder, each with its sha256 if that differs."""
     ships: bool = False
-    """Whether it is part of jeton, beside the sample texts."""
+    """Whether it is part of jeton, in the folder of the sample texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTokenizer:
-    """A known tokenizer: its files, and the encoding that ranks are."""
+    """A known tokenizer: its files, and the encoding of its ranks."""
 
     files: tuple[PublishedFile, ...]
     """The vocabulary first; then the merges, if there are any."""
     encoding: str | None = None
-    """The name of the published encoding, which says pattern and special tokens."""
+    """The name of the published encoding, which defines pattern and special tokens."""
     what: str = ""
-    """What it is, in a few words."""
+    """A description in a few words."""
 
 
 _ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings"
@@ -96,7 +96,7 @@ _LLAMA3 = PublishedFile(
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55",
     aliases=(("tokenizer.model", None),),
 )
-# The merges are also around without their first line, "#version: 0.2".
+# There is also a copy of the merges without the first line, "#version: 0.2".
 _MERGES_WITHOUT_VERSION = "ac33235097fe06d4a8fff0feac994644809e6eb6ab70669e1e9fd40ae032428e"
 _GPT2_VOCAB = PublishedFile(
     "encoder.json",
@@ -209,14 +209,14 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "ft:babbage-002": "cl100k_base",
     }
 )
-"""How the names of versions of a model begin, as tiktoken has them; the first that fits counts."""
+"""Beginnings of the names of model versions, as in tiktoken; the first that matches counts."""
 
 _SHORT = {"gpt-4.5": "o200k_base", "chatgpt-4o": "o200k_base", "gpt-oss": "o200k_harmony"}
-"""Families by themselves, of which tiktoken knows the versions only."""
+"""Names of families; tiktoken knows only their versions."""
 
 
 def known_name(name: str) -> str | None:
-    """The known name that `name` stands for: itself, or that of a model's tokenizer.
+    """The known name of a tokenizer or model: `name` itself, or that of the model's tokenizer.
 
     >>> known_name("gpt2"), known_name("gpt-4"), known_name("tokenizer.json")
     ('gpt2', 'cl100k_base', None)
@@ -230,7 +230,7 @@ def name_for_model(model: str) -> str | None:
     >>> name_for_model("gpt-4o-2024-05-13")
     'o200k_base'
     """
-    # Models that are tuned by users are called ft:MODEL:ORGANISATION:NAME:ID.
+    # Names of fine-tuned models are ft:MODEL:ORGANISATION:NAME:ID.
     base = model.removeprefix("ft:").partition(":")[0]
     return encoding_of_model(model) or _SHORT.get(model) or encoding_of_model(base)
 
@@ -243,7 +243,7 @@ def encoding_of_model(model: str) -> str | None:
 
 
 def is_offline(offline: bool | None = None) -> bool:
-    """Whether nothing may be fetched: as the argument says, or else as `JETON_OFFLINE` does."""
+    """Whether downloads are forbidden, by the argument or else by `JETON_OFFLINE`."""
     if offline is not None:
         return offline
     return os.environ.get("JETON_OFFLINE", "").strip().lower() not in (
@@ -255,13 +255,13 @@ def is_offline(offline: bool | None = None) -> bool:
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept: `JETON_CACHE_DIR`, or the user's cache folder.
+    """The folder of downloaded files: `JETON_CACHE_DIR`, or the user's cache folder.
 
-    That is `$XDG_CACHE_HOME/jeton` or `~/.cache/jeton`, `~/Library/Caches/jeton` on macOS, and
-    `%LOCALAPPDATA%\\jeton\\Cache` on Windows.
+    The latter is `$XDG_CACHE_HOME/jeton` or `~/.cache/jeton`, `~/Library/Caches/jeton` on macOS,
+    and `%LOCALAPPDATA%\\jeton\\Cache` on Windows.
     """
-    if named := os.environ.get("JETON_CACHE_DIR"):
-        return Path(os.path.expanduser(named))
+    if folder := os.environ.get("JETON_CACHE_DIR"):
+        return Path(os.path.expanduser(folder))
     from platformdirs import user_cache_path
 
     return user_cache_path("jeton", appauthor=False)
@@ -274,18 +274,18 @@ def files_of(
     offline: bool | None = None,
     progress: bool = True,
 ) -> list[Path]:
-    """The files of the known name `name`, fetched if they are not on this machine.
+    """The files of the known name `name`, downloaded if they are not on this machine.
 
     Args:
         name: A key of `KNOWN`.
-        folder: A folder to take them from; then nothing is fetched. `JETON_DATA_DIR` names one
-            that is looked into first.
-        offline: Fetch nothing. By default, as `JETON_OFFLINE` says.
-        progress: Show progress on standard error, if that is a terminal.
+        folder: A folder that holds them; then nothing is downloaded. The folder of
+            `JETON_DATA_DIR` is searched first.
+        offline: Whether to download nothing. By default as in `JETON_OFFLINE`.
+        progress: Whether to show progress on standard error, if that is a terminal.
 
     Raises:
-        ChecksumError: a file is not the published one.
-        DownloadError: a file is not here and cannot be fetched.
+        ChecksumError: A file differs from the published one.
+        DownloadError: A file is not on this machine and cannot be downloaded.
         MissingFileError: `folder` lacks a file.
     """
     try:
@@ -303,7 +303,7 @@ def files_of(
         raise
     except DownloadError as error:
         names = [source.name for source in KNOWN[name].files]
-        whole = f"{name} is made of {' and '.join(names)}; " if len(names) > 1 else ""
+        whole = f"{name} consists of {' and '.join(names)}; " if len(names) > 1 else ""
         raise DownloadError(
             f"{error}; {whole}'jeton-4k' is a small tokenizer that ships with jeton"
         ) from error
@@ -327,71 +327,61 @@ def _file(
     progress: bool,
 ) -> Path:
     if folder is not None:
-        found = _in_folder(source, Path(os.path.expanduser(folder)))
-        if found is None:
+        path = _in_folder(source, Path(os.path.expanduser(folder)))
+        if path is None:
+            names = dict.fromkeys([source.name, *(alias for alias, _ in source.aliases)])
             raise MissingFileError(
-                f"{os.fspath(folder)}: {name} is made of {_names(source)}, which is not there"
+                f"{os.fspath(folder)}: {name} needs {' or '.join(names)}, which is not there"
             )
-        return found
-    if named := os.environ.get("JETON_DATA_DIR"):
-        found = _in_folder(source, Path(os.path.expanduser(named)))
-        if found is not None:
-            return found
+        return path
+    if data_folder := os.environ.get("JETON_DATA_DIR"):
+        path = _in_folder(source, Path(os.path.expanduser(data_folder)))
+        if path is not None:
+            return path
     if source.ships:
         return Path(str(files("jeton.samples") / source.name))
-    kept = cache_folder() / source.name
-    actual = download.sha256_of(kept) if kept.is_file() else None
+    cached = cache_folder() / source.name
+    actual = download.sha256_of(cached) if cached.is_file() else None
     if actual == source.sha256:
-        return kept
-    for path in _of_tiktoken(source):
+        return cached
+    tiktoken_cache = os.environ.get("TIKTOKEN_CACHE_DIR")
+    if tiktoken_cache and source.url is not None:
+        path = Path(tiktoken_cache) / hashlib.sha1(source.url.encode()).hexdigest()
         if path.is_file() and download.sha256_of(path) == source.sha256:
             return path
     if source.url is None:
         raise DownloadError(
-            f"{name} is not published openly (get {source.name} from its makers and name its "
+            f"{name} is not published openly (get {source.name} from its authors and name its "
             "folder with folder= or JETON_DATA_DIR)"
         )
     if offline and actual is not None:
         raise ChecksumError(
-            f"{kept}: damaged: its sha256 is {actual}, the published file has {source.sha256}; and "
-            f"jeton is offline (delete it, and put {source.url} in its place; or leave out "
-            "offline=True and JETON_OFFLINE)"
+            f"{cached}: damaged: its sha256 is {actual}, the published file has {source.sha256}; "
+            f"and jeton is offline (replace it by {source.url}; or leave out offline=True and "
+            "JETON_OFFLINE)"
         )
     if offline:
         raise DownloadError(
-            f"{name} is not on this machine, and jeton is offline (fetch {source.url} to {kept}, "
+            f"{name} is not on this machine, and jeton is offline (fetch {source.url} to {cached}, "
             "or name a folder that holds it with folder= or JETON_DATA_DIR; or leave out "
             "offline=True and JETON_OFFLINE)"
         )
     show = download.show_progress(source.name) if progress else None
-    download.fetch(source.url, kept, source.sha256, progress=show)
-    return kept
-
-
-def _of_tiktoken(source: PublishedFile) -> list[Path]:
-    """Where tiktoken keeps the file, if it is told where."""
-    folder = os.environ.get("TIKTOKEN_CACHE_DIR")
-    if not folder or source.url is None:
-        return []
-    return [Path(folder) / hashlib.sha1(source.url.encode()).hexdigest()]
-
-
-def _names(source: PublishedFile) -> str:
-    names: Sequence[str] = list(dict.fromkeys([source.name, *(name for name, _ in source.aliases)]))
-    return " or ".join(names)
+    download.fetch(source.url, cached, source.sha256, progress=show)
+    return cached
 
 
 def _in_folder(source: PublishedFile, folder: Path) -> Path | None:
     """The file in a local folder, under any of its names.
 
     Raises:
-        ChecksumError: what goes by its own name is another file.
+        ChecksumError: The file with its own name is another one.
     """
     own = folder / source.name
-    accepted = {source.name: {source.sha256}}
+    hashes_of = {source.name: {source.sha256}}
     for alias, sha256 in source.aliases:
-        accepted.setdefault(alias, set()).add(sha256 or source.sha256)
-    for name, hashes in accepted.items():
+        hashes_of.setdefault(alias, set()).add(sha256 or source.sha256)
+    for name, hashes in hashes_of.items():
         path = folder / name
         if os.path.isfile(path) and download.sha256_of(path) in hashes:
             return path

@@ -1,7 +1,7 @@
-"""Settings: what programs go by that use a tokenizer, and its ids do not depend on.
+"""Settings of a tokenizer that its ids do not depend on.
 
-Look here for roles (which token ends a text, which fills rows), chat templates and the longest
-input, and for how they are read from the files that stand beside a tokenizer in its folder.
+Look here for roles (which token ends a text, which token pads), chat templates and the longest
+input, and for how they are read from the files of a tokenizer's folder.
 """
 
 from __future__ import annotations
@@ -44,46 +44,51 @@ TEMPLATES: Final = "additional_chat_templates"
 """The folder of chat templates with names of their own."""
 
 FILES: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, TEMPLATE)
-"""The files that stand beside a tokenizer, as `transformers` writes them."""
+"""The settings files of a folder, as `transformers` writes them."""
 
 STANDARD_ROLES: Final = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
 ChatTemplate: TypeAlias = str | Mapping[str, str]
-"""A template of Jinja, or several by name."""
+"""A Jinja template, or several by name."""
 
 _UNLIMITED: Final = 10**20
-"""A `model_max_length` from here on says that there is none."""
+"""A `model_max_length` of at least this means no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is set for a tokenizer beside its stages."""
+    """The settings of a tokenizer besides its stages."""
 
     roles: Mapping[str, str | None] = field(default_factory=dict)
-    """The token of each role that is set; `None` where it is set that there is none."""
+    """The token of each role that is set; `None` for a role that has been set to no token."""
     chat_template: ChatTemplate | None = None
     model_max_length: int | None = None
     implied: Mapping[str, str] = field(default_factory=dict)
-    """Roles that the format or the published encoding gives, where nothing is set."""
+    """Roles from the format or the published encoding, for roles that are not set."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The files of the folder that it came from, by name."""
     stages_changed: bool = False
-    """Whether the tokenizer has other stages than the folder had."""
+    """Whether the stages have changed since the folder was loaded."""
     first_special_tokens: frozenset[str] | None = None
-    """The special tokens that it had before added tokens were replaced; `None` if they were not."""
+    """The special tokens before added tokens were replaced; `None` if they were not."""
 
     @classmethod
     def of_files(cls, files: Mapping[str, bytes], implied: Mapping[str, str]) -> Settings:
-        """What the files of a folder set.
+        """The settings in the files of a folder.
 
         Raises:
-            FormatError: A file that is not what its name says, with the place.
+            FormatError: A file breaks its format; the message says where.
         """
         config = json_object(files, CONFIG)
+        longest = config.get("model_max_length", config.get("max_len"))
+        if longest is not None and not (
+            isinstance(longest, (int, float)) and not isinstance(longest, bool) and longest >= 0
+        ):
+            raise FormatError(f"{CONFIG}: model_max_length: expected a number, found {longest!r}")
         return cls(
             roles=_roles_of(config, json_object(files, SPECIAL_TOKENS)),
             chat_template=_chat_template_of(files, config),
-            model_max_length=_max_length_of(config),
+            model_max_length=None if longest is None or longest >= _UNLIMITED else int(longest),
             implied=dict(implied),
             files=dict(files),
         )
@@ -93,10 +98,10 @@ NO_SETTINGS: Final = Settings()
 
 
 def read_beside(folder: Path) -> dict[str, bytes]:
-    """The files of a folder that settings are read from, by name.
+    """The settings files of a folder, by name.
 
     Raises:
-        FileError: One that cannot be read.
+        FileError: A file cannot be read.
     """
     templates = sorted((folder / TEMPLATES).glob("*.jinja"))
     paths = [*(folder / name for name in FILES), *templates]
@@ -113,12 +118,12 @@ def read_beside(folder: Path) -> dict[str, bytes]:
 
 
 def json_value(text: str | bytes) -> Any:
-    """What JSON says. Ctrl-C is heard at each of its objects, where the reader calls back."""
+    """The value of a JSON text. The hook lets Ctrl-C interrupt at each object."""
     return json.loads(text, object_hook=lambda value: value)
 
 
 def json_object(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
-    """The object of JSON that a file holds; an empty one where there is no such file."""
+    """The JSON object in a file; an empty one if there is no such file."""
     if name not in files:
         return {}
     try:
@@ -131,15 +136,15 @@ def json_object(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
 
 
 def _roles_of(config: dict[str, Any], special_tokens: dict[str, Any]) -> dict[str, str | None]:
-    # As `transformers` has it, the map says more than the configuration unless that lists tokens.
-    named = config if "added_tokens_decoder" in config else {**config, **special_tokens}
+    # As in `transformers`, the map overrides the configuration unless that lists added tokens.
+    fields = config if "added_tokens_decoder" in config else {**config, **special_tokens}
     roles = {}
-    for name, value in named.items():
+    for name, value in fields.items():
         role = name.removesuffix("_token")
         is_token = value is None or isinstance(value, (str, dict))
         if role != name and (is_token or role in STANDARD_ROLES):
             roles[role] = _token_of(name, value)
-    of_the_model = named.get("extra_special_tokens")
+    of_the_model = fields.get("extra_special_tokens")
     if isinstance(of_the_model, dict):
         for name, value in of_the_model.items():
             roles.setdefault(name.removesuffix("_token"), _token_of(name, value))
@@ -147,7 +152,7 @@ def _roles_of(config: dict[str, Any], special_tokens: dict[str, Any]) -> dict[st
 
 
 def lists_for_tokens(files: Mapping[str, bytes]) -> list[str]:
-    """The fields that are named as those of one token, and hold a list, which gives no role."""
+    """The fields that are named like a role but hold a list, so that they give no role."""
     fields = {**json_object(files, CONFIG), **json_object(files, SPECIAL_TOKENS)}
     return [name for name, it in fields.items() if name.endswith("_token") and isinstance(it, list)]
 
@@ -170,18 +175,18 @@ def _chat_template_of(files: Mapping[str, bytes], config: dict[str, Any]) -> Cha
             templates[Path(name).stem] = _text(name, content)
     if templates:
         return templates["default"] if list(templates) == ["default"] else templates
-    found = config.get("chat_template")
-    if isinstance(found, list):
-        named = [
+    template = config.get("chat_template")
+    if isinstance(template, list):
+        items = [
             item
-            for item in found
+            for item in template
             if isinstance(item, dict) and isinstance(item.get("name"), str) and "template" in item
         ]
-        if len(named) < len(found):
+        if len(items) < len(template):
             raise FormatError(f"{CONFIG}: chat_template: each must have a name and a template")
-        found = {item["name"]: item["template"] for item in named}
+        template = {item["name"]: item["template"] for item in items}
     try:
-        return None if found is None else checked_chat_template(found)
+        return None if template is None else checked_chat_template(template)
     except (ArgumentError, ArgumentTypeError) as error:
         raise FormatError(f"{CONFIG}: {error}") from None
 
@@ -193,20 +198,11 @@ def _text(name: str, content: bytes) -> str:
         raise FormatError(f"{name}: {error}") from None
 
 
-def _max_length_of(config: dict[str, Any]) -> int | None:
-    found = config.get("model_max_length", config.get("max_len"))
-    if found is None:
-        return None
-    if not isinstance(found, (int, float)) or isinstance(found, bool) or not found >= 0:
-        raise FormatError(f"{CONFIG}: model_max_length: expected a number, found {found!r}")
-    return None if found >= _UNLIMITED else int(found)
-
-
-# What callers set
+# Settings from callers
 
 
 def checked_roles(roles: object) -> dict[str, str | None]:
-    """Roles with their tokens; the tokens are not looked up."""
+    """Roles with their tokens; it does not check that the tokens exist."""
     if not isinstance(roles, Mapping):
         raise ArgumentTypeError(
             f'roles must map roles to tokens, as {{"eos": "</s>"}}, not be a {type(roles).__name__}'
@@ -214,13 +210,9 @@ def checked_roles(roles: object) -> dict[str, str | None]:
     checked: dict[str, str | None] = {}
     for role, token in roles.items():
         check_text("each role", role)
-        meant = role.lower().removesuffix("_token") or "eos"
-        if (
-            not role
-            or role.lower().endswith("_token")
-            or (meant in STANDARD_ROLES and meant != role)
-        ):
-            raise ArgumentError(f"roles: {role!r} is not a role (write {meant!r})")
+        name = role.lower().removesuffix("_token") or "eos"
+        if not role or role.lower().endswith("_token") or (name in STANDARD_ROLES and name != role):
+            raise ArgumentError(f"roles: {role!r} is not a role (write {name!r})")
         checked[role] = None if token is None else check_text(f"roles[{role!r}]", token)
     return checked
 
@@ -269,8 +261,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
 """The fields of the two sections of a `tokenizer.json` that no stage reads."""
 
 
-def checked_section(name: str, section: object) -> dict[str, Any] | None:
-    """What a `tokenizer.json` may say of padding or truncation."""
+def checked_section(name: str, section: object) -> dict[str, object] | None:
+    """A padding or truncation section of a `tokenizer.json`."""
     if section is None:
         return None
     if not isinstance(section, Mapping):

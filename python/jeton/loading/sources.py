@@ -1,6 +1,6 @@
-"""What a tokenizer can be loaded from: a known name, a path, or the Hugging Face hub.
+"""Reads a tokenizer from a known name, a path, or the Hugging Face hub.
 
-Look here for how these are told apart; `jeton.load` makes a tokenizer of what is read.
+Look here for how these are distinguished; `jeton.load` builds a tokenizer from the result.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read(
     offline: bool | None = None,
     revision: str | None = None,
 ) -> tuple[Pipeline, Settings]:
-    """The core's tokenizer of a source, and what programs go by beside it; see `jeton.load`."""
+    """The pipeline and the settings of a source; see `jeton.load`."""
     from jeton.loading import registry
 
     open_path = checked_path("source", source, "a name or a path")
@@ -85,9 +85,14 @@ def read(
         merges_path = paths[1] if len(paths) > 1 else None
         return _of_path(paths[0], registry.KNOWN[name].encoding, merges=merges_path)
 
-    # Unlike that of `Path`, this leaves the name of a user whom nobody knows as it is.
+    # Unlike that of `Path`, this leaves `~name` of an unknown user unchanged.
     path = Path(os.path.expanduser(open_path) if isinstance(source, str) else open_path)
-    if not _exists(path) and isinstance(source, str):
+    exists = True
+    try:
+        path.stat()
+    except OSError as error:
+        exists = error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+    if not exists and isinstance(source, str):
         from jeton.loading import hub
 
         _refuse(f"{open_path!r}", folder=folder)
@@ -105,20 +110,20 @@ def read(
 
 
 def fetched(name: str) -> dict[str, Path]:
-    """The files of a known name, or the folder of a repository, fetched if they are not here.
+    """The files of a known name, or the folder of a repository, downloaded if necessary.
 
     Returns:
-        Where each is, by a name under which a folder of `JETON_DATA_DIR` may hold it.
+        The path of each, by a name that it may have in the folder of `JETON_DATA_DIR`.
 
     Raises:
         UnknownNameError: There is no such name.
-        DownloadError: They cannot be had.
+        DownloadError: They cannot be downloaded.
     """
     from jeton.loading import hub, registry
 
-    known = registry.known_name(check_text("name", name))
-    if known is not None:
-        sources, paths = registry.KNOWN[known].files, registry.files_of(known)
+    tokenizer = registry.known_name(check_text("name", name))
+    if tokenizer is not None:
+        sources, paths = registry.KNOWN[tokenizer].files, registry.files_of(tokenizer)
         return {
             path.name if path.name in dict(source.aliases) else source.name: path
             for source, path in zip(sources, paths, strict=True)
@@ -165,7 +170,7 @@ def _of_path(
 def _with_settings(
     path: Path, core: Pipeline, roles: list[tuple[str, str]], files: dict[str, bytes]
 ) -> tuple[Pipeline, Settings]:
-    """A tokenizer with its settings; warns of tokens that they name and it lacks."""
+    """A pipeline with its settings; warns about tokens in them that the tokenizer lacks."""
     if not (files or roles):
         return core, NO_SETTINGS
     try:
@@ -175,8 +180,8 @@ def _with_settings(
     lists = lists_for_tokens(files)
     if lists:
         warn_caller(
-            f"{path}: a list is no token, so {', '.join(lists)} gives no role (roles= of replace "
-            "says which token it is)",
+            f"{path}: a list is not a token, so {', '.join(lists)} gives no role (set the token "
+            "with roles= of replace)",
             FormatWarning,
         )
     missing = [
@@ -193,19 +198,11 @@ def _with_settings(
     return core, settings
 
 
-def _refuse(what: str, **given: object) -> None:
-    """Refuses arguments that do not go with a kind of source, so that none is passed over."""
-    for name, value in given.items():
+def _refuse(what: str, **arguments: object) -> None:
+    """Raises for arguments that a kind of source would ignore."""
+    for name, value in arguments.items():
         if value is not None:
             raise ArgumentError(f"{name}= does not go with {what} (leave it out)")
-
-
-def _exists(path: Path) -> bool:
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-    return True
 
 
 def _is_path(source: str) -> bool:
@@ -224,5 +221,5 @@ def _unknown(name: str) -> UnknownNameError:
 
     close = suggestion(name)
     hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}; jeton.names()"
-    shown = name if len(name) <= 80 else name[:75] + "…"
-    return UnknownNameError(f"{shown!r} is not a known name, and there is no such file ({hint})")
+    short = name if len(name) <= 80 else name[:75] + "…"
+    return UnknownNameError(f"{short!r} is not a known name, and there is no such file ({hint})")

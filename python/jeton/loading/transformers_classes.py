@@ -1,9 +1,9 @@
-"""What the classes of transformers' tokenizers say, and which read a `tokenizer.json` as it stands.
+"""The tokenizer classes of transformers, and which of them read a `tokenizer.json` unchanged.
 
-transformers 5 takes only vocabulary, merges and post-processor of the file where a class has an
-`__init__` of its own; normalizer, pre-tokenizer and the options of the model are of the class. A
-class in Python does not read the file at all. Look here when transformers has a new class: a test
-compares the names with those of the installed version.
+If a class has an `__init__` of its own, transformers 5 reads only vocabulary, merges and
+post-processor from the file; normalizer, pre-tokenizer and the options of the model come from the
+class. A Python class does not read the file at all. Look here if transformers has a new class: a
+test compares the names with those of the installed version.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 AS_IT_STANDS: Final = "PreTrainedTokenizerFast"
-"""The class by which transformers, 4 and 5, reads a `tokenizer.json` as it stands."""
+"""The class for which transformers, 4 and 5, reads a `tokenizer.json` unchanged."""
 
 _OWN_STAGES: Final = frozenset(
     """
@@ -49,9 +49,9 @@ _WITH_TYPE_IDS: Final = frozenset(
 )
 """The classes whose models take `token_type_ids`."""
 _WITHOUT_MASK: Final = frozenset(["FNet"])
-"""Those whose models take no `attention_mask`."""
+"""The classes whose models take no `attention_mask`."""
 _PADDED_LEFT: Final = frozenset("CodeLlama Cohere Gemma Llama Siglip2 XLNet".split())
-"""Those that pad on the left where nothing else is said."""
+"""The classes that pad on the left by default."""
 
 _BPE: Final = {
     "type": "BPE",
@@ -77,31 +77,31 @@ def bare_name(config: Mapping[str, Any]) -> str:
 
 
 def input_names(name: str) -> list[str]:
-    """What the models of a class take, where the configuration does not say it."""
+    """The default inputs of the models of a class."""
     types = ["token_type_ids"] * (name in _WITH_TYPE_IDS)
     return ["input_ids", *types, *["attention_mask"] * (name not in _WITHOUT_MASK)]
 
 
 def padding_side(name: str) -> Literal["left", "right"]:
-    """On which side a class pads, where the configuration does not say it."""
+    """The side on which a class pads by default."""
     return "left" if name in _PADDED_LEFT else "right"
 
 
 def builds_other_stages(config: Mapping[str, Any], tokenizer_json: str) -> bool:
-    """Whether the class that a folder names builds other stages than its `tokenizer.json` has.
+    """Whether the class of a folder builds other stages than its `tokenizer.json` has.
 
-    It may, for all that is known, if the class builds stages of its own that are not known here.
-    A class of no name above is none of transformers', which then takes the file as it stands.
+    This is also true for a class whose stages are not known here. For a class that transformers
+    does not have, it reads the file unchanged.
 
     Args:
-        config: What `tokenizer_config.json` holds.
-        tokenizer_json: The text of that file.
+        config: The content of `tokenizer_config.json`.
+        tokenizer_json: The text of `tokenizer.json`.
     """
     name = bare_name(config)
     if name not in _OWN_STAGES:
         return False
-    built = _BUILT.get(name)
-    return built is None or not built(config, json_value(tokenizer_json))
+    has_stages = _HAS_STAGES.get(name)
+    return has_stages is None or not has_stages(config, json_value(tokenizer_json))
 
 
 def _is_gpt2(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
@@ -190,25 +190,25 @@ def _byte_level(step: object, config: Mapping[str, Any], *, use_regex: bool) -> 
 
 
 def _plain_bpe(model: Mapping[str, Any]) -> bool:
-    """Whether a model is a BPE without options; an empty prefix or suffix is none."""
+    """Whether a model is a BPE without options; an empty prefix or suffix counts as none."""
     return all((model.get(name) or None) == (value or None) for name, value in _BPE.items())
 
 
 def _knows(
     config: Mapping[str, Any], tokenizer: Mapping[str, Any], roles: Mapping[str, str]
 ) -> bool:
-    """Whether there are the tokens that a class takes for roles where the configuration is silent.
+    """Whether the tokenizer has the tokens of these roles, by default those of the class.
 
-    One that is not there would be added, with an id that no model has a row for.
+    A missing token would be added with an id that the embedding of the model lacks.
     """
-    known = {token["content"] for token in tokenizer["added_tokens"]}
-    known |= tokenizer["model"]["vocab"].keys()
-    spelled = (_spelling(config, role, token) for role, token in roles.items())
-    return all(token is None or token in known for token in spelled)
+    tokens = {token["content"] for token in tokenizer["added_tokens"]}
+    tokens |= tokenizer["model"]["vocab"].keys()
+    spellings = (_spelling(config, role, token) for role, token in roles.items())
+    return all(token is None or token in tokens for token in spellings)
 
 
-def _spelling(config: Mapping[str, Any], role: str, otherwise: str) -> str | None:
-    token = config.get(f"{role}_token", otherwise)
+def _spelling(config: Mapping[str, Any], role: str, default: str) -> str | None:
+    token = config.get(f"{role}_token", default)
     return token.get("content") if isinstance(token, dict) else token
 
 
@@ -231,7 +231,7 @@ def _is_berts_frame(processor: object, config: Mapping[str, Any]) -> bool:
     return processor.get("single") == first and processor.get("pair") == [*first, *second]
 
 
-_BUILT: Final = {
+_HAS_STAGES: Final = {
     "GPT2": _is_gpt2,
     "GPTNeoX": _is_gpt_neox,
     "Roberta": _is_roberta,
@@ -240,15 +240,15 @@ _BUILT: Final = {
     "Bert": _is_bert,
     "DistilBert": _is_bert,
 }
-"""For classes whose stages are known: whether a tokenizer has just these."""
+"""For classes whose stages are known: returns whether a tokenizer has the same stages."""
 
 
 def stages_unknown(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
-    """Whether the class that a configuration names builds stages that are not known here.
+    """Whether the class of a configuration builds stages that are not known here.
 
     Args:
-        config: What `tokenizer_config.json` holds.
-        tokenizer: What `tokenizer.json` holds.
+        config: The content of `tokenizer_config.json`.
+        tokenizer: The content of `tokenizer.json`.
     """
     name = bare_name(config)
     if name not in _OWN_STAGES or _is_read_as_it_stands(name, tokenizer):
@@ -257,22 +257,22 @@ def stages_unknown(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> b
 
 
 def _is_read_as_it_stands(name: str, tokenizer: Mapping[str, Any]) -> bool:
-    """Whether a file is one that its class would spoil, as transformers 5 knows itself.
+    """Whether transformers 5 itself reads the file unchanged, because its class would break it.
 
-    That is one of bytes, as Llama 3's, under the class for Llama 2.
+    This is so for a byte-level file, such as Llama 3's, with the class of Llama 2.
     """
     return name == "Llama" and "ByteLevel" in json.dumps(tokenizer["pre_tokenizer"])
 
 
 def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What transformers 5 builds from a `tokenizer.json`, by the class that a configuration names.
+    """The tokenizer that transformers 5 builds from a `tokenizer.json` for the class of a config.
 
-    It takes the vocabulary, merges, added tokens and post-processor of the file; the other stages
-    are the class's. `None` if the class reads the file as it is, or its stages are not known here.
+    It reads the vocabulary, merges, added tokens and post-processor from the file; the other stages
+    come from the class. `None` if the class reads the file unchanged, or its stages are not known.
 
     Args:
-        config: What `tokenizer_config.json` holds.
-        tokenizer: What `tokenizer.json` holds.
+        config: The content of `tokenizer_config.json`.
+        tokenizer: The content of `tokenizer.json`.
     """
     name = bare_name(config)
     stages = _STAGES.get(name)
@@ -282,8 +282,8 @@ def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str
     if stages is None or model.get("type", "BPE") != stages[0]:
         return None
     of_class = stages[1](config)
-    kept = {name: model[name] for name in ("vocab", "merges") if name in model}
-    return {**tokenizer, **of_class, "model": {**of_class["model"], **kept}}
+    of_file = {name: model[name] for name in ("vocab", "merges") if name in model}
+    return {**tokenizer, **of_class, "model": {**of_class["model"], **of_file}}
 
 
 def _of_bytes(config: Mapping[str, Any], **stages: Any) -> dict[str, Any]:
@@ -318,16 +318,16 @@ def _qwen2_stages(config: Mapping[str, Any]) -> dict[str, Any]:
     return _of_bytes(config, normalizer={"type": "NFC"}, pre_tokenizer=pre_tokenizer)
 
 
-def _replaced(text: str, content: str) -> dict[str, Any]:
+def _replace(text: str, content: str) -> dict[str, Any]:
     return {"type": "Replace", "pattern": {"String": text}, "content": content}
 
 
 def _llama_stages(config: Mapping[str, Any]) -> dict[str, Any]:
     prefix = config.get("add_prefix_space") in (None, True)
-    decoders = [_replaced("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
+    decoders = [_replace("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
     if prefix:
         decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
-    # With `legacy`, text behind an added token gets a space too.
+    # With `legacy`, text after an added token gets a space too.
     scheme = "never" if not prefix else "always" if config.get("legacy") else "first"
     return {
         "model": {**_BPE, "fuse_unk": True, "byte_fallback": True},
@@ -346,7 +346,7 @@ def _gemma_stages(config: Mapping[str, Any]) -> dict[str, Any]:
     unknown = _spelling(config, "unk", "<unk>")
     return {
         "model": {**_BPE, "fuse_unk": True, "byte_fallback": True, "unk_token": unknown},
-        "normalizer": _replaced(" ", "▁"),
+        "normalizer": _replace(" ", "▁"),
         "pre_tokenizer": {
             "type": "Split",
             "pattern": {"String": " "},
@@ -355,7 +355,7 @@ def _gemma_stages(config: Mapping[str, Any]) -> dict[str, Any]:
         },
         "decoder": {
             "type": "Sequence",
-            "decoders": [_replaced("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}],
+            "decoders": [_replace("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}],
         },
     }
 
@@ -400,4 +400,4 @@ _STAGES: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any]], dict[str, A
     "Llama": ("BPE", _llama_stages),
     "Gemma": ("BPE", _gemma_stages),
 }
-"""For classes whose stages are known: the model that they take, and the stages around it."""
+"""For classes whose stages are known: the type of their model, and the stages around it."""

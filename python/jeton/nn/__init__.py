@@ -1,8 +1,8 @@
-"""From ids to vectors: token embeddings and positions for PyTorch, and looking into a table.
+"""From ids to vectors: token embeddings and positions for PyTorch, and analysis of their tables.
 
-Look here for what stands between the ids of a tokenizer and the first layer of a model. The
-modules need PyTorch (`pip install "jeton[torch]"`); `jeton.nn.reference` says the same in plain
-numpy, one formula a function.
+Look here for everything between the ids of a tokenizer and the first layer of a model. The modules
+need PyTorch (`pip install "jeton[torch]"`); `jeton.nn.reference` has the same formulas in plain
+numpy, one per function.
 
 Example:
     >>> import torch

@@ -1,6 +1,6 @@
 """Positions as a penalty on distance: attention scores fall linearly, steeper in some heads.
 
-Look here for `ALiBi`; the formula stands in `reference.alibi_slopes` and `alibi_bias`.
+Look here for `ALiBi`; the formula is in `reference.alibi_slopes` and `alibi_bias`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["ALiBi"]
 class ALiBi(torch.nn.Module):
     """Attention with linear biases: `-slope · distance` is added to each score.
 
-    Beyond the trained length nothing changes: the penalty goes on, and quality holds or falls
-    little, since far tokens are barely seen. No parameter.
+    Beyond the trained length nothing changes: the penalty keeps growing, and quality falls little
+    or not at all, since far tokens have little weight. It has no parameters.
 
     Args:
-        heads: How many heads; any number, also one that is no power of two.
+        heads: The number of heads, which need not be a power of two.
 
     Attributes:
         slopes: float32 of shape (heads,).
@@ -51,15 +51,15 @@ class ALiBi(torch.nn.Module):
     def __init__(self, heads: int) -> None:
         super().__init__()
         self.heads = checked_int("heads", heads, 1)
-        self.register_buffer("slopes", self._computed(), persistent=False)
+        self.register_buffer("slopes", self._compute_slopes(), persistent=False)
 
-    def _computed(self) -> Tensor:
+    def _compute_slopes(self) -> Tensor:
         return torch.from_numpy(reference.alibi_slopes(self.heads)).float()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> ALiBi:
-        """Slopes follow the module to a device, and are neither rounded nor left uninitialised."""
+        """Moves the slopes with the module, but keeps them in float32, and initialises them."""
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.slopes = self._computed().to(self.slopes.device)
+        self.slopes = self._compute_slopes().to(self.slopes.device)
         return self
 
     def bias(
@@ -70,20 +70,20 @@ class ALiBi(torch.nn.Module):
         causal: bool = True,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """What is added to the scores before the softmax.
+        """The bias to add to the scores before the softmax.
 
         Args:
-            query_length: How many queries; the last one stands at the last key.
-            key_length: How many keys, those of a cache included; as many as queries if `None`.
-            causal: Whether keys behind a query are shut out by `-inf`; otherwise the penalty is
-                the same in both directions.
-            dtype: Of the result; it is computed in float32.
+            query_length: The number of queries; the last one has the position of the last key.
+            key_length: The number of keys, including those of a cache; `query_length` if `None`.
+            causal: Whether keys after a query get `-inf`; otherwise the penalty is the same in both
+                directions.
+            dtype: The type of the result; it is computed in float32.
 
         Returns:
             Shape (heads, query_length, key_length).
 
         Raises:
-            ArgumentError: Fewer keys than queries.
+            ArgumentError: There are fewer keys than queries.
         """
         check_kind("causal", causal, bool, "a bool")
         if torch.compiler.is_compiling():  # lengths may be symbols
@@ -104,11 +104,11 @@ class ALiBi(torch.nn.Module):
     ) -> Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]:
         """The function that `torch.nn.attention.flex_attention` calls with each score.
 
-        It adds the penalty and shuts nothing out: give a causal `block_mask` beside it, as in
+        It only adds the penalty. For causal attention pass a `block_mask` too, as in
         `flex_attention(query, key, value, score_mod=alibi.score_mod(), block_mask=causal)`.
 
         Args:
-            offset: The position of the first query, where keys of a cache stand before it.
+            offset: The position of the first query, if keys of a cache come before it.
 
         Returns:
             `score_mod(score, batch, head, query, key)`.
@@ -123,13 +123,13 @@ class ALiBi(torch.nn.Module):
         offset = checked_int("offset", offset, 0)
         slopes = self.slopes
 
-        def penalised(
+        def add_penalty(
             score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor
         ) -> Tensor:
             return score - slopes[head] * (query + offset - key).abs()
 
-        return penalised
+        return add_penalty
 
     def extra_repr(self) -> str:
-        """What stands between the brackets when the module is printed."""
+        """The arguments in the printed form of the module."""
         return f"{self.heads}"

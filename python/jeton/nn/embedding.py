@@ -1,4 +1,4 @@
-"""The table of token vectors, padded to a multiple, and the output head that may share it.
+"""The table of token vectors, padded to a multiple of rows, and the output head that may share it.
 
 Look here for `TokenEmbedding`.
 """
@@ -18,29 +18,28 @@ __all__ = ["TokenEmbedding"]
 
 
 class TokenEmbedding(torch.nn.Module):
-    """One vector a token, and back: ids to vectors, hidden vectors to logits.
+    """One vector per token: converts ids to vectors, and hidden vectors to logits.
 
-    The table has `vocab_size` rows and as many more of zeros as make the number a multiple of
-    `multiple_of`, since matrices of such sizes multiply faster. The rows of padding are never
-    read, never predicted and have a gradient of zero, so they stay zero.
+    The table has `vocab_size` rows, followed by rows of zeros up to a multiple of `multiple_of`,
+    since matrices of such sizes multiply faster. The rows of padding are never read, never
+    predicted and have a gradient of zero, so they stay zero.
 
     Args:
-        vocab_size: How many ids there are: `tok.vocab_size`, or `tok.max_id + 1` where ids have
-            gaps.
-        dim: Numbers in a vector.
-        multiple_of: The rows of the table are a multiple of this; 1 for no padding.
+        vocab_size: The number of ids: `tok.vocab_size`, or `tok.max_id + 1` if ids have gaps.
+        dim: The size of a vector.
+        multiple_of: The number of rows is a multiple of this; 1 for no padding.
         tied: Whether `logits` multiplies by the table itself (GPT-2) or by a second table, `head`
             (Llama).
-        std: Standard deviation of the initial numbers; 0.02 as GPT-2 has it.
-        dtype: Of the tables; PyTorch's default if `None`.
-        device: Of the tables; PyTorch's default if `None`.
+        std: Standard deviation of the initial numbers; 0.02 as in GPT-2.
+        dtype: The type of the tables; PyTorch's default if `None`.
+        device: The device of the tables; PyTorch's default if `None`.
 
     Attributes:
         weight: The table, of shape (padded_vocab_size, dim).
         head: The second table if not `tied`, else `None`.
 
     Raises:
-        ArgumentError: Sizes below 1.
+        ArgumentError: A size is below 1.
 
     Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019, for the
         initial numbers; Press and Wolf, "Using the Output Embedding", 2017, for the tied head.
@@ -89,7 +88,7 @@ class TokenEmbedding(torch.nn.Module):
         )
 
     def reset_parameters(self) -> None:
-        """Draws all rows anew; those of padding become zero."""
+        """Initialises all rows at random, and those of padding with zeros."""
         with torch.no_grad():
             for table in (self.weight, self.head):
                 if table is not None:
@@ -106,13 +105,12 @@ class TokenEmbedding(torch.nn.Module):
             Shape (*ids.shape, dim), in the dtype of the table.
 
         Raises:
-            ArgumentError: An id that is no row of a token. It is looked for on the CPU only: on
-                an accelerator, and in a compiled graph, PyTorch's own check of the padded table
-                is all there is.
-            ArgumentTypeError: Ids that are no tensor of integers.
+            ArgumentError: An id has no row. This is checked on the CPU only: on an accelerator and
+                in a compiled graph, PyTorch just checks that the row is in the padded table.
+            ArgumentTypeError: `ids` is not a tensor of integers.
         """
         check_integers("ids", ids)
-        if ids.dtype not in (torch.int32, torch.int64):  # PyTorch looks up no others
+        if ids.dtype not in (torch.int32, torch.int64):  # PyTorch accepts no others
             ids = ids.to(torch.int64)
         if not torch.compiler.is_compiling():
             self._check(ids)
@@ -133,15 +131,15 @@ class TokenEmbedding(torch.nn.Module):
 
         Args:
             hidden: Floats of shape (..., dim), in the dtype of the table unless autocast converts.
-            padded: Give the columns of padding too, with -inf in them, so that the result is
-                contiguous: what fused losses on an accelerator want.
+            padded: Return the columns of padding too, filled with -inf, so that the result is
+                contiguous, as fused losses on an accelerator need it.
 
         Returns:
             Shape (..., vocab_size), or (..., padded_vocab_size).
 
         Raises:
-            ArgumentError: Hidden vectors of another size, or of another dtype than the table.
-            ArgumentTypeError: No tensor of floats.
+            ArgumentError: The hidden vectors have another size or dtype than the table.
+            ArgumentTypeError: `hidden` is not a tensor of floats.
         """
         check_kind("padded", padded, bool, "a bool")
         if not isinstance(hidden, Tensor) or not hidden.is_floating_point():
@@ -149,11 +147,16 @@ class TokenEmbedding(torch.nn.Module):
             raise ArgumentTypeError(f"hidden must be a tensor of floats, not {kind}")
         if hidden.shape[-1:] != (self.dim,):
             raise ArgumentError(
-                f"hidden must be of shape (..., {self.dim}), as the table is, not "
+                f"hidden must have the shape (..., {self.dim}), like the table, not "
                 f"{tuple(hidden.shape)}"
             )
         table = self.weight if self.head is None else self.head
-        if hidden.dtype != table.dtype and not _autocasts(hidden, table):
+        # Autocast converts to one dtype, but leaves float64 as it is.
+        autocasts = torch.is_autocast_enabled(hidden.device.type) and torch.float64 not in (
+            hidden.dtype,
+            table.dtype,
+        )
+        if hidden.dtype != table.dtype and not autocasts:
             raise ArgumentError(
                 f"hidden is {hidden.dtype} and the table {table.dtype}: convert one, or multiply "
                 "under torch.autocast"
@@ -165,15 +168,8 @@ class TokenEmbedding(torch.nn.Module):
         return scores.masked_fill(is_padding, float("-inf"))
 
     def extra_repr(self) -> str:
-        """What stands between the brackets when the module is printed."""
+        """The arguments in the printed form of the module."""
         return (
             f"{self.vocab_size}, {self.dim}, padded_vocab_size={self.padded_vocab_size}, "
             f"tied={self.head is None}"
         )
-
-
-def _autocasts(*tensors: Tensor) -> bool:
-    """Whether autocast brings these to one dtype; it leaves float64 as it is."""
-    return torch.is_autocast_enabled(tensors[0].device.type) and all(
-        tensor.dtype != torch.float64 for tensor in tensors
-    )

@@ -1,4 +1,4 @@
-"""Where the labels of a map stand, so that they hide neither each other nor points.
+"""Places the labels of a map so that they hide neither each other nor points.
 
 Look here for `offsets`, a greedy search: each label takes the best of some places around its point.
 """
@@ -13,38 +13,38 @@ import numpy.typing as npt
 __all__ = ["offsets"]
 
 _WIDTH, _HEIGHT = 0.62, 1.15
-"""A character's usual width and height, in parts of the size of the font."""
+"""The usual width and height of a character, as fractions of the font size."""
 
 _RADIUS = 2.5
-"""Of a point, in points of print."""
+"""The radius of a point of the map, in typographic points."""
 
 _PLACES = [(1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (-1, -1), (0, 1), (0, -1)]
-"""To the right, above, below, to the left, …: in the order in which they are liked."""
+"""To the right, right and above, right and below, to the left, …: in the order of preference."""
 
 
 def offsets(
     points: npt.NDArray[np.float64], labels: Sequence[str], size: float
 ) -> list[tuple[float, float]]:
-    """Of each label, how far its lower left corner stands from its point.
+    """For each label, the vector from its point to its lower left corner.
 
     Args:
-        points: In points of print (1/72 inch), of shape (labels, 2).
+        points: In typographic points (1/72 inch), of shape (labels, 2).
         labels: The texts.
-        size: Of the font.
+        size: The font size.
 
     Example:
         >>> import numpy as np
-        >>> offsets(np.array([[0.0, 0.0], [9.0, 0.0]]), ["a", "b"], 8.0)  # b is in a's way
+        >>> offsets(np.array([[0.0, 0.0], [9.0, 0.0]]), ["a", "b"], 8.0)  # b is right of a
         [(-8.46, -4.6), (3.5, -4.6)]
     """
     points = np.asarray(points, np.float64).reshape(-1, 2)
     boxes = np.empty((len(labels), 4))  # left, bottom, right, top
     dots = np.hstack([points - _RADIUS, points + _RADIUS])
-    found: list[tuple[float, float]] = []
+    results: list[tuple[float, float]] = []
     for number, label in enumerate(labels):
         width, height = _WIDTH * size * max(len(label), 1), _HEIGHT * size
         best: tuple[float, tuple[float, float]] | None = None
-        for liked, (right, up) in enumerate(_PLACES):
+        for preference, (right, up) in enumerate(_PLACES):
             gap = _RADIUS + 1
             dx = {1: gap, 0: -width / 2, -1: -gap - width}[right]
             dy = {1: gap / 2, 0: -height / 2, -1: -gap / 2 - height}[up]
@@ -52,14 +52,14 @@ def offsets(
                 dy += up * gap / 2
             left, bottom = points[number] + (dx, dy)
             box = np.array([left, bottom, left + width, bottom + height])
-            hidden = _overlap(box, boxes[:number]) + 2 * _overlap(box, np.delete(dots, number, 0))
-            cost = hidden + 0.01 * liked
+            overlap = _overlap(box, boxes[:number]) + 2 * _overlap(box, np.delete(dots, number, 0))
+            cost = overlap + 0.01 * preference
             if best is None or cost < best[0]:
                 best = cost, (dx, dy)
                 boxes[number] = box
         assert best is not None
-        found.append(best[1])
-    return found
+        results.append(best[1])
+    return results
 
 
 def _overlap(box: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""Positions as a table that is trained: one vector a place, as in GPT-2 and BERT.
+"""Positions as a trained table: one vector per position, as in GPT-2 and BERT.
 
 Look here for `LearnedPositions`.
 """
@@ -12,7 +12,7 @@ from torch.nn import functional
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError
 from jeton.nn.checks import checked_number
-from jeton.nn.positions import check_batch, check_place, check_vectors, laid_along, positions_of
+from jeton.nn.positions import check_batch, check_place, check_vectors, insert_axes, positions_of
 
 __all__ = ["LearnedPositions"]
 
@@ -20,14 +20,14 @@ __all__ = ["LearnedPositions"]
 class LearnedPositions(torch.nn.Module):
     """Adds a trained vector for each position.
 
-    Beyond the trained length there is nothing: a position from `max_length` on is an error.
+    It ends at the trained length: a position from `max_length` on is an error.
 
     Args:
-        max_length: How many positions there are.
-        dim: Numbers in a vector.
-        std: Standard deviation of the initial numbers; 0.02 as GPT-2 has it.
-        dtype: Of the table; PyTorch's default if `None`.
-        device: Of the table; PyTorch's default if `None`.
+        max_length: The number of positions.
+        dim: The size of a vector.
+        std: Standard deviation of the initial numbers; 0.02 as in GPT-2.
+        dtype: The type of the table; PyTorch's default if `None`.
+        device: The device of the table; PyTorch's default if `None`.
 
     Attributes:
         weight: The table, of shape (max_length, dim).
@@ -64,23 +64,23 @@ class LearnedPositions(torch.nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws the table anew."""
+        """Initialises the table at random."""
         torch.nn.init.normal_(self.weight, 0.0, self.std)
 
     def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
-        """These vectors with those of their positions added.
+        """Adds the vectors of the positions.
 
         Args:
-            x: Floats of shape (..., length, dim); of three axes or more, the first is the batch.
-            offset: The position of the first place: the tokens that a cache holds already.
+            x: Floats of shape (..., length, dim); with three axes or more, the first is the batch.
+            offset: The position of the first vector: the number of tokens in a cache.
             positions: The position of each token, of shape (length,) or (batch, length), instead
                 of an offset: for packed rows.
 
         Returns:
-            As `x` in shape and dtype.
+            The sum, with the shape and dtype of `x`.
 
         Raises:
-            ArgumentError: A position from `max_length` on, or shapes that do not fit.
+            ArgumentError: A position is `max_length` or more, or shapes do not match.
         """
         check_vectors("x", x, self.dim)
         places = positions_of(x.shape[-2], offset, positions, self.weight.device)
@@ -90,15 +90,15 @@ class LearnedPositions(torch.nn.Module):
         elif not torch.compiler.is_compiling() and places.device.type == "cpu" and places.numel():
             least, most = (int(it) for it in torch.aminmax(places))
             self._check(least if least < 0 else most)
-        return x + laid_along(x, functional.embedding(places, self.weight)).to(x.dtype)
+        return x + insert_axes(x, functional.embedding(places, self.weight)).to(x.dtype)
 
     def _check(self, position: int) -> None:
         if not 0 <= position < self.max_length:
             raise ArgumentError(
-                f"position {position} is not among the {self.max_length} of the table: learned "
-                "positions end there (SinusoidalPositions, RotaryPositions and ALiBi do not)"
+                f"position {position} is not among the {self.max_length} of the table, where "
+                "learned positions end (SinusoidalPositions, RotaryPositions and ALiBi do not end)"
             )
 
     def extra_repr(self) -> str:
-        """What stands between the brackets when the module is printed."""
+        """The arguments in the printed form of the module."""
         return f"{self.max_length}, {self.dim}"

@@ -1,4 +1,4 @@
-"""A picture of some tokens of a table: a map on which near tokens stand near.
+"""A picture of some tokens of a table: a map on which similar tokens are close together.
 
 Look here for `embedding_map`.
 """
@@ -20,7 +20,7 @@ from jeton.arguments import check_text, checked_int, checked_path, one_of
 from jeton.display.palette import SERIES
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.nn.checks import checked_number
-from jeton.nn.fonts import drawable
+from jeton.nn.fonts import drawable_texts
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
 from jeton.tokenizer import Tokenizer
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["EmbeddingMap", "embedding_map"]
 
 _MOST_TOKENS = 5_000
-"""More labels than this are black paper, and t-SNE takes minutes."""
+"""More labels would be unreadable, and t-SNE would take minutes."""
 
 
 _COLOURS = {
@@ -41,23 +41,16 @@ _COLOURS = {
 }
 
 
-def _kind(label: str) -> str:
-    """Which of the colours a token has."""
-    if label.startswith(("␣", "▁")):
-        return "begins with a space"
-    return "letters" if label.isalpha() else "other"
-
-
 @dataclass(frozen=True)
 class EmbeddingMap:
-    """Tokens in the plane.
+    """Tokens as points in the plane.
 
     Attributes:
         ids: The tokens.
-        labels: What stands beside each point.
+        labels: The text beside each point.
         points: float64 of shape (tokens, 2).
         method: `"pca"` or `"tsne"`.
-        explained: For PCA, the share of the variance that each axis holds; else `None`.
+        explained: For PCA, the share of the variance along each axis; else `None`.
     """
 
     ids: list[int]
@@ -67,10 +60,10 @@ class EmbeddingMap:
     explained: tuple[float, float] | None
 
     def figure(self, *, title: str | None = None) -> Figure:
-        """The map as a figure of matplotlib: 8 inches square, a point and a label a token.
+        """The map as a figure of matplotlib: 8 inches square, a point and a label per token.
 
-        Colours tell tokens that begin with a space, letters that go on inside a word, and all else.
-        Labels are drawn in installed fonts that have their characters; what none has is written
+        Colours distinguish tokens that begin with a space, letters inside a word, and all others.
+        Labels use installed fonts that have their characters; a character without a font is
         escaped, as `\\u4e2d`, with a warning.
         """
         return self._draw(title, fonts_of_viewer=False)
@@ -84,17 +77,22 @@ class EmbeddingMap:
         texts = [*self.labels, title or ""]
         families = list(matplotlib.rcParams["font.family"])
         if not fonts_of_viewer:
-            texts, families = drawable(texts)
+            texts, families = drawable_texts(texts)
         *labels, title = texts
         figure = Figure(figsize=(8, 8), layout="constrained")
         axes = figure.add_subplot()
-        kinds = [_kind(label) for label in self.labels]
+        kinds = [
+            "begins with a space"
+            if label.startswith(("␣", "▁"))
+            else "letters"
+            if label.isalpha()
+            else "other"
+            for label in self.labels
+        ]
         for kind, colour in _COLOURS.items():
-            of_kind = self.points[[at for at, it in enumerate(kinds) if it == kind]]
-            if len(of_kind):
-                axes.scatter(
-                    of_kind[:, 0], of_kind[:, 1], s=16, color=colour, linewidths=0, label=kind
-                )
+            group = self.points[[at for at, it in enumerate(kinds) if it == kind]]
+            if len(group):
+                axes.scatter(group[:, 0], group[:, 1], s=16, color=colour, linewidths=0, label=kind)
         axes.margins(0.06)
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color("#bbbbbb")
@@ -107,7 +105,7 @@ class EmbeddingMap:
             axes.set_xticks([])
             axes.set_yticks([])
             axes.spines[["left", "bottom"]].set_visible(False)
-            axes.set_xlabel("t-SNE: only nearness has a meaning", fontsize=9, color="#555555")
+            axes.set_xlabel("t-SNE: only closeness has a meaning", fontsize=9, color="#555555")
         if title:
             axes.set_title(
                 title,
@@ -128,10 +126,10 @@ class EmbeddingMap:
             columnspacing=1.2,
             labelcolor="#555555",
         )
-        figure.draw_without_rendering()  # places the axes, so that labels know their neighbours
+        figure.draw_without_rendering()  # fixes the axes, which the positions of labels depend on
         size = 9.0 if len(self.ids) <= 60 else 8.0 if len(self.ids) <= 200 else 5.5
-        printed = axes.transData.transform(self.points) * 72 / figure.dpi
-        for at, (dx, dy) in enumerate(offsets(printed, labels, size)):
+        on_paper = axes.transData.transform(self.points) * 72 / figure.dpi
+        for at, (dx, dy) in enumerate(offsets(on_paper, labels, size)):
             axes.annotate(
                 labels[at],
                 self.points[at],
@@ -146,13 +144,13 @@ class EmbeddingMap:
         return figure
 
     def save(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Writes the picture: `.svg` (text stays text) or `.png` (200 dots an inch).
+        """Writes the picture: `.svg` (text stays text) or `.png` (200 dots per inch).
 
-        In an `.svg` the viewer chooses fonts for characters that the usual font lacks; for a `.png`
-        see `figure`.
+        In an `.svg` the viewer chooses fonts for characters that the default font lacks; for a
+        `.png` see `figure`.
 
         Raises:
-            ArgumentError: Another ending.
+            ArgumentError: The path has another ending.
             FileError: The file cannot be written.
         """
         import matplotlib
@@ -161,15 +159,15 @@ class EmbeddingMap:
         kind = os.path.splitext(target)[1].lower().lstrip(".")
         if kind not in ("svg", "png"):
             raise ArgumentError(f"path must end in .svg or .png, not {target!r}")
-        drawn = io.BytesIO()
+        buffer = io.BytesIO()
         settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton"}
         stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
         with matplotlib.rc_context(settings), warnings.catch_warnings():
-            if kind == "svg":  # measured with this machine's fonts, drawn with the viewer's
+            if kind == "svg":  # measures with this machine's fonts, the viewer draws with its own
                 warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
             picture = self._draw(title, fonts_of_viewer=kind == "svg")
-            picture.savefig(drawn, format=kind, dpi=200, metadata=stamp)
-        files.write(target, drawn.getvalue())
+            picture.savefig(buffer, format=kind, dpi=200, metadata=stamp)
+        files.write(target, buffer.getvalue())
 
 
 def embedding_map(
@@ -187,14 +185,14 @@ def embedding_map(
         table: The embeddings, of shape (tokens, dim).
         tok: The tokenizer of the model.
         tokens: Which tokens: texts that are one token each, bytes, or ids; 3 to 5,000.
-        method: `"pca"`: the plane of greatest variance, distances kept as well as a plane can.
-            `"tsne"`: neighbours stay neighbours, distances mean nothing.
+        method: `"pca"`: the plane of greatest variance, which preserves distances as well as a
+            plane can. `"tsne"`: neighbours stay neighbours, but distances mean nothing.
         perplexity: For t-SNE, about how many neighbours count; less than the number of tokens. By
-            default 30, and a third of the other tokens where these are fewer than 90.
-        seed: For t-SNE; the same seed gives the same map on one machine.
+            default 30, or a third of the other tokens if these are fewer than 90.
+        seed: For t-SNE; the same seed gives the same map on the same machine.
 
     Raises:
-        ArgumentError: Too few or too many tokens, or a text of several tokens.
+        ArgumentError: There are too few or too many tokens, or a text is not exactly one token.
         UnsupportedError: scikit-learn and matplotlib are not installed (`jeton[plots]`).
 
     Source: Pearson, 1901 (PCA); van der Maaten and Hinton, "Visualizing Data using t-SNE", 2008.
@@ -204,8 +202,8 @@ def embedding_map(
         >>> from jeton.nn import embedding_map
         >>> tok = jeton.CharTrainer().train("abcd")
         >>> table = torch.tensor([[0.0, 0.0], [4.0, 0.0], [0.0, 1.0], [4.0, 1.0]])
-        >>> found = embedding_map(table, tok, "abcd")
-        >>> found.labels, [round(share, 2) for share in found.explained]
+        >>> letters = embedding_map(table, tok, "abcd")
+        >>> letters.labels, [round(share, 2) for share in letters.explained]
         (['a', 'b', 'c', 'd'], [0.94, 0.06])
     """
     one_of("method", method, ("pca", "tsne"))
@@ -227,14 +225,14 @@ def embedding_map(
         raise UnsupportedError(
             "embedding_map needs scikit-learn and matplotlib (pip install 'jeton[plots]')"
         ) from None
-    chosen = rows[ids].numpy().astype(np.float64)
+    vectors = rows[ids].numpy().astype(np.float64)
     explained = None
     if method == "pca":
-        if chosen.shape[1] < 2:
+        if vectors.shape[1] < 2:
             raise ArgumentError("a map needs vectors of at least two numbers")
-        fitted = PCA(2, svd_solver="full").fit(chosen)
-        points = fitted.transform(chosen)
-        first, second = fitted.explained_variance_ratio_
+        pca = PCA(2, svd_solver="full").fit(vectors)
+        points = pca.transform(vectors)
+        first, second = pca.explained_variance_ratio_
         explained = (float(first), float(second))
     else:
         if perplexity is None:
@@ -246,7 +244,7 @@ def embedding_map(
             )
         points = TSNE(
             perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed
-        ).fit_transform(chosen)
+        ).fit_transform(vectors)
     return EmbeddingMap(
         ids,
         [_label(tok.token_spelling(id)) for id in ids],
@@ -257,10 +255,10 @@ def embedding_map(
 
 
 def _label(token: bytes) -> str:
-    """A token as a person reads it: a leading space as `␣`, what is no text as escapes."""
+    """A readable spelling of a token: spaces as `␣`, and escapes for what is not text."""
     try:
         text = token.decode()
     except UnicodeDecodeError:
         return str(token)[2:-1]
-    shown = text.replace(" ", "␣")
-    return shown if shown.isprintable() else repr(shown)[1:-1]
+    text = text.replace(" ", "␣")
+    return text if text.isprintable() else repr(text)[1:-1]

@@ -1,4 +1,4 @@
-"""Which positions the places of a sequence have: counted from an offset, or given per token.
+"""The positions of the tokens of a sequence: counted from an offset, or given for each token.
 
 Look here for what `offset=` and `positions=` mean in every module of positions.
 """
@@ -18,7 +18,7 @@ __all__ = [
     "check_place",
     "check_positions",
     "check_vectors",
-    "laid_along",
+    "insert_axes",
     "positions_of",
 ]
 
@@ -37,17 +37,17 @@ _INTEGERS = {
 def positions_of(
     length: int, offset: int, positions: Tensor | None, device: torch.device
 ) -> Tensor:
-    """The positions of `length` places, of shape (length,) or (batch, length).
+    """The positions of `length` tokens, of shape (length,) or (batch, length).
 
     Raises:
-        ArgumentError: An offset below 0, or positions of another length.
-        ArgumentTypeError: Positions that are no tensor of integers.
+        ArgumentError: The offset is below 0, or the positions have another length.
+        ArgumentTypeError: `positions` is not a tensor of integers.
     """
     if positions is None:
         if not isinstance(offset, (int, torch.SymInt)) or isinstance(offset, bool):
             raise ArgumentTypeError(f"offset must be an int, not {type(offset).__name__}")
         if torch.compiler.is_compiling():
-            # `checked_int` would tie the graph to this offset: it takes the number itself.
+            # `checked_int` needs the number itself, which would tie the graph to this offset.
             if offset < 0:
                 raise ArgumentError("offset must be at least 0")
         else:
@@ -58,56 +58,56 @@ def positions_of(
     check_positions(positions)
     if positions.ndim not in (1, 2) or positions.shape[-1] != length:
         raise ArgumentError(
-            f"positions must be of shape ({length},) or (batch, {length}), as the sequence is "
-            f"long, not {tuple(positions.shape)}"
+            f"positions must have the shape ({length},) or (batch, {length}), the length of the "
+            f"sequence, not {tuple(positions.shape)}"
         )
     return positions.to(device, torch.int64)
 
 
 def check_batch(name: str, x: Tensor, places: Tensor) -> None:
-    """Refuses positions of one batch for vectors of another.
+    """Raises if positions are for another batch than the vectors.
 
     Raises:
-        ArgumentError: Positions of shape (batch, length) and vectors of another batch, or of none.
+        ArgumentError: The positions have a batch axis, and the vectors another one, or none.
     """
     if places.ndim != 2:
         return
     if x.ndim < 3:
         raise ArgumentError(
-            f"positions of shape {tuple(places.shape)} need a batch in {name}, which is of shape "
-            f"{tuple(x.shape)}"
+            f"positions of shape {tuple(places.shape)} need a batch axis in {name}, which has the "
+            f"shape {tuple(x.shape)}"
         )
     if places.shape[0] not in (1, x.shape[0]):
         raise ArgumentError(
-            f"positions are for a batch of {places.shape[0]}, and {name} is a batch of {x.shape[0]}"
+            f"positions are for a batch of {places.shape[0]}, but {name} has {x.shape[0]} rows"
         )
 
 
-def laid_along(x: Tensor, table: Tensor) -> Tensor:
-    """What belongs to positions of shape (batch, length), with the axes that `x` has between."""
+def insert_axes(x: Tensor, table: Tensor) -> Tensor:
+    """The table, with the axes that `x` has between batch and length, for broadcasting."""
     if table.ndim < 3:
         return table
     return table.reshape(table.shape[0], *(1,) * (x.ndim - 3), *table.shape[1:])
 
 
 def check_positions(positions: Tensor) -> None:
-    """Refuses what is no tensor of integers."""
+    """Raises for anything but a tensor of integers."""
     check_integers("positions", positions)
 
 
 def check_integers(name: str, values: Tensor) -> None:
-    """Refuses what is no tensor of integers."""
+    """Raises for anything but a tensor of integers."""
     if not isinstance(values, Tensor) or values.dtype not in _INTEGERS:
         kind = values.dtype if isinstance(values, Tensor) else type(values).__name__
         raise ArgumentTypeError(f"{name} must be a tensor of integers, not {kind}")
 
 
 def check_place(dtype: torch.dtype | None, device: torch.device | str | None) -> None:
-    """Refuses what is no type of floats or no device.
+    """Checks the type of a table of floats and its device.
 
     Raises:
-        ArgumentTypeError: No type, or one of whole numbers.
-        ArgumentError: A device that PyTorch does not know.
+        ArgumentTypeError: `dtype` is not a floating-point type.
+        ArgumentError: PyTorch does not know the device.
     """
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise ArgumentTypeError(f"dtype must be a torch.dtype of floats, not {dtype!r:.60}")
@@ -116,12 +116,12 @@ def check_place(dtype: torch.dtype | None, device: torch.device | str | None) ->
 
 
 def check_vectors(name: str, x: Tensor, dim: int) -> None:
-    """Refuses what is no tensor of floats of shape (..., length, dim)."""
+    """Raises for anything but a tensor of floats of shape (..., length, dim)."""
     if not isinstance(x, Tensor) or not x.is_floating_point():
         kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
         raise ArgumentTypeError(f"{name} must be a tensor of floats, not {kind}")
     if x.ndim < 2 or x.shape[-1] != dim:
         raise ArgumentError(
-            f"{name} must be of shape (..., length, {dim}), as the positions are, not "
+            f"{name} must have the shape (..., length, {dim}), the size of the positions, not "
             f"{tuple(x.shape)}"
         )

@@ -1,7 +1,7 @@
-"""The mathematics of positions in plain numpy, one formula a function, in 64-bit floats.
+"""The mathematics of positions in plain numpy, one formula per function, in 64-bit floats.
 
-Look here to read what the modules of `jeton.nn` compute, or to use it without PyTorch. The tests
-hold the modules equal to these functions.
+Look here to read what the modules of `jeton.nn` compute, or to use it without PyTorch. Tests check
+that the modules agree with these functions.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def sinusoids(
 
 
 def rotary_frequencies(rotary_dim: int, *, base: float = 10_000.0) -> Floats:
-    """How far each pair of dimensions turns from one position to the next, in radians.
+    """The angle by which each pair of dimensions turns per position, in radians.
 
     Pair `i` of `rotary_dim / 2` turns by `base^(-2i / rotary_dim)`.
 
@@ -99,14 +99,14 @@ def rotate(
     pairs = angles.shape[-1] if angles.ndim else 0
     if x.ndim < 1 or not 1 <= pairs <= x.shape[-1] // 2:
         raise ArgumentError(
-            f"x must have at least two numbers an angle in its last axis: x is of shape {x.shape}, "
-            f"angles of {angles.shape}"
+            f"the last axis of x must have at least two numbers per angle: x has the shape "
+            f"{x.shape}, angles {angles.shape}"
         )
     try:
         np.broadcast_shapes(x.shape[:-1], angles.shape[:-1])
     except ValueError:
         raise ArgumentError(
-            f"x of shape {x.shape} and angles of shape {angles.shape} do not fit each other"
+            f"x of shape {x.shape} and angles of shape {angles.shape} do not match"
         ) from None
     first, second = (
         (slice(0, pairs), slice(pairs, 2 * pairs))
@@ -114,12 +114,12 @@ def rotate(
         else (slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2))
     )
     a, b, cosine, sine = x[..., first], x[..., second], np.cos(angles), np.sin(angles)
-    turned = np.array(
+    result = np.array(
         np.broadcast_to(x, (*np.broadcast_shapes(a.shape, angles.shape)[:-1], x.shape[-1]))
     )
-    turned[..., first] = a * cosine - b * sine
-    turned[..., second] = b * cosine + a * sine
-    return turned
+    result[..., first] = a * cosine - b * sine
+    result[..., second] = b * cosine + a * sine
+    return result
 
 
 def linear_frequencies(frequencies: npt.ArrayLike, factor: float) -> Floats:
@@ -138,7 +138,7 @@ def linear_frequencies(frequencies: npt.ArrayLike, factor: float) -> Floats:
 def dynamic_ntk_base(
     base: float, rotary_dim: int, *, factor: float, length: int, original_length: int
 ) -> float:
-    """The base that stretches the slowest pair over `length` positions and leaves the fastest.
+    """The base that stretches the slowest pair over `length` positions and not the fastest.
 
     Up to the trained length it is `base` itself; beyond, `base` times
     `(factor · length / original_length - (factor - 1))^(d / (d - 2))`.
@@ -199,14 +199,14 @@ def yarn_frequencies(
     if low == high:
         high += 0.001
     slow = np.clip((np.arange(rotary_dim // 2) - low) / (high - low), 0.0, 1.0)
-    mixed: Floats = frequencies / factor * slow + frequencies * (1 - slow)
-    return mixed
+    result: Floats = frequencies / factor * slow + frequencies * (1 - slow)
+    return result
 
 
 def yarn_attention_factor(
     factor: float, mscale: float | None = None, mscale_all_dim: float | None = None
 ) -> float:
-    """What YaRN multiplies queries and keys by: `0.1 ln(factor) + 1`, or a ratio of two such.
+    """YaRN's factor for queries and keys: `0.1 ln(factor) + 1`, or a ratio of two such numbers.
 
     Example:
         >>> round(yarn_attention_factor(4.0), 6)
@@ -234,7 +234,7 @@ def llama3_frequencies(
     high_freq_factor: float,
     original_length: int,
 ) -> Floats:
-    """Llama 3.1: long waves have their frequency divided by `factor`, short ones keep it.
+    """Llama 3.1: the frequency of long waves is divided by `factor`, short ones keep theirs.
 
     A wave is long if it turns less than `low_freq_factor` times over the trained length, short if
     more than `high_freq_factor` times; between the two the frequency is mixed in proportion.
@@ -259,9 +259,9 @@ def llama3_frequencies(
             f"{high_freq_factor:g}"
         )
     turns = original_length * frequencies / (2 * math.pi)
-    kept = np.clip((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), 0.0, 1.0)
-    mixed: Floats = (1 - kept) * frequencies / factor + kept * frequencies
-    return mixed
+    weight = np.clip((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), 0.0, 1.0)
+    result: Floats = (1 - weight) * frequencies / factor + weight * frequencies
+    return result
 
 
 def alibi_slopes(heads: int) -> Floats:
@@ -291,9 +291,9 @@ def alibi_slopes(heads: int) -> Floats:
 def alibi_bias(
     heads: int, query_length: int, key_length: int | None = None, *, causal: bool = True
 ) -> Floats:
-    """What ALiBi adds to the scores: `-slope · distance`, shape (heads, queries, keys).
+    """The bias that ALiBi adds to scores: `-slope · distance`, shape (heads, queries, keys).
 
-    The last query stands at the last key. Where `causal`, keys behind a query have `-inf`.
+    The last query has the position of the last key. If `causal`, keys after a query get `-inf`.
 
     Example:
         >>> alibi_bias(8, 2)[0].tolist()
@@ -308,7 +308,7 @@ def alibi_bias(
 
 
 def lengths_of(query_length: int, key_length: int | None) -> tuple[int, int]:
-    """How many queries and keys there are."""
+    """The numbers of queries and of keys, checked."""
     query_length = checked_int("query_length", query_length, 0)
     if key_length is None:
         return query_length, query_length
@@ -322,5 +322,5 @@ def lengths_of(query_length: int, key_length: int | None) -> tuple[int, int]:
 def _even(name: str, value: int) -> int:
     value = checked_int(name, value, 2)
     if value % 2:
-        raise ArgumentError(f"{name} must be an even number from 2 on, not {value}")
+        raise ArgumentError(f"{name} must be even, not {value}")
     return value

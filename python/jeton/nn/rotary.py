@@ -1,6 +1,6 @@
-"""Positions as rotations of queries and keys, whose scores then depend on the distance alone.
+"""Positions as rotations of queries and keys, whose scores then depend only on the distance.
 
-Look here for `RotaryPositions`; the values of `scaling=` stand in `scaling.py`, the formula in
+Look here for `RotaryPositions`; the values of `scaling=` are in `scaling.py`, the formula is in
 `reference.rotate`.
 """
 
@@ -19,7 +19,7 @@ from jeton.nn.positions import (
     check_batch,
     check_positions,
     check_vectors,
-    laid_along,
+    insert_axes,
     positions_of,
 )
 from jeton.nn.scaling import (
@@ -52,33 +52,33 @@ _NEIGHBOURS = {
     "moonshine",
     "roformer",
 }
-"""The `model_type`s of transformers whose queries and keys turn in neighbouring pairs."""
+"""The `model_type`s of transformers that rotate pairs of neighbouring dimensions."""
 
 
 class RotaryPositions(torch.nn.Module):
     """Rotates queries and keys by their positions.
 
-    Each pair of dimensions turns by its own frequency times the position, so that the product of
-    a query and a key depends on how far apart they stand. Beyond the trained length the angles are
-    defined and unseen: without scaling quality falls soon after it, and `scaling` says how the
-    frequencies are stretched to reach further. No parameter; angles are computed in float32.
+    Each pair of dimensions turns by its own frequency times the position, so that the product of a
+    query and a key depends on their distance. Beyond the trained length the angles are defined, but
+    new to the model: without scaling quality falls soon after it, and `scaling` stretches the
+    frequencies to reach further. It has no parameters; angles are computed in float32.
 
     Args:
-        head_dim: Numbers in the query of one head; even.
+        head_dim: The size of the query of one head; even.
         pairing: `"halves"` pairs dimension i with i + rotary_dim / 2 (GPT-NeoX, Llama, Mistral),
             `"neighbours"` pairs 2i with 2i + 1 (the paper, GPT-J).
-        rotary_dim: How many of the first dimensions turn (GPT-J 64 of 256, GPT-NeoX a quarter);
-            all of them if `None`. Even.
+        rotary_dim: How many of the first dimensions to rotate (GPT-J 64 of 256, GPT-NeoX a
+            quarter); all of them if `None`. Even.
         base: θ: 10,000 in the paper, 500,000 in Llama 3.
         scaling: `LinearScaling`, `DynamicNTKScaling`, `YaRNScaling`, `Llama3Scaling`,
             `LongRoPEScaling`, or `None`.
-        sections: For positions along three axes, those of time, height and width (Qwen2-VL's
-            M-RoPE): how many pairs turn by each; together all of them.
-        interleaved: Whether pairs of the three axes alternate, as Qwen3-VL has them, rather than
-            follow each other.
+        sections: For positions along three axes, time, height and width (Qwen2-VL's M-RoPE): how
+            many pairs turn by each; they add up to all pairs.
+        interleaved: Whether pairs of the three axes alternate, as in Qwen3-VL, instead of following
+            each other.
 
     Raises:
-        ArgumentError: Odd sizes, or a rotary_dim above head_dim.
+        ArgumentError: A size is odd, or rotary_dim is above head_dim.
 
     Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021.
 
@@ -87,9 +87,9 @@ class RotaryPositions(torch.nn.Module):
         >>> from jeton.nn import RotaryPositions
         >>> rotary = RotaryPositions(64)
         >>> query, key = torch.randn(2, 8, 16, 64), torch.randn(2, 2, 16, 64)
-        >>> turned_query, turned_key = rotary(query, key)
+        >>> new_query, new_key = rotary(query, key)
         >>> last, _ = rotary(query[:, :, -1:], key[:, :, -1:], offset=15)
-        >>> torch.allclose(turned_query[:, :, -1:], last)
+        >>> torch.allclose(new_query[:, :, -1:], last)
         True
     """
 
@@ -112,8 +112,7 @@ class RotaryPositions(torch.nn.Module):
         if self.rotary_dim % 2 or self.rotary_dim > self.head_dim:
             name = "head_dim" if rotary_dim is None else "rotary_dim"
             raise ArgumentError(
-                f"{name} must be even and at most head_dim, {self.head_dim}, since pairs turn; "
-                f"not {self.rotary_dim}"
+                f"{name} must be even and at most head_dim, {self.head_dim}, not {self.rotary_dim}"
             )
         one_of("pairing", pairing, ("halves", "neighbours"))
         base = checked_number("base", base, above=1.0)
@@ -126,9 +125,9 @@ class RotaryPositions(torch.nn.Module):
         self.sections = None if sections is None else _sections(sections, self.rotary_dim // 2)
         self.interleaved = checked_flag("interleaved", interleaved)
         if interleaved and self.sections is None:
-            raise ArgumentError("interleaved goes with sections=")
+            raise ArgumentError("interleaved needs sections=")
         # A plain attribute, not a buffer: `module.bfloat16()` would round a buffer.
-        self._frequencies = self._of_length(0)
+        self._frequencies = self._compute_frequencies(0)
         self._factor = 1.0 if scaling is None else scaling.attention_factor
 
     @classmethod
@@ -136,14 +135,14 @@ class RotaryPositions(torch.nn.Module):
         """The rotary positions of a model, from its `config.json`.
 
         Args:
-            config: A configuration of transformers, or the mapping that `config.json` holds: the
-                sizes, and `rope_parameters`, or the older `rope_theta` and `rope_scaling`.
+            config: A configuration of transformers, or the mapping in `config.json`: the sizes, and
+                `rope_parameters`, or the older `rope_theta` and `rope_scaling`.
 
         Raises:
-            ArgumentError: A configuration without head sizes, or whose scaling lacks a number.
-            ArgumentTypeError: No configuration, or text where it should have a number.
-            UnsupportedError: A kind of scaling that is not among those of jeton.nn, or other
-                parameters for each kind of layer.
+            ArgumentError: The configuration has no head sizes, or its scaling lacks a number.
+            ArgumentTypeError: It is not a configuration, or has text in place of a number.
+            UnsupportedError: jeton.nn does not have its scaling, or it has different parameters for
+                different kinds of layers.
 
         Example:
             >>> from jeton.nn import RotaryPositions
@@ -166,11 +165,11 @@ class RotaryPositions(torch.nn.Module):
         if kinds:
             raise UnsupportedError(
                 f"config has rotary parameters for each kind of layer ({', '.join(map(str, kinds))}"
-                "): give those of one, as from_config({**config, 'rope_parameters': …})"
+                "): pass those of one kind, as from_config({**config, 'rope_parameters': …})"
             )
         heads = _size(values, "num_attention_heads") or _size(values, "n_head")
         width = _size(values, "hidden_size") or _size(values, "n_embd")
-        # Of latent attention (DeepSeek), only a part of the head has positions.
+        # In latent attention (DeepSeek), only a part of the head has positions.
         head_dim = _size(values, "qk_rope_head_dim") or _size(values, "head_dim")
         head_dim = head_dim or (width // heads if width and heads else None)
         if head_dim is None:
@@ -183,9 +182,12 @@ class RotaryPositions(torch.nn.Module):
             _number(values, "rotary_pct"),
             1.0,
         )
+        model_type = str(values.get("model_type"))
+        in_neighbours = model_type in _NEIGHBOURS or bool(values.get("rope_interleave"))
+        is_interleaved = bool(rope.get("mrope_interleaved")) or model_type.startswith("qwen3")
         return cls(
             head_dim,
-            pairing="neighbours" if _in_neighbours(values) else "halves",
+            pairing="neighbours" if in_neighbours else "halves",
             rotary_dim=_size(values, "rotary_dim") or int(head_dim * share),
             base=_first(
                 _number(rope, "rope_theta"),
@@ -195,48 +197,48 @@ class RotaryPositions(torch.nn.Module):
             ),
             scaling=_scaling(rope, values),
             sections=_list(rope, "mrope_section"),
-            interleaved=bool(_list(rope, "mrope_section"))
-            and (bool(rope.get("mrope_interleaved")) or _is_interleaved(values)),
+            interleaved=bool(_list(rope, "mrope_section")) and is_interleaved,
         )
 
     def frequencies(self, *, length: int = 0) -> Tensor:
-        """Radians from one position to the next, for each pair.
+        """The angle per position in radians, for each pair.
 
         Args:
-            length: Of the sequence: dynamic scaling depends on it.
+            length: The length of the sequence, which dynamic scaling depends on.
 
         Returns:
             float32 of shape (rotary_dim / 2,), on the CPU.
         """
-        return self._of_length(length) if self._is_dynamic else self._frequencies.clone()
+        return self._compute_frequencies(length) if self._is_dynamic else self._frequencies.clone()
 
     @property
     def _is_dynamic(self) -> bool:
         return isinstance(self.scaling, (DynamicNTKScaling, LongRoPEScaling))
 
-    def _of_length(self, length: int) -> Tensor:
+    def _compute_frequencies(self, length: int) -> Tensor:
         if self.scaling is None:
             return plain(self.rotary_dim, self.base)
         return self.scaling.frequencies(self.rotary_dim, self.base, length)
 
     def table(self, positions: Tensor, *, length: int = 0) -> tuple[Tensor, Tensor]:
-        """The cosines and sines of these positions, scaled as the scaling says.
+        """The cosines and sines of these positions, with the factor of the scaling.
 
         Args:
             positions: Integers of any shape; with `sections`, of shape (3, …): those along each
                 axis.
-            length: Of the sequence, for dynamic scaling.
+            length: The length of the sequence, for dynamic scaling.
 
         Returns:
-            Two of float32, of shape (*positions.shape, rotary_dim / 2), without the three axes.
+            Two tensors of float32, of shape (*positions.shape, rotary_dim / 2), without the axis of
+            the sections.
         """
         check_positions(positions)
-        frequencies = self._of_length(length) if self._is_dynamic else self._frequencies
+        frequencies = self._compute_frequencies(length) if self._is_dynamic else self._frequencies
         angles = positions.float()[..., None] * frequencies.to(positions.device)
         if self.sections is not None:
             if not positions.ndim or positions.shape[0] != 3:
                 raise ArgumentError(
-                    f"positions must be of shape (3, …), along each axis, not "
+                    f"positions must have the shape (3, …), one for each axis, not "
                     f"{tuple(positions.shape)}"
                 )
             axes = self._axes().to(positions.device)
@@ -244,7 +246,7 @@ class RotaryPositions(torch.nn.Module):
         return angles.cos() * self._factor, angles.sin() * self._factor
 
     def _axes(self) -> Tensor:
-        """Which axis each pair turns by: int64 of shape (rotary_dim / 2,)."""
+        """The axis by which each pair turns: int64 of shape (rotary_dim / 2,)."""
         assert self.sections is not None
         if not self.interleaved:
             return torch.repeat_interleave(torch.arange(3), torch.tensor(self.sections))
@@ -262,31 +264,31 @@ class RotaryPositions(torch.nn.Module):
         positions: Tensor | None = None,
         length: int | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Queries and keys, rotated.
+        """Rotates queries and keys.
 
         Args:
             query: Floats of shape (batch, heads, length, head_dim), or any shape that ends with
                 (length, head_dim).
             key: Likewise; it may have fewer heads.
-            offset: The position of the first place: the tokens that a cache holds already.
+            offset: The position of the first token: the number of tokens in a cache.
             positions: The position of each token, of shape (length,) or (batch, length), instead
                 of an offset: for packed rows. With `sections`, of shape (3, length) or
-                (3, batch, length); without positions, those of text, the same along each axis.
-            length: Of the whole sequence, which dynamic scaling needs beside `positions`;
-                otherwise it is the offset and the length of the query.
+                (3, batch, length); by default those of text, the same along each axis.
+            length: The length of the whole sequence, which dynamic scaling needs together with
+                `positions`; by default the offset plus the length of the query.
 
         Returns:
-            Both as they were given in shape and dtype; the rotation is computed in float32.
+            Both with their shape and dtype; the rotation is computed in float32.
 
         Raises:
-            ArgumentError: Shapes that do not fit.
+            ArgumentError: Shapes do not match.
         """
         check_vectors("query", query, self.head_dim)
         check_vectors("key", key, self.head_dim)
         if query.shape[-2] != key.shape[-2]:
             raise ArgumentError(
-                f"query and key must be of one length, not {query.shape[-2]} and {key.shape[-2]} "
-                "(rotate new keys before they are put into a cache)"
+                f"query and key must have the same length, not {query.shape[-2]} and "
+                f"{key.shape[-2]} (rotate new keys before adding them to a cache)"
             )
         places = self._places(query, offset, positions)
         of_rows = places if self.sections is None else places[0]
@@ -294,17 +296,17 @@ class RotaryPositions(torch.nn.Module):
         check_batch("key", key, of_rows)
         if length is None:
             if self._is_dynamic and positions is not None:
-                raise ArgumentError("dynamic scaling needs length= beside positions=")
+                raise ArgumentError("dynamic scaling with positions= needs length=, too")
             length = offset + query.shape[-2]
         cosines, sines = self.table(places, length=length)
-        return self._rotated(query, cosines, sines), self._rotated(key, cosines, sines)
+        return self._rotate(query, cosines, sines), self._rotate(key, cosines, sines)
 
     def _places(self, query: Tensor, offset: int, positions: Tensor | None) -> Tensor:
-        """The positions of the query's places; with sections, along each of the three axes."""
+        """The positions of the query's tokens; with sections, along each of the three axes."""
         along = self.sections is not None and isinstance(positions, Tensor)
         if along and (positions.ndim not in (2, 3) or positions.shape[0] != 3):  # type: ignore[union-attr]
             raise ArgumentError(
-                f"positions must be of shape (3, length) or (3, batch, length), not "
+                f"positions must have the shape (3, length) or (3, batch, length), not "
                 f"{tuple(positions.shape)}"  # type: ignore[union-attr]
             )
         if along:
@@ -317,23 +319,23 @@ class RotaryPositions(torch.nn.Module):
         places = positions_of(query.shape[-2], offset, positions, query.device)
         return places if self.sections is None else places.expand(3, *places.shape)
 
-    def _rotated(self, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-        cosines, sines = laid_along(x, cosines), laid_along(x, sines)
-        turning, staying = x[..., : self.rotary_dim].float(), x[..., self.rotary_dim :]
+    def _rotate(self, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+        cosines, sines = insert_axes(x, cosines), insert_axes(x, sines)
+        first, rest = x[..., : self.rotary_dim].float(), x[..., self.rotary_dim :]
         if self.pairing == "halves":
-            a, b = turning.chunk(2, dim=-1)
+            a, b = first.chunk(2, dim=-1)
         else:
-            a, b = turning[..., 0::2], turning[..., 1::2]
+            a, b = first[..., 0::2], first[..., 1::2]
         parts = [a * cosines - b * sines, b * cosines + a * sines]
-        turned = (
+        result = (
             torch.cat(parts, dim=-1)
             if self.pairing == "halves"
             else torch.stack(parts, dim=-1).flatten(-2)
         ).to(x.dtype)
-        return torch.cat([turned, staying], dim=-1) if self.rotary_dim < self.head_dim else turned
+        return torch.cat([result, rest], dim=-1) if self.rotary_dim < self.head_dim else result
 
     def extra_repr(self) -> str:
-        """What stands between the brackets when the module is printed."""
+        """The arguments in the printed form of the module."""
         return (
             f"{self.head_dim}, pairing={self.pairing!r}, rotary_dim={self.rotary_dim}, "
             f"base={self.base:g}, scaling={self.scaling}"
@@ -345,16 +347,12 @@ class RotaryPositions(torch.nn.Module):
 def _sections(sections: Sequence[int], pairs: int) -> tuple[int, int, int]:
     if isinstance(sections, (str, bytes)) or not isinstance(sections, Iterable):
         raise ArgumentTypeError(f"sections must be three ints, not {type(sections).__name__}")
-    found = tuple(checked_int("each of sections", section, 0) for section in sections)
-    if len(found) != 3 or sum(found) != pairs:
+    numbers = tuple(checked_int("each of sections", section, 0) for section in sections)
+    if len(numbers) != 3 or sum(numbers) != pairs:
         raise ArgumentError(
-            f"sections must be three numbers of pairs, {pairs} together, not {list(found)}"
+            f"sections must be three numbers of pairs with the sum {pairs}, not {list(numbers)}"
         )
-    return found[0], found[1], found[2]
-
-
-def _in_neighbours(config: Mapping[str, Any]) -> bool:
-    return str(config.get("model_type")) in _NEIGHBOURS or bool(config.get("rope_interleave"))
+    return numbers[0], numbers[1], numbers[2]
 
 
 def _first(*values: float | None) -> float:
@@ -375,7 +373,7 @@ def _size(config: Mapping[str, Any], name: str) -> int | None:
 
 
 def _number(config: Mapping[str, Any], name: str) -> float | None:
-    """The number as it stands there, a whole one as an int, so that floats come out the same."""
+    """The number with its type: an int is not converted, so that results are the same floats."""
     value = config.get(name)
     if value is not None:
         checked_number(f"{name} of config", value, least=0.0)
@@ -391,10 +389,6 @@ def _list(config: Mapping[str, Any], name: str) -> list[Any] | None:
     return list(value)
 
 
-def _is_interleaved(config: Mapping[str, Any]) -> bool:
-    return str(config.get("model_type")).startswith("qwen3")
-
-
 def _scaling(rope: Mapping[str, Any], config: Mapping[str, Any]) -> Scaling | None:
     max_length = _size(config, "max_position_embeddings")
     kind = rope.get("rope_type", rope.get("type", "default"))
@@ -404,8 +398,8 @@ def _scaling(rope: Mapping[str, Any], config: Mapping[str, Any]) -> Scaling | No
         return None
     if kind not in ("linear", "dynamic", "yarn", "llama3", "longrope", "su"):
         raise UnsupportedError(
-            f"config has rotary scaling {kind!r:.60}; jeton.nn knows linear, dynamic, yarn, "
-            "llama3, longrope and mrope"
+            f"config has rotary scaling {kind!r:.60}; jeton.nn has linear, dynamic, yarn, llama3, "
+            "longrope and mrope"
         )
     trained = "original_max_position_embeddings"
     original = _size(rope, trained) or _size(config, trained) or max_length
@@ -417,7 +411,7 @@ def _scaling(rope: Mapping[str, Any], config: Mapping[str, Any]) -> Scaling | No
     if kind == "linear":
         return LinearScaling(factor)
     if original is None:
-        raise ArgumentError(f"config has {kind!r} scaling and does not say for which length")
+        raise ArgumentError(f"config has {kind!r} scaling without the original length")
     if kind == "dynamic":
         return DynamicNTKScaling(factor, max_length or original)
     if kind == "llama3":

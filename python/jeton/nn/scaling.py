@@ -1,8 +1,8 @@
-"""How rotary frequencies are changed to reach beyond the length that a model was trained on.
+"""Changes of rotary frequencies to reach beyond the length that a model was trained on.
 
-Look here for the values of `RotaryPositions(scaling=…)`; the formulas stand in `reference`. They
-are computed in float32 in the order in which the released models had them, so that tables equal
-those of transformers to the last bit.
+Look here for the values of `RotaryPositions(scaling=…)`; the formulas are in `reference`. They are
+computed in float32, in the same order as in the released models, so that tables equal those of
+transformers to the last bit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class _PositiveNumbers:
-    """Refuses numbers that are not positive and finite when a scaling is made."""
+    """Checks that the numbers of a scaling are positive and finite."""
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
@@ -67,9 +67,9 @@ class LinearScaling(_PositiveNumbers):
 
 @dataclass(frozen=True)
 class DynamicNTKScaling(_PositiveNumbers):
-    """The base grows with the length of the sequence, once it is beyond `original_length`.
+    """The base grows with the length of the sequence, once that exceeds `original_length`.
 
-    Keys that a cache holds were turned by the base of their time, as in transformers.
+    Keys in a cache keep the rotation by the base at their time, as in transformers.
 
     Source: Peng et al., "YaRN", 2023, section 3.
 
@@ -89,7 +89,7 @@ class DynamicNTKScaling(_PositiveNumbers):
         """The frequencies for a sequence of this length, float32 of shape (rotary_dim / 2,)."""
         if rotary_dim == 2:
             return plain(rotary_dim, base)
-        # A tensor, so that a graph holds for every length; its floats are those of float32.
+        # A tensor, so that a graph is valid for every length, and all numbers are float32.
         reached = torch.full((), length, dtype=torch.int64, device="cpu")
         reached = reached.clamp(min=self.original_length)
         stretch = self.factor * reached / self.original_length - (self.factor - 1)
@@ -105,10 +105,10 @@ class YaRNScaling(_PositiveNumbers):
         original_length: The length of training, in tokens.
         beta_fast: Turns over the trained length from which on a pair is fast.
         beta_slow: Turns up to which it is slow.
-        scale: What queries and keys are multiplied by; `None` for `0.1 ln(factor) + 1`.
+        scale: The factor for queries and keys; `None` for `0.1 ln(factor) + 1`.
         mscale: With `mscale_all_dim`, `scale` is the ratio that DeepSeek's models use.
         mscale_all_dim: See `mscale`.
-        truncate: Whether the ends of the ramp are rounded to whole pairs.
+        truncate: Whether to round the ends of the ramp to whole pairs.
 
     Source: Peng et al., "YaRN: Efficient Context Window Extension of Large Language Models", 2023.
 
@@ -129,7 +129,7 @@ class YaRNScaling(_PositiveNumbers):
 
     @property
     def attention_factor(self) -> float:
-        """What the rotated queries and keys are multiplied by."""
+        """The factor for the rotated queries and keys."""
         if self.scale is not None:
             return self.scale
         return reference.yarn_attention_factor(self.factor, self.mscale, self.mscale_all_dim)
@@ -147,7 +147,7 @@ class YaRNScaling(_PositiveNumbers):
             low, high = math.floor(low), math.ceil(high)
         low, high = max(low, 0), min(high, rotary_dim - 1)
         if low == high:
-            high += 0.001  # a ramp of no width would divide by zero
+            high += 0.001  # to avoid a division by zero
         pairs = torch.arange(rotary_dim // 2, dtype=torch.float32, device="cpu")
         ramp = (pairs - low) / (high - low)
         fast = 1 - ramp.clamp(0, 1)
@@ -156,10 +156,10 @@ class YaRNScaling(_PositiveNumbers):
 
 @dataclass(frozen=True)
 class Llama3Scaling(_PositiveNumbers):
-    """Long waves have their frequency divided, short ones keep it: Llama 3.1 and later.
+    """The frequency of long waves is divided, short ones keep theirs: Llama 3.1 and later.
 
     Attributes:
-        factor: What the frequencies of long waves are divided by.
+        factor: The divisor for the frequencies of long waves.
         original_length: The length of training, in tokens.
         low_freq_factor: Turns over that length below which a wave is long.
         high_freq_factor: Turns above which it is short.
@@ -190,31 +190,31 @@ class Llama3Scaling(_PositiveNumbers):
 
     def frequencies(self, rotary_dim: int, base: float, length: int) -> Tensor:
         """The frequencies, float32 of shape (rotary_dim / 2,)."""
-        kept = plain(rotary_dim, base)
-        wavelengths = 2 * math.pi / kept
+        old = plain(rotary_dim, base)
+        wavelengths = 2 * math.pi / old
         longest = self.original_length / self.low_freq_factor
         shortest = self.original_length / self.high_freq_factor
         mixture = (self.original_length / wavelengths - self.low_freq_factor) / (
             self.high_freq_factor - self.low_freq_factor
         )
-        mixed = (1 - mixture) * kept / self.factor + mixture * kept
-        divided = torch.where(wavelengths > longest, kept / self.factor, kept)
-        between = (wavelengths >= shortest) & (wavelengths <= longest)
-        return torch.where(between, mixed, divided)
+        average = (1 - mixture) * old / self.factor + mixture * old
+        outside = torch.where(wavelengths > longest, old / self.factor, old)
+        is_between = (wavelengths >= shortest) & (wavelengths <= longest)
+        return torch.where(is_between, average, outside)
 
 
 @dataclass(frozen=True)
 class LongRoPEScaling:
-    """Each pair has a divisor of its own, and another one beyond `original_length`: Phi-3.
+    """Each pair has its own divisor, and another one beyond `original_length`: Phi-3.
 
-    Keys that a cache holds were turned by the divisors of their time, as in transformers.
+    Keys in a cache keep the rotation by the divisors at their time, as in transformers.
 
     Attributes:
-        short_factors: What the frequency of each pair is divided by up to that length.
-        long_factors: What it is divided by in a longer sequence.
+        short_factors: The divisor for the frequency of each pair up to that length.
+        long_factors: The divisor in a longer sequence.
         original_length: The length of training, in tokens.
         factor: How much longer the context is.
-        scale: What queries and keys are multiplied by; `None` for
+        scale: The factor for queries and keys; `None` for
             `sqrt(1 + ln(factor) / ln(original_length))`.
 
     Source: Ding et al., "LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens", 2024.
@@ -250,7 +250,7 @@ class LongRoPEScaling:
 
     @property
     def attention_factor(self) -> float:
-        """What the rotated queries and keys are multiplied by."""
+        """The factor for the rotated queries and keys."""
         if self.scale is not None:
             return self.scale
         if self.factor <= 1.0:
@@ -262,14 +262,14 @@ class LongRoPEScaling:
         for name in ("short_factors", "long_factors"):
             if len(getattr(self, name)) != rotary_dim // 2:
                 raise ArgumentError(
-                    f"{name} must be one for each of {rotary_dim // 2} pairs, not "
+                    f"{name} must have one number for each of {rotary_dim // 2} pairs, not "
                     f"{len(getattr(self, name))}"
                 )
         short, long = (
             torch.tensor(factors, dtype=torch.float32, device="cpu")
             for factors in (self.short_factors, self.long_factors)
         )
-        # A tensor, so that a graph holds for every length.
+        # A tensor, so that a graph is valid for every length.
         reached = torch.full((), length, dtype=torch.int64, device="cpu")
         divisors = torch.where(reached > self.original_length, long, short)
         return 1.0 / (divisors * powers(rotary_dim, base))
@@ -284,8 +284,8 @@ Scaling: TypeAlias = (
 def powers(rotary_dim: int, base: float | Tensor) -> Tensor:
     """base^(2i / rotary_dim) for each pair i: float32."""
     exponents = torch.arange(0, rotary_dim, 2, dtype=torch.int64, device="cpu").float() / rotary_dim
-    raised: Tensor = base**exponents
-    return raised
+    result: Tensor = base**exponents
+    return result
 
 
 def plain(rotary_dim: int, base: float | Tensor) -> Tensor:

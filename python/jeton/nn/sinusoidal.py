@@ -1,6 +1,6 @@
-"""Positions as sines and cosines of rising wavelength: nothing to train.
+"""Positions as sines and cosines of increasing wavelength: nothing to train.
 
-Look here for `SinusoidalPositions`; the formula stands in `reference.sinusoids`.
+Look here for `SinusoidalPositions`; the formula is in `reference.sinusoids`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jeton.nn.positions import (
     check_batch,
     check_positions,
     check_vectors,
-    laid_along,
+    insert_axes,
     positions_of,
 )
 
@@ -27,18 +27,18 @@ __all__ = ["SinusoidalPositions"]
 class SinusoidalPositions(torch.nn.Module):
     """Adds sines and cosines of the position.
 
-    Beyond the trained length the numbers are defined as within it, and a model has seen none of
-    them: quality falls quickly. No parameter and no table: they are computed at each call, in
-    float32, for any position.
+    Beyond the trained length the numbers are defined, but new to the model: quality falls quickly.
+    It has no parameters and no table: the numbers are computed at each call, in float32, for any
+    position.
 
     Args:
-        dim: Numbers in a vector; even.
+        dim: The size of a vector; even.
         form: `"interleaved"` (sine, cosine, sine, cosine: the paper) or `"concatenated"` (all
             sines, then all cosines: tensor2tensor, GPT-J's table).
         base: The longest wavelength is 2π times this.
 
     Raises:
-        ArgumentError: An odd `dim`, or another form.
+        ArgumentError: `dim` is odd, or `form` is unknown.
 
     Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.5.
 
@@ -60,30 +60,30 @@ class SinusoidalPositions(torch.nn.Module):
         super().__init__()
         self.dim = checked_int("dim", dim, 2)
         if self.dim % 2:
-            raise ArgumentError(f"dim must be even, a sine and a cosine each, not {dim}")
+            raise ArgumentError(f"dim must be even, for pairs of a sine and a cosine, not {dim}")
         one_of("form", form, ("interleaved", "concatenated"))
         self.form = form
         self.base = checked_number("base", base, above=1.0)
 
     def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
-        """These vectors with the sinusoids of their positions added.
+        """Adds the sinusoids of the positions.
 
         Args:
-            x: Floats of shape (..., length, dim); of three axes or more, the first is the batch.
-            offset: The position of the first place.
+            x: Floats of shape (..., length, dim); with three axes or more, the first is the batch.
+            offset: The position of the first vector.
             positions: The position of each token, of shape (length,) or (batch, length), instead
                 of an offset.
 
         Returns:
-            As `x` in shape and dtype.
+            The sum, with the shape and dtype of `x`.
 
         Raises:
-            ArgumentError: Shapes that do not fit.
+            ArgumentError: Shapes do not match.
         """
         check_vectors("x", x, self.dim)
         places = positions_of(x.shape[-2], offset, positions, x.device)
         check_batch("x", x, places)
-        return x + laid_along(x, self.table(places)).to(x.dtype)
+        return x + insert_axes(x, self.table(places)).to(x.dtype)
 
     def table(self, positions: Tensor) -> Tensor:
         """The sinusoids of these positions: float32, of shape (*positions.shape, dim)."""
@@ -96,5 +96,5 @@ class SinusoidalPositions(torch.nn.Module):
         return torch.stack(parts, dim=-1).flatten(-2)
 
     def extra_repr(self) -> str:
-        """What stands between the brackets when the module is printed."""
+        """The arguments in the printed form of the module."""
         return f"{self.dim}, form={self.form!r}, base={self.base:g}"

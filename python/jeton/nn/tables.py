@@ -1,4 +1,4 @@
-"""Looking into a table of embeddings: neighbours, norms, and tokens that training hardly touched.
+"""Analysis of a table of embeddings: neighbours, norms, and tokens that training hardly touched.
 
 Look here for questions about the rows of a model's table; `maps.py` draws them.
 """
@@ -35,7 +35,7 @@ Table: TypeAlias = "torch.Tensor | npt.NDArray[Any] | torch.nn.Module"
 
 
 class Neighbour(NamedTuple):
-    """A token near another one."""
+    """A token whose vector is close to that of another one."""
 
     id: int
     token: bytes
@@ -43,11 +43,11 @@ class Neighbour(NamedTuple):
 
 
 def rows_of(name: str, table: Table, tok: Tokenizer | None = None) -> torch.Tensor:
-    """The table as a float32 matrix on the CPU, one row an id.
+    """The table as a float32 matrix on the CPU, one row per id.
 
     Raises:
-        ArgumentTypeError: No matrix.
-        ArgumentError: Fewer rows than the tokenizer has ids, or numbers that are not finite.
+        ArgumentTypeError: It is not a matrix.
+        ArgumentError: It has fewer rows than the tokenizer has ids, or numbers that are not finite.
     """
     matrix: object = getattr(table, "weight", None) if isinstance(table, torch.nn.Module) else table
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f":
@@ -69,21 +69,21 @@ def rows_of(name: str, table: Table, tok: Tokenizer | None = None) -> torch.Tens
         check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if tok is not None and len(rows) <= tok.max_id:
         raise ArgumentError(
-            f"{name} has {len(rows)} rows and the tokenizer has ids up to {tok.max_id}: they do "
+            f"{name} has {len(rows)} rows but the tokenizer has ids up to {tok.max_id}: they do "
             "not belong together"
         )
     if not bool(torch.isfinite(rows).all()):
         bad = int((~torch.isfinite(rows)).any(dim=1).nonzero()[0])
-        raise ArgumentError(f"row {bad} of {name} holds a number that is not finite")
+        raise ArgumentError(f"row {bad} of {name} has a number that is not finite")
     return rows
 
 
 def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
-    """The id that is meant: an id, the bytes of a token, or a text that is one token.
+    """The id of a token, which is given as an id, as bytes, or as a text that is one token.
 
     Raises:
-        UnknownTokenError: No such token.
-        ArgumentError: A text of several tokens.
+        UnknownTokenError: There is no such token.
+        ArgumentError: The text is not exactly one token.
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(token, bytes):
@@ -92,12 +92,12 @@ def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
         ids = tok.encode(token, special="allow")
         if len(ids) != 1:
             raise ArgumentError(
-                f"{token!r} is {len(ids)} tokens; give one token, as text, bytes or an id"
+                f"{token!r} is {len(ids)} tokens; pass one token, as text, bytes or an id"
             )
         return ids[0]
-    known = checked_int("token", token, 0)
-    tok.token_spelling(known)
-    return known
+    id = checked_int("token", token, 0)
+    tok.token_spelling(id)  # raises if there is no such token
+    return id
 
 
 def neighbours(
@@ -106,7 +106,7 @@ def neighbours(
     """The tokens whose vectors point in nearly the same direction.
 
     Args:
-        table: The embeddings, of shape (tokens, dim); rows of padding are passed over.
+        table: The embeddings, of shape (tokens, dim); rows of padding are ignored.
         tok: The tokenizer of the model.
         token: A text that is one token, the bytes of one, or an id.
         k: How many.
@@ -115,23 +115,23 @@ def neighbours(
         Nearest first, with the cosine of the angle; the token itself is left out.
 
     Raises:
-        ArgumentError: A table that is too small for the tokenizer, or a text of several tokens.
-        UnknownTokenError: No such token.
+        ArgumentError: The table is too small for the tokenizer, or a text is not one token.
+        UnknownTokenError: There is no such token.
 
     Example:
         >>> import torch, jeton
         >>> from jeton.nn import neighbours
         >>> tok = jeton.CharTrainer().train("abc")
         >>> table = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 0.3]])
-        >>> [(near.token, round(near.cosine, 3)) for near in neighbours(table, tok, "a")]
+        >>> [(it.token, round(it.cosine, 3)) for it in neighbours(table, tok, "a")]
         [(b'c', 0.995), (b'b', 0.0)]
     """
     k = checked_int("k", k, 1)
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     rows = torch.nn.functional.normalize(rows_of("table", table, tok), dim=1)
-    chosen = token_id(tok, token)
-    cosines = rows @ rows[chosen]
-    ids = [id for id in _ids(tok) if id != chosen]
+    own_id = token_id(tok, token)
+    cosines = rows @ rows[own_id]
+    ids = [id for id in _ids(tok) if id != own_id]
     best = cosines[ids].topk(min(k, len(ids)))
     return [
         Neighbour(ids[at], tok.token_spelling(ids[at]), float(cosine))
@@ -158,7 +158,7 @@ def norms(table: Table) -> npt.NDArray[np.float32]:
 
 
 class FrequencyBin(NamedTuple):
-    """Tokens that occur about as often, and how long their vectors are."""
+    """Tokens of similar frequency, and the lengths of their vectors."""
 
     least: int
     """The smallest count in the bin."""
@@ -174,19 +174,19 @@ class FrequencyBin(NamedTuple):
 def norms_by_frequency(
     table: Table, counts: npt.ArrayLike, *, bins: int = 10
 ) -> list[FrequencyBin]:
-    """How the length of vectors goes with how often their tokens occur.
+    """The length of vectors by the frequency of their tokens.
 
     Args:
         table: The embeddings, of shape (tokens, dim).
-        counts: How often each id occurs in a corpus; one entry an id.
-        bins: Into how many groups tokens that occur are cut: equal steps of the logarithm of the
-            count. Tokens that never occur are a group of their own, the first.
+        counts: How often each id occurs in a corpus; one entry per id.
+        bins: The number of groups for tokens that occur, in equal steps of the logarithm of the
+            count. Tokens that never occur are a separate group, the first.
 
     Returns:
-        Groups by rising count, those without a token left out.
+        Groups by increasing count, without empty ones.
 
     Raises:
-        ArgumentError: Counts of another length than the table, or negative ones.
+        ArgumentError: There are more counts than rows of the table, or negative ones.
 
     Example:
         >>> import numpy as np
@@ -203,13 +203,13 @@ def norms_by_frequency(
     try:
         numbers = np.asarray(counts)
     except ValueError:
-        raise ArgumentTypeError("counts must be integers, one an id") from None
+        raise ArgumentTypeError("counts must be integers, one per id") from None
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise ArgumentError("counts must be integers, one an id")
+        raise ArgumentError("counts must be integers, one per id")
     if len(numbers) > len(lengths) or (numbers < 0).any():
         raise ArgumentError(
-            f"counts must be at most {len(lengths)} numbers from 0 on, one a row of the table; "
-            f"there are {len(numbers)}"
+            f"counts must be at most {len(lengths)} numbers that are not negative, one per row of "
+            f"the table; there are {len(numbers)}"
         )
     lengths = lengths[: len(numbers)]
     groups = np.zeros(len(numbers), np.int64)
@@ -218,32 +218,32 @@ def norms_by_frequency(
         logs = np.log(numbers[occurs])
         edges = np.linspace(logs.min(), logs.max(), bins + 1)[1:-1]
         groups[occurs] = 1 + np.searchsorted(edges, logs, side="right")
-    found = []
+    results = []
     for group in range(bins + 1):
-        chosen = groups == group
-        if chosen.any():
-            found.append(
+        in_group = groups == group
+        if in_group.any():
+            results.append(
                 FrequencyBin(
-                    int(numbers[chosen].min()),
-                    int(numbers[chosen].max()),
-                    int(chosen.sum()),
-                    float(lengths[chosen].mean()),
-                    float(lengths[chosen].std()),
+                    int(numbers[in_group].min()),
+                    int(numbers[in_group].max()),
+                    int(in_group.sum()),
+                    float(lengths[in_group].mean()),
+                    float(lengths[in_group].std()),
                 )
             )
-    return found
+    return results
 
 
 @dataclass(frozen=True)
 class UnderTrained:
-    """Tokens that training hardly touched, by an indicator of the table.
+    """Tokens that training hardly touched, by an indicator that is computed from the table.
 
     Attributes:
         indicator: `"norm"` (length of the input vector) or `"cosine"` (distance of the output
             vector to the mean of tokens known to be unused).
-        values: The indicator of each id, float32 of shape (tokens,); small is suspect.
+        values: The indicator of each id, float32 of shape (tokens,); small values are suspect.
         ids: Candidates, most suspect first.
-        threshold: The value up to which a token is a candidate.
+        threshold: The largest value of a candidate.
     """
 
     indicator: str
@@ -262,22 +262,22 @@ def under_trained(
 ) -> UnderTrained:
     """Candidates for tokens that a model has hardly seen, from its weights alone.
 
-    With tables of their own for input and output (`head` given), weight decay pulls the input
-    vector of an unseen token to zero: the indicator is its length. With one table for both, the
-    vectors of unseen tokens are pushed in one common direction: the indicator is the cosine
-    distance to the mean vector of tokens known to be unused, after the first principal component,
-    which all vectors share, is taken away.
+    With separate tables for input and output (`head` is given), weight decay pulls the input vector
+    of an unseen token to zero: the indicator is its length. With one table for both, the vectors of
+    unseen tokens are pushed in one common direction: the indicator is the cosine distance to the
+    mean vector of tokens known to be unused, after removing the first principal component, which
+    all vectors share.
 
     Args:
         table: The input embeddings, or the tied table.
         tok: The tokenizer.
-        head: The output embeddings where they are not tied.
-        unused: Ids known to be unused, for tied tables: rows of padding are added to them by
-            themselves, and so are tokens named like `<unused7>`.
-        share: How many of the tokens are candidates, in parts of all: 0.02 for the paper's 2%.
+        head: The output embeddings if they are not tied.
+        unused: Ids known to be unused, for tied tables; rows of padding and tokens named like
+            `<unused7>` are added automatically.
+        share: The fraction of tokens that become candidates: 0.02 for the paper's 2%.
 
     Raises:
-        ArgumentError: A table that is too small, a share outside 0 to 1, or a tied table and no
+        ArgumentError: The table is too small, the share is not in 0 to 1, or a tied table has no
             unused token to compare with.
 
     Source: Land and Bartolo, "Fishing for Magikarp: Automatically Detecting Under-trained Tokens in
@@ -289,8 +289,8 @@ def under_trained(
         >>> tok = jeton.CharTrainer().train("abcdefghij")
         >>> table = torch.ones(10, 4)
         >>> table[3] *= 0.01
-        >>> found = under_trained(table, tok, head=torch.randn(10, 4), share=0.1)
-        >>> [tok.token_spelling(id) for id in found.ids]
+        >>> suspects = under_trained(table, tok, head=torch.randn(10, 4), share=0.1)
+        >>> [tok.token_spelling(id) for id in suspects.ids]
         [b'd']
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
@@ -304,7 +304,7 @@ def under_trained(
         rows_of("head", head, tok)
         indicator, values = "norm", rows.norm(dim=1)
     else:
-        reference = _known_unused(rows, tok, ids, unused)
+        reference = _unused_ids(rows, tok, ids, unused)
         first = _first_component(rows)
         rest = torch.cat(
             [(part - torch.outer(part @ first, first)).float() for part in _doubles(rows)]
@@ -313,17 +313,17 @@ def under_trained(
         indicator = "cosine"
         values = 1 - torch.nn.functional.cosine_similarity(rest, mean[None, :], dim=1)
     order = sorted(ids, key=lambda id: (float(values[id]), id))
-    chosen = order[: max(1, round(share * len(order)))]
-    return UnderTrained(indicator, values.numpy(), chosen, float(values[chosen[-1]]))
+    candidates = order[: max(1, round(share * len(order)))]
+    return UnderTrained(indicator, values.numpy(), candidates, float(values[candidates[-1]]))
 
 
 def _doubles(rows: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The rows in float64, some thousands at a time: a whole table would be twice as large."""
+    """The rows in float64, in parts, because the whole table would need much memory."""
     return (part.double() for part in torch.split(rows, 16_384))
 
 
 def _first_component(rows: torch.Tensor) -> torch.Tensor:
-    """The first right singular vector of the table as it is: not centred, as in the paper."""
+    """The first right singular vector of the table, without centring, as in the paper."""
     products = torch.zeros(rows.shape[1], rows.shape[1], dtype=torch.float64)
     for part in _doubles(rows):
         products.addmm_(part.T, part)
@@ -331,24 +331,24 @@ def _first_component(rows: torch.Tensor) -> torch.Tensor:
     return first
 
 
-def _known_unused(
+def _unused_ids(
     rows: torch.Tensor, tok: Tokenizer, ids: Sequence[int], unused: Iterable[int]
 ) -> list[int]:
     if isinstance(unused, (str, bytes)) or not isinstance(unused, Iterable):
         raise ArgumentTypeError(f"unused must be ids, not {type(unused).__name__}")
-    given = [checked_int("each of unused", id, 0) for id in unused]
-    for id in given:
+    unused = [checked_int("each of unused", id, 0) for id in unused]
+    for id in unused:
         if id >= len(rows):
             raise ArgumentError(f"unused id {id} is beyond the {len(rows)} rows of the table")
-    named = [
+    by_name = [
         id for name, id in tok.special_tokens.items() if "unused" in name or "reserved" in name
     ]
     padding = range(max(ids) + 1, len(rows))
-    # Rows of exact zeros say nothing of a direction.
-    known = [id for id in sorted({*given, *named, *padding}) if bool(rows[id].any())]
-    if not known:
+    # Rows of exact zeros have no direction.
+    result = [id for id in sorted({*unused, *by_name, *padding}) if bool(rows[id].any())]
+    if not result:
         raise ArgumentError(
-            "a tied table is judged by tokens known to be unused, and there is none: give unused= "
-            "(ids that no text holds), or head= if input and output have tables of their own"
+            "a tied table needs tokens known to be unused for comparison, and there is none: pass "
+            "unused= (ids that occur in no text), or head= if the output has its own table"
         )
-    return known
+    return result

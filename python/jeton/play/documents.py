@@ -60,13 +60,13 @@ class TabText:
         # A surrogate at the edge of an edit may have found or lost its other half.
         start -= self.units.holds(start - 1, HIGH)
         stop += self.units.holds(stop, LOW)
-        behind = len(self) - stop
+        rest = len(self) - stop
         before, after = (
             _sizes(self.units.text(start, stop)),
-            _sizes(units.text(start, len(units) - behind)),
+            _sizes(units.text(start, len(units) - rest)),
         )
         with self.lock:
-            columns = [(key, it.edited(start, behind)) for key, it in self.known.items()]
+            columns = [(key, it.edited(start, rest)) for key, it in self.known.items()]
         characters = self.characters - before[0] + after[0]
         utf8 = self.utf8 - before[1] + after[1]
         return TabText(version, units, characters, utf8, OrderedDict(columns))

@@ -96,7 +96,7 @@ class TokenColumns:
         """Index of the token at an offset of the text."""
         return max(0, int(np.searchsorted(self.starts, _place(offset), side="right")) - 1)
 
-    def behind(self, place: int) -> int | None:
+    def after(self, place: int) -> int | None:
         """Index of the first token after a place; `None` if one is across it or empty at it."""
         if place == 0:
             return 0
@@ -144,21 +144,19 @@ class KnownTokens:
         if self.front == self.length == len(units):
             return self.tokens
         more = len(units) - self.length
-        behind = len(units) - self.back
+        end = len(units) - self.back
         for reach in _REACHES:
             first = units.between_characters(max(0, self.front - reach))
-            last = units.between_characters(min(len(units), behind + reach))
+            last = units.between_characters(min(len(units), end + reach))
             start = _split_point(units, first, self.front, card, special) if first else 0
             stop = (
-                _split_point(units, behind, last, card, special)
-                if last < len(units)
-                else len(units)
+                _split_point(units, end, last, card, special) if last < len(units) else len(units)
             )
             if start is None or stop is None:
                 continue
             part = TokenColumns.of(units.text(first, last), card, special)
-            new = part.behind(start - first), part.behind(stop - first)
-            old = self.tokens.behind(start), self.tokens.behind(stop - more)
+            new = part.after(start - first), part.after(stop - first)
+            old = self.tokens.after(start), self.tokens.after(stop - more)
             if new[0] is None or new[1] is None or old[0] is None or old[1] is None:
                 continue
             return _joined(

@@ -1,9 +1,9 @@
 """A token set made on a cluster: the files of `jeton.data.prepare`, byte for byte.
 
-Tasks encode stretches of the input, each into its own part. From the lengths of all documents
-it is known then which go to which file, and tasks write the files; where a split is one file, or is
-shuffled, the machine that asked does. Parts and files grow under names of their own and are renamed
-when they are whole, so a task that runs twice does no harm.
+Tasks encode stretches of the input, each into its own part. The lengths of all documents then say
+which documents go to which file, and tasks write the files; if a split is one file, or is shuffled,
+the machine that called does. Parts and files are written under temporary names and renamed when
+they are complete, so a task that runs twice does no harm.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from jeton.data.dataset import TokenDataset
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import Manifest
 from jeton.data.preparing.document_keys import Keyed
-from jeton.data.preparing.sinks import hash_limit, parted
+from jeton.data.preparing.sinks import hash_limit, split_lengths
 
 __all__ = ["PartStretch", "StretchPlace", "files_of", "stretches_of"]
 
@@ -51,8 +51,8 @@ class PartStretch:
         all_of_part = self._tokens.documents.lengths
         if self.limit is not None:
             return all_of_part[self._chosen]
-        up_to, _ = parted(all_of_part, self.end)
-        return parted(up_to, self.begin)[1]
+        up_to, _ = split_lengths(all_of_part, self.end)
+        return split_lengths(up_to, self.begin)[1]
 
     def forget(self) -> None:
         """Releases the data of the part."""

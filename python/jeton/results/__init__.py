@@ -1,5 +1,5 @@
-"""What encoding returns: `Encoding`, batches of ids, sequences padded to one length, a vocabulary.
+"""The results of encoding: `Encoding`, batches of ids, padded batches; and the vocabulary.
 
-Look here for a method of `Encoding`, `TokenBatch`, `PaddedBatch` or `tok.vocab`. How texts become
-these is `jeton.encoding`; the columns that `tok(texts)` returns are `jeton.encoding.calls`.
+Look here for a method of `Encoding`, `TokenBatch`, `PaddedBatch` or `tok.vocab`. `jeton.encoding`
+produces them; the columns that `tok(texts)` returns are in `jeton.encoding.calls`.
 """

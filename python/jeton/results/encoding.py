@@ -1,4 +1,4 @@
-"""What encoding yields when more than a list of ids is asked for.
+"""The results of encoding besides lists of ids.
 
 `Encoding` is one text with where each token came from; `TokenBatch` is many texts in two arrays.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.results.padding import Origin, PaddedBatch, padded, torch_of
+from jeton.results.padding import Origin, PaddedBatch, pad_batch, torch_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import torch
 
 __all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
+
+_T = TypeVar("_T")
 
 _COLUMNS = (
     "ids",
@@ -33,32 +35,32 @@ _COLUMNS = (
 """The fields of an `Encoding`."""
 AT_ONCE = 1 << 17
 """Entries of a column that become objects at a time, in some 10 ms."""
-_SHOWN = 6
-"""Entries of a column that stand in a `repr`."""
+_REPR_ENTRIES = 6
+"""How many entries of a column a `repr` shows."""
 _set = object.__setattr__
-"""What the methods of a frozen class set its fields by."""
-_MOST_ID = 2**32 - 1
-_IDS_SHOWN = 24
+"""Sets a field of a frozen class."""
+_MAX_ID = 2**32 - 1
+_NOTEBOOK_IDS = 24
 """How many ids of a text a notebook shows."""
 _NO_ORIGIN = Origin()
-"""What a batch knows of its tokenizer that none made."""
+"""The origin of a batch that does not come from a tokenizer."""
 
 
 @dataclass(frozen=True, repr=False)
 class Encoding:
     """The tokens of a text, or of a pair of texts, with where each came from.
 
-    All columns have the same length, one entry per token. After encoding, each becomes a list when
-    it is first asked for; until then it takes a few bytes per token.
+    All columns have the same length, one entry per token. After encoding, a column becomes a list
+    at its first use; until then it takes a few bytes per token.
 
     Attributes:
         ids: The ids.
-        spans: Where each token came from: `(start, end)`, half open, in the unit asked for. A
+        spans: Where each token came from: `(start, end)`, half open, in the `unit` of the call. A
             token that holds part of a character has the span of the whole character.
-        word_ids: Which piece of the text each token belongs to; `None` for tokens that the
+        word_ids: The piece of the text that each token belongs to; `None` for tokens that the
             post-processor added.
         type_ids: 0 for the first text and 1 for the second, or as a template says.
-        sequence_ids: Which text each token came from, 0 or 1; `None` for added ones.
+        sequence_ids: The text that each token came from, 0 or 1; `None` for added tokens.
         special_tokens_mask: Whether the post-processor added the token.
         tokens: The bytes of each token.
 
@@ -72,10 +74,10 @@ class Encoding:
         [(0, 1), (1, 3), (3, 4)]
     """
 
-    # No field stands among its attributes before it is asked for, so nobody may go by `__dict__`.
+    # A field is no attribute before its first use, so code must not rely on `__dict__`.
     __slots__ = (
         "__weakref__",
-        "_encoded",
+        "_core_encoding",
         "_lists",
         "_mask",
         "ids",
@@ -100,19 +102,19 @@ class Encoding:
             column = getattr(self, name)
             if not isinstance(column, list):
                 raise ArgumentTypeError(f"{name} must be a list, not {type(column).__name__}")
-        _set(self, "_encoded", None)
+        _set(self, "_core_encoding", None)
         _set(self, "_mask", None)
 
     @classmethod
-    def _of_core(cls, encoded: _core.Encoded) -> Encoding:
+    def _of_core(cls, core_encoding: _core.Encoded) -> Encoding:
         encoding = cls.__new__(cls)
-        _set(encoding, "_encoded", encoded)
+        _set(encoding, "_core_encoding", core_encoding)
         _set(encoding, "_lists", {})
         _set(encoding, "_mask", None)
         return encoding
 
-    def _masked(self, mask: list[bool]) -> Encoding:
-        """This encoding, after a mask that is false for padding is set."""
+    def _with_mask(self, mask: list[bool]) -> Encoding:
+        """Sets a mask that is false for padding, and returns this encoding."""
         _set(self, "_mask", None if all(mask) else mask)
         return self
 
@@ -121,20 +123,25 @@ class Encoding:
         @property
         def _mask(self) -> list[bool] | None: ...
         @property
-        def _encoded(self) -> _core.Encoded: ...
+        def _core_encoding(self) -> _core.Encoded: ...
         @property
-        def _lists(self) -> dict[str, list[Any]]: ...
+        def _lists(self) -> dict[str, list[object]]: ...
 
     else:
 
-        def __getattr__(self, name: str) -> list[Any]:
-            """A column that nobody asked for yet."""
-            # Nobody has set it while an object is copied.
-            encoded = None if name == "_encoded" else self._encoded
-            if encoded is None or name not in _COLUMNS:
+        def __getattr__(self, name: str) -> list[object]:
+            """A column at its first use."""
+            # While an object is copied, `_core_encoding` is not set.
+            core_encoding = None if name == "_core_encoding" else self._core_encoding
+            if core_encoding is None or name not in _COLUMNS:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            # Of two threads that make a column at once, both get the list of the first.
-            column = self._lists.setdefault(name, _listed(encoded, name))
+            entries = core_encoding.rows(name, 0, AT_ONCE)
+            # Ctrl-C interrupts between two parts. The list so far is freed with the traceback, that
+            # is later: millions of tuples take as long to free as to make.
+            for start in range(AT_ONCE, len(core_encoding), AT_ONCE):
+                entries += core_encoding.rows(name, start, start + AT_ONCE)
+            # If two threads make a column at the same time, both get the list of the first.
+            column = self._lists.setdefault(name, entries)
             _set(self, name, column)
             return column
 
@@ -144,25 +151,25 @@ class Encoding:
         return {**of_subclass, **columns, "_mask": self._mask}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        for name, value in {"_mask": None, **state, "_encoded": None}.items():
+        for name, value in {"_mask": None, **state, "_core_encoding": None}.items():
             _set(self, name, value)
 
-    def _existing_list(self, name: str) -> list[Any] | None:
-        """The list of a column, which may have been written to; `None` if there is none yet."""
+    def _existing_list(self, name: str) -> list[object] | None:
+        """The list of a column, which the caller may have changed; `None` if there is none yet."""
         try:
-            column: list[Any] = object.__getattribute__(self, name)
+            column: list[object] = object.__getattribute__(self, name)
         except AttributeError:
             return None
         return column
 
-    def _first(self, name: str, most: int) -> list[Any]:
+    def _first(self, name: str, count: int) -> list[Any]:
         """The first entries of a column."""
         column = self._existing_list(name)
-        return self._encoded.rows(name, 0, most) if column is None else column[:most]
+        return self._core_encoding.rows(name, 0, count) if column is None else column[:count]
 
     def __len__(self) -> int:
         column = self._existing_list("ids")
-        return len(self._encoded if column is None else column)
+        return len(self._core_encoding if column is None else column)
 
     @property
     def attention_mask(self) -> list[bool]:
@@ -178,19 +185,19 @@ class Encoding:
         pad_type_id: int = 0,
         side: Literal["right", "left"] = "right",
     ) -> Encoding:
-        """This encoding with padding, so that it has at least `length` entries.
+        """A copy of this encoding with padding, so that it has at least `length` entries.
 
         Padding has the span (0, 0), no word and no sequence; `special_tokens_mask` is true for it,
         and `attention_mask` false. `tok(texts, padding=True)` and `TokenBatch.pad` pad many texts.
 
         Args:
-            length: How many entries to have at least; a longer encoding stays as it is.
+            length: The minimum number of entries; a longer encoding is unchanged.
             pad_id, pad_token, pad_type_id: The id, the token and the type id of padding.
             side: Where padding goes.
 
         Raises:
-            ArgumentTypeError: A value of another type.
-            ArgumentError: A number that is negative or too large; another side.
+            ArgumentTypeError: A value of the wrong type.
+            ArgumentError: A number that is negative or too large; an unknown side.
 
         Example:
             >>> import jeton
@@ -209,7 +216,7 @@ class Encoding:
         check_id("pad_id", pad_id)
         check_id("pad_type_id", pad_type_id)
         one_of("side", side, ("right", "left"))
-        padding: dict[str, Any] = {
+        padding: dict[str, object] = {
             "ids": pad_id,
             "spans": (0, 0),
             "word_ids": None,
@@ -219,25 +226,25 @@ class Encoding:
             "tokens": token,
         }
 
-        def extended(column: list[Any], value: object) -> list[Any]:
+        def extend(column: list[_T], value: _T) -> list[_T]:
             more = [value] * missing
             return column + more if side == "right" else more + column
 
-        columns = (extended(getattr(self, name), padding[name]) for name in _COLUMNS)
-        return Encoding(*columns)._masked(extended(self.attention_mask, False))
+        columns = (extend(getattr(self, name), padding[name]) for name in _COLUMNS)
+        return Encoding(*columns)._with_mask(extend(self.attention_mask, False))
 
     def truncate(self, max_length: int, *, side: Literal["right", "left"] = "right") -> Encoding:
-        """The first `max_length` entries, or the last ones if the left side is cut off.
+        """The first `max_length` entries, or with `side="left"` the last ones.
 
         Special tokens count like others, so truncate before `Tokenizer.post_process` adds them.
 
         Args:
-            max_length: How many entries there are at most.
-            side: Which side is cut off.
+            max_length: The maximum number of entries.
+            side: The side that loses entries.
 
         Raises:
-            ArgumentTypeError: `max_length` is no int.
-            ArgumentError: It is negative; another side.
+            ArgumentTypeError: `max_length` is not an int.
+            ArgumentError: It is negative; an unknown side.
 
         Example:
             >>> import jeton
@@ -247,24 +254,24 @@ class Encoding:
         """
         from jeton.arguments import checked_int, one_of
 
-        kept = checked_int("max_length", max_length, 0)
+        count = checked_int("max_length", max_length, 0)
         if one_of("side", side, ("right", "left")) == "right":
-            return self._slice(0, kept)
-        return self._slice(max(len(self) - kept, 0), len(self))
+            return self._slice(0, count)
+        return self._slice(max(len(self) - count, 0), len(self))
 
     def windows(
         self, max_length: int, *, stride: int = 0, side: Literal["right", "left"] = "right"
     ) -> list[Encoding]:
-        """All entries in windows of `max_length`: what `truncate` keeps first, then the rest.
+        """All entries in windows of `max_length`: first the result of `truncate`, then the rest.
 
         Args:
-            max_length: How many entries a window has at most.
-            stride: How many entries a window has in common with the one before.
-            side: Which side is cut off: from the left, the first window is the end of the text.
+            max_length: The maximum number of entries per window.
+            stride: How many entries a window shares with the one before.
+            side: As in `truncate`: with `"left"`, the first window is the end of the text.
 
         Raises:
-            ArgumentTypeError: A number that is no int.
-            ArgumentError: `max_length` below 1; a `stride` that is not less; another side.
+            ArgumentTypeError: A number that is not an int.
+            ArgumentError: `max_length` below 1; a `stride` that is not less; an unknown side.
 
         Example:
             >>> import jeton
@@ -287,14 +294,14 @@ class Encoding:
 
     def _slice(self, start: int, stop: int) -> Encoding:
         columns = (getattr(self, name)[start:stop] for name in _COLUMNS)
-        return Encoding(*columns)._masked(self.attention_mask[start:stop])
+        return Encoding(*columns)._with_mask(self.attention_mask[start:stop])
 
     def to_numpy(self) -> npt.NDArray[np.int64]:
         """The ids as an array of int64, shape (tokens,)."""
         import numpy as np
 
         column = self._existing_list("ids")
-        return np.array(self._encoded.array() if column is None else column, np.int64)
+        return np.array(self._core_encoding.array() if column is None else column, np.int64)
 
     def to_torch(self) -> torch.Tensor:
         """The ids as a tensor of int64, shape (tokens,). Needs PyTorch.
@@ -308,37 +315,37 @@ class Encoding:
         """The tokens in colour, for notebooks."""
         from jeton.display import human_readable, notebooks
 
-        most, title = (
-            notebooks.MOST_TOKENS,
-            f"Encoding of {human_readable.counted(len(self), 'token')}",
-        )
-        shown = [self._first(name, most) for name in ("ids", "tokens", "spans")]
-        return notebooks.boxed(title, notebooks.chips(len(self), *shown))
+        title = f"Encoding of {human_readable.counted(len(self), 'token')}"
+        columns = (self._first(name, notebooks.MOST_TOKENS) for name in ("ids", "tokens", "spans"))
+        return notebooks.boxed(title, notebooks.chips(len(self), *columns))
 
     def __repr__(self) -> str:
-        names = ("ids", "tokens", "spans")
-        tokens = len(self)
-        columns = (f"{name}={_some(self._first(name, _SHOWN), tokens)}" for name in names)
-        return f"Encoding({tokens:,} token{'s' * (tokens != 1)}: {', '.join(columns)})"
+        columns = []
+        for name in ("ids", "tokens", "spans"):
+            first = self._first(name, _REPR_ENTRIES)
+            rest = ", …" * (len(self) > len(first))
+            columns.append(f"{name}=[{', '.join(map(repr, first))}{rest}]")
+        return f"Encoding({len(self):,} token{'s' * (len(self) != 1)}: {', '.join(columns)})"
 
 
 class TokenBatch:
-    """The ids of many texts in two arrays: no Python object a token, nothing padded.
+    """The ids of many texts in two arrays, without padding and without a Python object per token.
 
     `batch[i]` is the ids of text `i` as a view into the flat array, `batch[i:j]` a smaller batch.
-    It has a length, it can be gone through, and `tolist()` gives lists of ints.
+    It has a length and can be iterated over, and `tolist()` returns lists of ints.
 
-    Libraries that take Arrow read it as a column of lists: `pyarrow.array(batch)`,
-    `polars.Series(batch)`. The ids are then uint16 where every id of the tokenizer fits, else, and
-    in batches that were not encoded, uint32, which shares the memory of the batch.
+    Libraries that read Arrow take it as a column of lists: `pyarrow.array(batch)`,
+    `polars.Series(batch)`. The ids are then uint16 if every id of the tokenizer fits. Otherwise,
+    and in batches that do not come from a tokenizer, they are uint32 and share the memory of the
+    batch.
 
     Args:
         ids: The ids of all texts, one after another.
-        offsets: Where each text's ids begin and end: one more than there are texts, from 0 up to
-            the number of ids.
+        offsets: Where the ids of each text begin and end: one more than there are texts, from 0 up
+            to the number of ids.
 
     Raises:
-        ArgumentError: Offsets that do not fit the ids.
+        ArgumentError: The offsets do not fit the ids.
 
     Example:
         >>> import jeton
@@ -365,14 +372,14 @@ class TokenBatch:
     ) -> None:
         import numpy as np
 
-        self._max_id = _MOST_ID
+        self._max_id = _MAX_ID
         self._origin = _NO_ORIGIN
         self._ids = _integers("ids", ids, np.dtype(np.uint32))
         self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
         self._check_offsets()
 
     def _check_offsets(self) -> None:
-        """Refuses offsets that do not fit the ids; anybody may have written to them."""
+        """Raises if the offsets do not fit the ids; the caller may have changed them."""
         offsets = self._offsets
         if (
             not len(offsets)
@@ -381,8 +388,7 @@ class TokenBatch:
             or bool((offsets[1:] < offsets[:-1]).any())
         ):
             raise ArgumentError(
-                f"offsets must run from 0 up to the number of ids, {len(self._ids)}, without "
-                "going back"
+                f"offsets must rise from 0 to the number of ids, {len(self._ids)}, and never fall"
             )
 
     @classmethod
@@ -402,7 +408,7 @@ class TokenBatch:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[int] | npt.NDArray[np.uint32]]) -> TokenBatch:
-        """The batch of these rows of ids.
+        """A batch from sequences of ids.
 
         Example:
             >>> from jeton import TokenBatch
@@ -470,16 +476,16 @@ class TokenBatch:
         return (self._ids[start:end] for start, end in itertools.pairwise(self._offsets.tolist()))
 
     def tolist(self) -> list[list[int]]:
-        """The ids as one list of ints a text."""
+        """The ids as one list of ints per text."""
         import numpy as np
 
         ids, offsets = (np.require(it, None, ["C", "A"]) for it in (self._ids, self._offsets))
         return _core.lists(ids, offsets)
 
     def to_numpy(self) -> list[npt.NDArray[np.int64]]:
-        """The ids of each text as an array of int64; all share one piece of memory.
+        """The ids of each text as an array of int64; all share one block of memory.
 
-        `pad` gives one array with rows of one length.
+        `pad` returns one array for all texts.
 
         Example:
             >>> import jeton
@@ -492,9 +498,9 @@ class TokenBatch:
         return [ids[start:stop] for start, stop in itertools.pairwise(offsets)]
 
     def to_torch(self) -> list[torch.Tensor]:
-        """The ids of each text as a tensor of int64; all share one piece of memory. Needs PyTorch.
+        """The ids of each text as a tensor of int64; all share one block of memory. Needs PyTorch.
 
-        `pad` gives one tensor with rows of one length: `batch.pad().to_torch()`.
+        For one tensor of all texts, use `batch.pad().to_torch()`.
 
         Raises:
             UnsupportedError: PyTorch is not installed.
@@ -511,24 +517,24 @@ class TokenBatch:
         truncate: bool = False,
         dtype: npt.DTypeLike | None = None,
     ) -> PaddedBatch:
-        """Rows of one length.
+        """The ids padded to sequences of the same length.
 
         Args:
             length: The length; by default that of the longest text.
-            pad_id: The id that fills the rest; by default that of the tokenizer's pad token: of
-                `tok.roles`, or else the special token called `[PAD]`, `<pad>` or the like.
+            pad_id: The id of padding; by default that of the tokenizer's pad token: of `tok.roles`,
+                or else of its only special token with a name such as `[PAD]` or `<pad>`.
             side: Where the padding goes.
             multiple_of: Round the length up to a multiple of this.
-            truncate: Cut longer texts, at the side where padding would go; otherwise they are an
-                error. Special tokens that the post-processor put around a text stay.
+            truncate: Whether to truncate longer texts, at the side of the padding; otherwise they
+                are an error. Special tokens around a text are kept.
             dtype: The type of the ids, a numpy type of integers; uint32 by default.
 
         Returns:
-            The ids, and a mask that is true where a token stands.
+            The ids, and a mask that is true for tokens.
 
         Raises:
-            ArgumentError: A text longer than `length` without `truncate`; no `pad_id` where the
-                tokenizer has no pad token; a value that makes no sense.
+            ArgumentError: A text longer than `length` without `truncate`; no `pad_id`, although the
+                tokenizer has no pad token; an invalid value.
 
         Example:
             >>> import jeton
@@ -538,10 +544,10 @@ class TokenBatch:
                    [2, 0, 1]])
         """
         self._check_offsets()
-        return padded(
+        return pad_batch(
             self._ids,
             self._offsets,
-            self._known_origin(),
+            self._resolve_origin(),
             length=length,
             pad_id=pad_id,
             side=side,
@@ -550,7 +556,7 @@ class TokenBatch:
             dtype=dtype,
         )
 
-    def _known_origin(self) -> Origin:
+    def _resolve_origin(self) -> Origin:
         origin = self._origin
         return origin if isinstance(origin, Origin) else origin()
 
@@ -558,11 +564,11 @@ class TokenBatch:
         """This batch as a list array: capsules of its schema and of its data.
 
         Args:
-            requested_schema: Lists with 64-bit offsets or of another type of ids are given where
-                this asks for them, if the ids fit.
+            requested_schema: May ask for lists with 64-bit offsets or with another type of ids,
+                which are returned if the ids fit.
 
         Raises:
-            ArgumentError: Somebody wrote to the offsets, and they do not fit the ids.
+            ArgumentError: The offsets were changed and do not fit the ids.
         """
         import numpy as np
 
@@ -583,19 +589,19 @@ class TokenBatch:
     __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
 
     def __reduce__(self) -> tuple[object, ...]:
-        origin = self._known_origin()
+        origin = self._resolve_origin()
         return TokenBatch._of_core, (self._ids, self._offsets, self._max_id, origin)
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks."""
+        """The first texts, for notebooks."""
         from jeton.display import human_readable, notebooks
 
         rows = []
         for at, row in zip(range(notebooks.MOST_ROWS), self, strict=False):
-            ids = " ".join(map(str, row[:_IDS_SHOWN].tolist())) + " …" * (len(row) > _IDS_SHOWN)
-            rows.append((str(at), f"{len(row):,}", ids))
-        left = len(self) - notebooks.MOST_ROWS
-        more = f"<div>… {left:,} more</div>" if left > 0 else ""
+            first = " ".join(map(str, row[:_NOTEBOOK_IDS].tolist()))
+            rows.append((str(at), f"{len(row):,}", first + " …" * (len(row) > _NOTEBOOK_IDS)))
+        rest = len(self) - notebooks.MOST_ROWS
+        more = f"<div>… {rest:,} more</div>" if rest > 0 else ""
         texts, tokens = (
             human_readable.counted(len(self), "text"),
             human_readable.counted(len(self._ids), "token"),
@@ -609,24 +615,8 @@ class TokenBatch:
         return f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
 
 
-def _listed(encoded: _core.Encoded, name: str) -> list[Any]:
-    """The list of a column."""
-    column = encoded.rows(name, 0, AT_ONCE)
-    # Ctrl-C is heard between two parts. What is there by then is freed with the traceback, that is
-    # later: millions of tuples take as long to free as to make.
-    for start in range(AT_ONCE, len(encoded), AT_ONCE):
-        column += encoded.rows(name, start, start + AT_ONCE)
-    return column
-
-
-def _some(first: list[Any], tokens: int) -> str:
-    """The beginning of a column, for people."""
-    shown = ", ".join(map(repr, first))
-    return f"[{shown}, …]" if tokens > len(first) else f"[{shown}]"
-
-
 def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]
-    """A flat array of integers, all of which `dtype` holds."""
+    """A flat array of integers that all fit `dtype`."""
     import numpy as np
 
     try:
@@ -639,5 +629,5 @@ def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDA
         raise ArgumentTypeError(f"{name} must be a sequence of ints with one axis")
     limits = np.iinfo(dtype)
     if array.size and not (limits.min <= int(array.min()) and int(array.max()) <= limits.max):
-        raise ArgumentError(f"{name} must lie between {limits.min} and {limits.max}")
+        raise ArgumentError(f"{name} must be between {limits.min} and {limits.max}")
     return np.ascontiguousarray(array, dtype)

@@ -1,9 +1,9 @@
-"""`TokenBatch.pad`: sequences of one length, what fills them, and what is cut of longer ones.
+"""`TokenBatch.pad`: pads or truncates sequences to the same length.
 
-Look here for which id padding has where none is given, and for why a `[SEP]` outlives truncation.
+Look here for the default id of padding, and for why a `[SEP]` survives truncation.
 `tok(texts, padding=…)` is another operation: it has transformers' strategies and sections of
-`tokenizer.json`, cuts texts before special tokens are added, and returns windows and many columns
-(`jeton.encoding.calls`). What both need is here: which id pads (`Origin`) and `torch_of`.
+`tokenizer.json`, truncates texts before special tokens are added, and returns windows and many
+columns (`jeton.encoding.calls`). Both use `Origin`, which says which id pads, and `torch_of`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-__all__ = ["Origin", "PaddedBatch", "padded", "torch_of"]
+__all__ = ["Origin", "PaddedBatch", "pad_batch", "torch_of"]
 
 _PAD = re.compile(r"[\[<]\W*(finetune_right_|right_|left_)?pad(ding)?(_token)?(_id)?\W*[\]>]", re.I)
-"""What a special token is called that is there to pad, where no role says: `[PAD]`, `<|pad|>`, …"""
+"""The names of special tokens that pad, if there is no such role: `[PAD]`, `<|pad|>`, …"""
 
 
 class PaddedBatch(NamedTuple):
-    """Rows of one length, and which of their places hold tokens."""
+    """Sequences of the same length, and a mask of their tokens."""
 
-    ids: npt.NDArray[Any]
-    """rows × length: the ids, and the padding id where there is none."""
+    ids: npt.NDArray[np.integer]
+    """sequences × length: the ids, and the id of padding after or before them."""
     mask: npt.NDArray[np.bool_]
-    """rows × length: true where a token stands, false where padding does."""
+    """sequences × length: true for tokens, false for padding."""
 
     def to_numpy(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Ids and mask as arrays of int64, as models take them: the mask is 1 for tokens."""
@@ -56,7 +56,7 @@ class PaddedBatch(NamedTuple):
             return f"PaddedBatch(ids={self.ids!r}, mask={self.mask!r})"
 
 
-def torch_of(array: npt.NDArray[Any]) -> torch.Tensor:
+def torch_of(array: npt.NDArray[np.generic]) -> torch.Tensor:
     """A tensor that shares the memory of an array.
 
     Raises:
@@ -73,18 +73,18 @@ def torch_of(array: npt.NDArray[Any]) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a batch knows of the tokenizer that made it."""
+    """The properties of a tokenizer that its batches need."""
 
     pad_id: int | None = None
     """The id of its pad token, if there is one."""
     pad_tokens: tuple[str, ...] | None = None
-    """The special tokens that are called so; `None` for a batch that no tokenizer made."""
+    """The special tokens with such a name; `None` if the batch comes from no tokenizer."""
     before: int = 0
-    """How many tokens the post-processor put before each text."""
+    """How many tokens the post-processor adds before each text."""
     after: int = 0
-    """How many it put behind."""
+    """How many it adds after each text."""
     is_framed: bool = True
-    """Whether that is all that it did."""
+    """Whether the post-processor adds no other tokens."""
 
     @classmethod
     def of(
@@ -95,36 +95,36 @@ class Origin:
         *,
         is_whole: bool,
     ) -> Origin:
-        """What a batch knows of the tokenizer that has these tokens.
+        """The origin of a tokenizer's batches.
 
         Args:
-            special_tokens: Its special tokens with their ids.
+            special_tokens: The special tokens of the tokenizer with their ids.
             role_ids: The ids of its roles.
-            frame: The ids that its post-processor puts before and behind each text; `None` if it
+            frame: The ids that its post-processor adds before and after each text; `None` if it
                 does something else.
             is_whole: Whether the frame is all that it adds.
         """
-        named = tuple(token for token in special_tokens if _PAD.fullmatch(token))
-        only = special_tokens[named[0]] if len(named) == 1 else None
+        pad_tokens = tuple(token for token in special_tokens if _PAD.fullmatch(token))
+        only = special_tokens[pad_tokens[0]] if len(pad_tokens) == 1 else None
         before, after = ((), ()) if frame is None else frame
         return cls(
             pad_id=role_ids.get("pad", only),
-            pad_tokens=named,
+            pad_tokens=pad_tokens,
             before=len(before),
             after=len(after),
             is_framed=frame is not None and is_whole,
         )
 
     def pad(self, remedy: str = "give pad_id, or roles={'pad': …} to tok.replace") -> int:
-        """The id that padding has.
+        """The id of padding.
 
         Raises:
-            ArgumentError: Nothing says which; `remedy` is what to do then.
+            ArgumentError: There is none; `remedy` says what to do then.
         """
         if self.pad_id is not None:
             return self.pad_id
         if self.pad_tokens is None:
-            why = "nothing says what fills the rows of a batch that no tokenizer made"
+            why = "a batch that does not come from a tokenizer has no pad token"
         elif self.pad_tokens:
             why = f"the tokenizer has several pad tokens: {', '.join(self.pad_tokens)}"
         else:
@@ -132,7 +132,7 @@ class Origin:
         raise ArgumentError(f"{why} ({remedy})")
 
 
-def padded(
+def pad_batch(
     ids: npt.NDArray[np.uint32],
     offsets: npt.NDArray[np.int64],
     origin: Origin,
@@ -144,7 +144,7 @@ def padded(
     truncate: bool,
     dtype: npt.DTypeLike | None,
 ) -> PaddedBatch:
-    """Rows of one length; see `TokenBatch.pad`."""
+    """Pads sequences to the same length; see `TokenBatch.pad`."""
     import numpy as np
 
     from jeton.arguments import checked_flag, checked_int
@@ -152,7 +152,12 @@ def padded(
     kind = _integer_type(dtype)
     checked_flag("truncate", truncate)
     multiple_of = checked_int("multiple_of", multiple_of, 1)
-    filler = origin.pad() if pad_id is None else _id(pad_id)
+    # A negative id is valid with an explicit dtype, so `check_id` does not apply.
+    if pad_id is None:
+        pad_id = origin.pad()
+    elif isinstance(pad_id, bool) or not isinstance(pad_id, (int, np.integer)):
+        raise ArgumentTypeError(f"pad_id must be an int, not {type(pad_id).__name__}")
+    filler = int(pad_id)
     if not isinstance(side, str) or side not in ("right", "left"):
         raise ArgumentError(f'side must be "right" or "left", not {side!r}')
     lengths = offsets[1:] - offsets[:-1]
@@ -160,8 +165,8 @@ def padded(
     width = longest if length is None else checked_int("length", length, 0)
     width += -width % multiple_of
     if width >= 2**31:
-        asked = "multiple_of" if multiple_of >= 2**31 else "length"
-        raise ArgumentError(f"{asked} must be less than 2**31: a row has that many ids")
+        option = "multiple_of" if multiple_of >= 2**31 else "length"
+        raise ArgumentError(f"{option} must be less than 2**31, since rows have that many ids")
     largest = int(ids.max()) if ids.size else 0
     limits = np.iinfo(kind)
     for name, id in (("the largest id", largest), ("pad_id", filler)):
@@ -169,62 +174,53 @@ def padded(
             raise ArgumentError(f"{name} is {id}, which {kind} does not hold (set dtype)")
     if longest > width:
         _check_truncation(origin, int(lengths.argmax()), longest, width, truncate)
-    kept = np.minimum(lengths, width)[:, None]
-    # Places count from the end of the row where padding is on the left, and behind what is cut.
+    counts = np.minimum(lengths, width)[:, None]
+    # Positions count from the end of the row if padding is on the left, and after truncated tokens.
     from_start = np.broadcast_to(np.arange(width), (len(lengths), width))
     from_end = from_start - width
     starts, ends = offsets[:-1, None], offsets[1:, None]
-    is_cut = lengths[:, None] > width
+    is_truncated = lengths[:, None] > width
     if side == "right":
-        mask = from_start < kept
-        behind = is_cut & (from_start >= width - origin.after)
+        mask = from_start < counts
+        counts_from_end = is_truncated & (from_start >= width - origin.after)
     else:
-        mask = from_start >= width - kept
-        behind = ~is_cut | (from_start >= origin.before)
-    source = np.where(behind, ends + from_end, starts + from_start)
+        mask = from_start >= width - counts
+        counts_from_end = ~is_truncated | (from_start >= origin.before)
+    source = np.where(counts_from_end, ends + from_end, starts + from_start)
     rows = np.full((len(lengths), width), filler, kind)
     rows[mask] = ids[source[mask]]
     return PaddedBatch(rows, mask)
 
 
 def _check_truncation(origin: Origin, row: int, longest: int, width: int, truncate: bool) -> None:
-    """Refuses to cut where that is not asked for, or would lose what the post-processor added."""
+    """Raises if truncation is not allowed, or would lose tokens of the post-processor."""
     if not truncate:
         raise ArgumentError(
-            f"text {row} has {longest} tokens, more than length={width}; pass truncate=True to cut "
-            "it"
+            f"text {row} has {longest} tokens, more than length={width}; pass truncate=True to "
+            "truncate it"
         )
     if not origin.is_framed:
         raise UnsupportedError(
-            "the post-processor does more than to put special tokens around one text, so that rows "
-            "cannot be cut (cut the texts, or encode without add_special_tokens)"
+            "the post-processor does more than add special tokens around one text, so ids cannot "
+            "be truncated (truncate the texts, or encode without add_special_tokens)"
         )
     if origin.before + origin.after > width:
         raise ArgumentError(
             f"length={width} has no room for the {origin.before + origin.after} special tokens "
-            "that stand around each text"
+            "around each text"
         )
 
 
-def _id(pad_id: object) -> int:
-    """The id that was given to pad with; below zero only an explicit dtype holds it."""
-    import numpy as np
-
-    if isinstance(pad_id, bool) or not isinstance(pad_id, (int, np.integer)):
-        raise ArgumentTypeError(f"pad_id must be an int, not {type(pad_id).__name__}")
-    return int(pad_id)
-
-
-def _integer_type(dtype: npt.DTypeLike | None) -> np.dtype[np.integer[Any]]:
+def _integer_type(dtype: npt.DTypeLike | None) -> np.dtype[np.integer]:
     import numpy as np
 
     if dtype is None:
         return np.dtype(np.uint32)
-    refused = f"dtype must be a type of integers of numpy, not {dtype!r}"
+    message = f"dtype must be a numpy type of integers, not {dtype!r}"
     try:
         kind: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(refused) from None
+        raise ArgumentTypeError(message) from None
     if kind.kind not in "iu":
-        raise ArgumentTypeError(refused)
+        raise ArgumentTypeError(message)
     return kind

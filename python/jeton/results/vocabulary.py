@@ -1,28 +1,30 @@
-"""`Vocabulary`: the tokens of a tokenizer with their ids, to look up and to go through.
+"""`Vocabulary`: the tokens of a tokenizer with their ids, as a read-only mapping.
 
-Look here for what `tok.vocab` gives, and for how a token is named: by its bytes, or by a text that
-stands for its UTF-8.
+Look here for the type of `tok.vocab`, and for how a token is given: as bytes, or as text that is
+encoded as UTF-8.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
-from typing import Any
+from typing import TypeVar, overload
 
 from jeton.errors import ArgumentTypeError, UnknownTokenError
 
 __all__ = ["Vocabulary", "bytes_of"]
 
-_SHOWN = 4
+_T = TypeVar("_T")
+
+_REPR_TOKENS = 4
 """How many tokens a `repr` shows."""
 
 
 class Vocabulary(Mapping[bytes, int]):
-    """Tokens with their ids, in the order of ids: a mapping that cannot be written to.
+    """Tokens with their ids, in the order of ids: a read-only mapping.
 
-    Keys are bytes. It equals any mapping with the same tokens and ids; `dict(vocab)` is a copy that
-    can be written to.
+    Keys are bytes. It equals any mapping with the same tokens and ids; `dict(vocab)` is a mutable
+    copy.
 
     Args:
         ids: Tokens with their ids.
@@ -61,11 +63,15 @@ class Vocabulary(Mapping[bytes, int]):
     def __len__(self) -> int:
         return len(self._ids)
 
-    def get(self, token: bytes, default: object = None) -> Any:
+    @overload
+    def get(self, token: bytes) -> int | None: ...
+    @overload
+    def get(self, token: bytes, default: int | _T) -> int | _T: ...
+    def get(self, token: bytes, default: object = None) -> object:
         """The id of a token, or `default`."""
         return self._ids.get(token, default)
 
-    # The views of a dict are quicker than those of a mapping.
+    # The views of a dict are faster than those of `Mapping`.
 
     def keys(self) -> KeysView[bytes]:
         """The tokens."""
@@ -100,15 +106,15 @@ class Vocabulary(Mapping[bytes, int]):
         return Vocabulary, (self._ids,)
 
     def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{token!r}: {id}" for token, id in itertools.islice(self._ids.items(), _SHOWN)
+        first = ", ".join(
+            f"{token!r}: {id}" for token, id in itertools.islice(self._ids.items(), _REPR_TOKENS)
         )
-        rest = len(self._ids) - _SHOWN
-        return f"Vocabulary({{{shown}{f', … {rest:,} more' if rest > 0 else ''}}})"
+        rest = len(self._ids) - _REPR_TOKENS
+        return f"Vocabulary({{{first}{f', … {rest:,} more' if rest > 0 else ''}}})"
 
 
 def bytes_of(token: object) -> bytes:
-    """The bytes of a token that is given by them, or by a text that stands for its UTF-8."""
+    """The bytes of a token, given as bytes or as text that is encoded as UTF-8."""
     if isinstance(token, str):
         return token.encode("utf-8", "surrogatepass")
     if isinstance(token, (bytes, bytearray, memoryview)):

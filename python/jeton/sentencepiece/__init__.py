@@ -1,15 +1,15 @@
-"""The interface of the sentencepiece library, spoken by jeton: one import line changes.
+"""The interface of the sentencepiece library, on top of jeton: change one import line to use it.
 
     from jeton.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
-Names, arguments and results are those of sentencepiece 0.2.3, and of 0.2.1 where the later one
-dropped them (samples with scores, entropy, restricted vocabularies, extra options). Arguments by
-place are in the order of 0.2.1 and before, `encode(text, str)`, as most code has them; by name they
-are those of both. The library itself is not needed, nor is protobuf, but for the module
-`jeton.sentencepiece.sentencepiece_model_pb2`. `SentencePieceTrainer` maps sentencepiece's options
-to `jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`.
+Names, arguments and results are those of sentencepiece 0.2.3, and of 0.2.1 if the later version
+dropped them (samples with scores, entropy, restricted vocabularies, extra options). Positional
+arguments are in the order of 0.2.1 and before, `encode(text, str)`, as in most code; keyword
+arguments are those of both versions. The library itself is not needed. Only the module
+`jeton.sentencepiece.sentencepiece_model_pb2` needs protobuf. `SentencePieceTrainer` maps
+sentencepiece's options to `jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`.
 
-For code that cannot be changed, put the modules in sentencepiece's place before it imports them:
+For code that cannot be changed, replace sentencepiece's modules before it imports them:
 `sys.modules["sentencepiece"] = jeton.sentencepiece`, and likewise for its modules
 `sentencepiece_pb2` and `sentencepiece_model_pb2`.
 

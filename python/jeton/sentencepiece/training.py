@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import jeton._core as _core
-from jeton.arguments import checked_path, checked_texts
+from jeton.arguments import check_text, checked_path, checked_texts
 from jeton.components import models, normalizers
 from jeton.corpora.corpus import warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
@@ -84,7 +84,7 @@ _FIXED: Final = {
     "denormalization_rule_tsv": ("",),
     "seed_sentencepieces_file": ("",),
 }
-"""Options that are taken where they ask for what happens anyway, as these values do."""
+"""Options that are accepted only with these values, which do not change anything."""
 
 _KNOWN: Final = (
     *_FLAGS,
@@ -100,22 +100,22 @@ _KNOWN: Final = (
 _OF_UNIGRAM: Final = ("seed_size", "num_sub_iterations", "shrinking_factor")
 
 _BOUNDARY: Final = "\x1f"
-"""What parts texts for a trainer: no piece holds it."""
+"""Separates parts of a text for a trainer: no piece contains it."""
 
-_SKIPPED: Final = "▅"
-"""sentencepiece leaves out lines with this character, which it needs itself."""
+_RESERVED: Final = "▅"
+"""sentencepiece leaves out lines with this character, which it uses internally."""
 
 _NORMALIZER_SPEC: Final = 3
-"""Where a model has the specification of its normalizer."""
+"""The field of a model with the specification of its normalizer."""
 
 
 class SentencePieceTrainer:
-    """Trains SentencePiece models under the interface of `sentencepiece.SentencePieceTrainer`.
+    """Trains SentencePiece models with the interface of `sentencepiece.SentencePieceTrainer`.
 
     `train` and `Train` take sentencepiece's options, by name or in one text, and write
-    `model_prefix.model` and `model_prefix.vocab`, or give the model to `model_writer.write`. The
-    trainers are `jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`: the
-    pieces of BPE are those of sentencepiece.
+    `model_prefix.model` and `model_prefix.vocab`, or pass the model to `model_writer.write`. The
+    trainers are `jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`; the latter
+    learns the same pieces as sentencepiece.
 
     Example:
         >>> import io
@@ -136,19 +136,23 @@ class SentencePieceTrainer:
         """Trains a model and writes it.
 
         Args:
-            arg: The options as a command line has them, `"--input=a.txt --model_prefix=m"`.
+            arg: The options as on a command line, `"--input=a.txt --model_prefix=m"`.
             logstream: Without effect.
             options: sentencepiece's options by name. `input` is a file or a list of files;
-                `sentence_iterator` gives lines, as texts or bytes, instead. `pretokenizer` gets
-                each line as it is normalized, and gives its parts, which no piece crosses.
+                `sentence_iterator` yields lines, as texts or bytes, instead. `pretokenizer` is
+                called with each normalized line and returns its parts; no piece crosses them.
 
         Raises:
-            ArgumentError: An option that there is not, or that makes no sense.
-            UnsupportedError: An option that jeton's trainers have not.
-            TrainingError: A corpus that does not support `vocab_size`.
+            ArgumentError: An option that does not exist, or has an invalid value.
+            UnsupportedError: An option that jeton's trainers do not have.
+            TrainingError: The corpus is too small for `vocab_size`.
         """
+        if arg is not None and not isinstance(arg, str):
+            raise ArgumentTypeError(f"arg must be a str, not {type(arg).__name__}")
+        parts = (part.removeprefix("--").partition("=") for part in (arg or "").split())
+        of_text = {name: value if equals else "true" for name, equals, value in parts}
         request = _TrainerRequest()
-        for name, value in {**_of_text(arg), **options}.items():
+        for name, value in {**of_text, **options}.items():
             request.take("sentence_iterator" if name == "sentence_reader" else name, value)
         request.train()
 
@@ -157,39 +161,48 @@ class SentencePieceTrainer:
 
 @dataclass
 class _TrainerRequest:
-    """What a call asks for: parameters of a trainer, and what is around it."""
+    """The options of a call: parameters of a trainer, and the others."""
 
     parameters: dict[str, Any] = field(default_factory=dict)
     rest: dict[str, Any] = field(default_factory=dict)
-    given: set[str] = field(default_factory=set)
+    option_names: set[str] = field(default_factory=set)
 
-    def take(self, name: str, value: Any) -> None:
-        """Takes an option."""
+    def take(self, name: str, value: object) -> None:
+        """Adds an option."""
         if name not in _KNOWN:
             close = _core.did_you_mean(name, list(_KNOWN))
             raise ArgumentError(
                 f"SentencePieceTrainer has no option {name!r}"
                 + (f" (did you mean {close!r}?)" if close else "")
             )
-        self.given.add(name)
+        self.option_names.add(name)
         if name in _FIXED:
             if str(value) not in _FIXED[name]:
                 raise UnsupportedError(f"{name}={value!r}: jeton's trainers have no such option")
         elif name in _FLAGS:
-            self.parameters[name] = _flag(name, value)
+            text = str(value).lower()
+            if text not in ("true", "false", "1", "0"):
+                raise ArgumentTypeError(f"{name} must be a bool, not {value!r}")
+            self.parameters[name] = text in ("true", "1")
         elif name in _NUMBERS:
             self.parameters[_NUMBERS[name]] = _number(name, value, int)
         elif name in _SHARES:
             self.parameters[name] = _number(name, value, float)
         elif name in _LISTS:
-            self.parameters[_LISTS[name]] = _list(name, value)
+            if isinstance(value, (str, os.PathLike)):  # one text with commas
+                self.parameters[_LISTS[name]] = next(csv.reader([str(os.fspath(value))]), [])
+            elif isinstance(value, (list, tuple)):
+                texts = checked_texts(name, [os.fspath(text) for text in value])
+                self.parameters[_LISTS[name]] = list(texts)
+            else:
+                raise ArgumentTypeError(f"{name} must be a str or a list of str")
         elif name in _TEXTS:
-            self.parameters[_TEXTS[name]] = checked_texts(name, [value])[0]
+            self.parameters[_TEXTS[name]] = check_text(name, value)
         elif name in _OBJECTS:
             self.rest[name] = value
 
     def train(self) -> None:
-        """Trains, and writes what comes out."""
+        """Trains, and writes the result."""
         options = dict(self.parameters)
         kind = options.pop("model_type", "unigram").lower()
         if kind not in ("unigram", "bpe"):
@@ -200,7 +213,7 @@ class _TrainerRequest:
         prefix = options.pop("model_prefix", "")
         writer = self.rest.get("model_writer")
         if not prefix and writer is None:
-            raise ArgumentError("nothing says where the model goes: give model_prefix")
+            raise ArgumentError("the model has no destination: give model_prefix")
         with_scores = options.pop("vocabulary_output_piece_score", True)
         lines = self._lines(options)
         normalizer = self._normalizer(options)
@@ -210,7 +223,7 @@ class _TrainerRequest:
             if options.get(name, 0) < 0:
                 options[name] = None
         if split is not None:
-            lines = _parted(lines, normalizer, *split)
+            lines = _with_boundaries(lines, normalizer, *split)
             flags = {"add_dummy_prefix": False, "remove_extra_whitespaces": False}
             options.update(normalizer="identity", **flags)
         else:
@@ -221,7 +234,7 @@ class _TrainerRequest:
             options["add_dummy_prefix"] = spec.add_dummy_prefix
             options["remove_extra_whitespaces"] = spec.remove_extra_whitespaces
         trainer = _trainer(kind, options)
-        # sentencepiece spells symbols with a space so, though text never gives them.
+        # sentencepiece keeps a space in the spelling of symbols, although text never matches it.
         trainer.parameters["user_defined_symbols"] = list(symbols)
         tokenizer = trainer.train(lines)
         if split is not None:
@@ -233,12 +246,12 @@ class _TrainerRequest:
             _write_vocab(f"{prefix}.vocab", tokenizer, with_scores)
 
     def _lines(self, options: dict[str, Any]) -> Iterator[str]:
-        """The lines that are trained from."""
+        """The lines to train from."""
         limit = options.pop("max_sentence_length", 4192)
         paths = options.pop("input", [])
         lines = self.rest.get("sentence_iterator")
         if bool(paths) == (lines is not None):
-            raise ArgumentError("give input, or sentence_iterator, and not both")
+            raise ArgumentError("give either input or sentence_iterator")
         if lines is not None and not isinstance(lines, Iterable):
             raise ArgumentTypeError(
                 f"sentence_iterator must be an iterable of lines, not {type(lines).__name__}"
@@ -246,7 +259,7 @@ class _TrainerRequest:
         return _training_lines(_lines_of_files(paths) if lines is None else iter(lines), limit)
 
     def _normalizer(self, options: dict[str, Any]) -> SentencePieceNormalizer:
-        """What normalizes text before training, and in the model."""
+        """The normalizer for training, and of the model."""
         rules = ("normalization_rule_name", "normalization_rule_tsv")
         flags = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
         name, tsv = options.pop("normalizer", "nmt_nfkc"), options.pop(rules[1], "")
@@ -261,29 +274,31 @@ class _TrainerRequest:
                 f"normalizer must be a SentencePieceNormalizer, not {type(normalizer).__name__}"
             )
         else:
-            twice = sorted(self.given.intersection(rules + flags))
+            twice = sorted(self.option_names.intersection(rules + flags))
             if twice:
-                raise ArgumentError(f"{twice[0]} is what normalizer says; leave one out")
+                raise ArgumentError(f"{twice[0]} and normalizer contradict each other; give one")
         if not normalizer.spec.escape_whitespaces:
-            raise ArgumentError("escape_whitespaces=False: a model is trained with spaces as ▁")
+            raise ArgumentError("escape_whitespaces=False: models are trained with spaces as ▁")
         return normalizer
 
     def _pretokenizer(
         self, options: dict[str, Any]
     ) -> tuple[Callable[[str], Iterable[str]], bool] | None:
-        """What parts normalized lines, if anything does, and whether it may change them."""
+        """The function that splits normalized lines, if any, and whether it may change them."""
         delimiter = options.pop("pretokenization_delimiter", "")
         may_change = options.pop("allow_inconsistent_pretokenization", False)
         function = self.rest.get("pretokenizer")
         if function is not None and delimiter:
-            raise ArgumentError("pretokenizer and pretokenization_delimiter both part text")
+            raise ArgumentError(
+                "pretokenizer and pretokenization_delimiter both split text; give one"
+            )
         if delimiter:
             return lambda text: text.split(delimiter), True
         if function is None:
             return None
         if not callable(function):
             raise ArgumentTypeError(
-                f"pretokenizer must be callable, and {type(function).__name__} is not"
+                f"pretokenizer must be callable, but {type(function).__name__} is not"
             )
         return function, may_change
 
@@ -298,43 +313,16 @@ def _trainer(kind: str, options: dict[str, Any]) -> UnigramTrainer | BPETrainer:
     return BPETrainer(alphabet="sentencepiece", **options)
 
 
-def _of_text(arg: str | None) -> dict[str, str]:
-    """The options of a command line."""
-    if arg is None:
-        return {}
-    if not isinstance(arg, str):
-        raise ArgumentTypeError(f"arg must be a str, not {type(arg).__name__}")
-    parts = (part.removeprefix("--").partition("=") for part in arg.split())
-    return {name: value if equals else "true" for name, equals, value in parts}
-
-
-def _flag(name: str, value: object) -> bool:
-    text = str(value).lower()
-    if text not in ("true", "false", "1", "0"):
-        raise ArgumentTypeError(f"{name} must be a bool, not {value!r}")
-    return text in ("true", "1")
-
-
-def _number(name: str, value: object, kind: type[int] | type[float]) -> Any:
+def _number(name: str, value: object, kind: type[int] | type[float]) -> int | float:
     try:
         return kind(value if isinstance(value, (int, float)) else str(value))
     except ValueError:
         raise ArgumentTypeError(f"{name} must be a number, not {value!r}") from None
 
 
-def _list(name: str, value: object) -> list[str]:
-    """Texts that are given in a list, or in one text with commas between."""
-    if isinstance(value, (str, os.PathLike)):
-        rows = list(csv.reader([os.fspath(value)]))
-        return rows[0] if rows else []
-    if not isinstance(value, (list, tuple)):
-        raise ArgumentTypeError(f"{name} must be a str or a list of str")
-    return list(checked_texts(name, [os.fspath(text) for text in value]))
-
-
 def _lines_of_files(paths: list[str]) -> Iterator[bytes]:
-    for given in paths:
-        path = checked_path("input", given)
+    for entry in paths:
+        path = checked_path("input", entry)
         try:
             with open(path, "rb") as file:
                 yield from file
@@ -343,7 +331,7 @@ def _lines_of_files(paths: list[str]) -> Iterator[bytes]:
 
 
 def _training_lines(lines: Iterable[str | bytes], limit: int) -> Iterator[str]:
-    """The lines that sentencepiece would train from."""
+    """The lines without those that sentencepiece leaves out."""
     left_out = 0
     for line in lines:
         if not isinstance(line, (str, bytes)):
@@ -351,31 +339,31 @@ def _training_lines(lines: Iterable[str | bytes], limit: int) -> Iterator[str]:
         data = line.encode("utf-8", "replace") if isinstance(line, str) else line
         data = data.removesuffix(b"\n")
         text = data.decode("utf-8", "replace")
-        if len(data) > limit or _SKIPPED in text:
+        if len(data) > limit or _RESERVED in text:
             left_out += 1
         elif text:
             yield text
     if left_out:
         warn(
-            f"{left_out:,} lines were left out, which have more than max_sentence_length={limit:,} "
-            f"bytes, or {_SKIPPED}"
+            f"{left_out:,} lines were left out: they have more than max_sentence_length={limit:,} "
+            f"bytes, or {_RESERVED}"
         )
 
 
-def _parted(
+def _with_boundaries(
     lines: Iterable[str],
     normalizer: SentencePieceNormalizer,
     split: Callable[[str], Iterable[str]],
     may_change: bool,
 ) -> Iterator[str]:
-    """The lines as they are normalized, with boundaries between their parts."""
+    """The normalized lines, with boundaries between their parts."""
     for line in lines:
         text = normalizer.normalize(line)
         parts = list(split(text))
         if not may_change and "".join(parts) != text:
             raise ArgumentError(
-                f"pretokenizer: the parts of {text[:40]!r} are not that text again (set "
-                "allow_inconsistent_pretokenization=True if that is meant)"
+                f"pretokenizer: the parts of {text[:40]!r} do not join to that text (set "
+                "allow_inconsistent_pretokenization=True if that is intended)"
             )
         yield _BOUNDARY.join(parts)
 

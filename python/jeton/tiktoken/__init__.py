@@ -1,10 +1,10 @@
-"""tiktoken's interface, spoken by jeton: for code that already calls it, one import line changes.
+"""tiktoken's interface, on top of jeton: change one import line to use it.
 
     from jeton.tiktoken import encoding_for_model, get_encoding, list_encoding_names
 
 Modules and names, arguments, results and the types of errors are those of tiktoken 0.14; tiktoken
-itself is not needed. Where files come from is as in `jeton.load`; what `TIKTOKEN_CACHE_DIR` holds
-is found as well.
+itself is not needed. Files come from the same places as in `jeton.load`, including
+`TIKTOKEN_CACHE_DIR`.
 
 Example:
     >>> from jeton.tiktoken import encoding_name_for_model, list_encoding_names

@@ -1,4 +1,4 @@
-"""`tiktoken.core`, the module in which tiktoken has its class."""
+"""The counterpart of `tiktoken.core`, the module with tiktoken's class."""
 
 from __future__ import annotations
 

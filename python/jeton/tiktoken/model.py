@@ -1,4 +1,4 @@
-"""Which encoding a model uses: tiktoken's table of models, and what it makes of names in it."""
+"""The encoding of each model: tiktoken's table, and its rules for names."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ MODEL_PREFIX_TO_ENCODING: Mapping[str, str] = registry.FAMILIES
 def encoding_name_for_model(model_name: str) -> str:
     """The name of the encoding that a model uses.
 
-    A name that begins as those of a family do is taken to be one of it, whether or not there is
-    such a model.
+    A name with the beginning of a family is taken as a member, whether or not the model exists.
 
     Raises:
-        KeyError: No model is known by this name.
+        KeyError: There is no model with this name.
 
     Example:
         >>> encoding_name_for_model("gpt-4")
@@ -39,7 +38,7 @@ def encoding_name_for_model(model_name: str) -> str:
         close = _core.did_you_mean(str(model_name), list(MODEL_TO_ENCODING))
         hint = f"did you mean {close!r}? otherwise name" if close else "name"
         raise UnknownNameError(
-            f"no model is called {model_name!r} here ({hint} an encoding: get_encoding)"
+            f"there is no model {model_name!r} ({hint} an encoding: get_encoding)"
         )
     return name
 
@@ -48,6 +47,6 @@ def encoding_for_model(model_name: str) -> Encoding:
     """The encoding that a model uses.
 
     Raises:
-        KeyError: No model is known by this name.
+        KeyError: There is no model with this name.
     """
     return get_encoding(encoding_name_for_model(model_name))

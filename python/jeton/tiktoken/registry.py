@@ -1,4 +1,4 @@
-"""Encodings by name: the published ones, and those that installed plugins of tiktoken bring."""
+"""Encodings by name: the published ones, and those of installed plugins of tiktoken."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _PUBLISHED = (
     "o200k_harmony",
 )
 _OWN_PLUGIN = "tiktoken_ext.openai_public"
-"""What tiktoken itself brings, which is known here."""
+"""tiktoken's own encodings, which jeton has itself."""
 
 _lock = threading.RLock()
-_loaded: dict[str, Encoding] = {}
+_encodings: dict[str, Encoding] = {}
 _plugins: dict[str, Callable[[], dict[str, Any]]] | None = None
 
 
 def get_encoding(encoding_name: str) -> Encoding:
-    """The encoding of this name; the same one each time.
+    """The encoding with this name; the same object each time.
 
     Raises:
-        ValueError: There is no such encoding, or what is given is no name.
-        DownloadError: Its file is not here and cannot be fetched.
+        ValueError: There is no such encoding, or the argument is not a name.
+        DownloadError: Its file is not on this machine and cannot be downloaded.
     """
     if not isinstance(encoding_name, str):
         raise ArgumentError(
             f"get_encoding takes the name of an encoding, a str, not {type(encoding_name).__name__}"
         )
     with _lock:
-        if encoding_name not in _loaded:
-            _loaded[encoding_name] = _load(encoding_name)
-        return _loaded[encoding_name]
+        if encoding_name not in _encodings:
+            _encodings[encoding_name] = _load(encoding_name)
+        return _encodings[encoding_name]
 
 
 def list_encoding_names() -> list[str]:
@@ -62,15 +62,15 @@ def _load(name: str) -> Encoding:
         return Encoding(**constructors[name]())
     close = _core.did_you_mean(name, list_encoding_names())
     hint = f"did you mean {close!r}?" if close else f"there are {', '.join(list_encoding_names())}"
-    raise UnknownNameError(f"no encoding is called {name!r} ({hint})")
+    raise UnknownNameError(f"there is no encoding {name!r} ({hint})")
 
 
 def _constructors() -> dict[str, Callable[[], dict[str, Any]]]:
-    """What makes the encodings of plugins: modules in the namespace `tiktoken_ext`."""
+    """The constructors of encodings in plugins: modules in the namespace `tiktoken_ext`."""
     global _plugins
     with _lock:
         if _plugins is None:
-            found: dict[str, Callable[[], dict[str, Any]]] = {}
+            constructors: dict[str, Callable[[], dict[str, Any]]] = {}
             try:
                 namespace = importlib.import_module("tiktoken_ext")
             except ModuleNotFoundError:
@@ -78,10 +78,10 @@ def _constructors() -> dict[str, Callable[[], dict[str, Any]]]:
             for module in pkgutil.iter_modules(namespace.__path__, "tiktoken_ext."):
                 if module.name != _OWN_PLUGIN:
                     plugin = importlib.import_module(module.name)
-                    found |= {
+                    constructors |= {
                         name: constructor
                         for name, constructor in plugin.ENCODING_CONSTRUCTORS.items()
                         if name not in _PUBLISHED
                     }
-            _plugins = found
+            _plugins = constructors
         return _plugins

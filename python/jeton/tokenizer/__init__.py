@@ -1,8 +1,8 @@
-"""The tokenizer: text to ids and back, and all that is asked of one. It never changes once built.
+"""The tokenizer: text to ids and back, with all features. It is immutable.
 
-Look here for the class `jeton.Tokenizer`. How it is made and what it does by itself is
-`base_tokenizer`; beside this file stand its methods for what other packages do with a tokenizer.
-`jeton.load` and the trainers make them too, and `jeton.components` are what they are made of.
+Look here for the class `jeton.Tokenizer`. Its constructor and its basic methods are in
+`encoding/base_tokenizer`; the other files of this folder add the methods of other packages.
+`jeton.load` and the trainers return tokenizers too; `jeton.components` are their parts.
 """
 
 from __future__ import annotations
@@ -25,28 +25,27 @@ __all__ = ["SpecialPolicy", "Tokenizer"]
 class Tokenizer(Calls, Cuts, Chats, Explains, Plays, Becomes):
     """A tokenizer: text to ids and back.
 
-    It never changes once it is built, so threads and forked processes share it freely; what
-    varies by call is an argument of the call, and editing gives a new tokenizer. Tokenizers with
-    the same stages are equal: they give the same ids. What programs go by beside them (`roles`,
-    `chat_template`, `model_max_length`, `config`) does not count. All of it is pickled and copied.
+    It is immutable, so threads and forked processes can share it; options that vary are arguments
+    of each call, and editing returns a new tokenizer. Tokenizers with the same stages are equal:
+    they return the same ids. Their other settings (`roles`, `chat_template`, `model_max_length`,
+    `config`) are not compared, but pickled and copied.
 
-    A `str` that holds surrogates is no valid Unicode: a surrogate pair is taken for the character
-    that it spells, a lone surrogate for U+FFFD. Spans still count the characters of the `str`
-    that was given.
+    A `str` with surrogates is not valid Unicode: a surrogate pair is read as the character that it
+    encodes, a lone surrogate as U+FFFD. Spans still count the characters of the original `str`.
 
     Args:
-        model: From pieces of text to tokens; see `jeton.components.models`.
-        normalizer: What happens to text first; see `jeton.components.normalizers`.
-        pre_tokenizer: Where text is cut; see `jeton.components.pre_tokenizers`.
-        post_processor: The special tokens around a text; see `jeton.components.post_processors`.
-        decoder: From tokens back to text; see `jeton.components.decoders`. Without one, tokens
+        model: Turns pieces of text into tokens; see `jeton.components.models`.
+        normalizer: Changes the text first; see `jeton.components.normalizers`.
+        pre_tokenizer: Splits the text into pieces; see `jeton.components.pre_tokenizers`.
+        post_processor: Adds special tokens around a text; see `jeton.components.post_processors`.
+        decoder: Turns tokens back into text; see `jeton.components.decoders`. Without one, tokens
             are joined by spaces.
-        added_tokens: Tokens that are found by their spelling before any other stage.
+        added_tokens: Tokens that are matched by their spelling before any other stage.
 
     Raises:
         ArgumentError: An added token with the id of another token.
         ArgumentTypeError: A component at the wrong stage.
-        FormatError: Components that do not fit together.
+        FormatError: Components that contradict each other.
 
     Example:
         >>> import jeton
@@ -70,15 +69,12 @@ class Tokenizer(Calls, Cuts, Chats, Explains, Plays, Becomes):
     __slots__ = ()
 
 
-def _name_as_one() -> None:
-    """Names methods `Tokenizer.chunk` in the errors of Python, whichever file they stand in."""
-    for part in Tokenizer.__mro__:
-        if part.__module__.startswith((f"{__name__}.", BaseTokenizer.__module__)):
-            for name, member in vars(part).items():
-                if isinstance(member, FunctionType):
-                    member.__module__, member.__qualname__ = __name__, f"Tokenizer.{name}"
+# Python's own errors name a method by its class: `Tokenizer.chunk`, not `Cuts.chunk`.
+for _part in Tokenizer.__mro__:
+    if _part.__module__.startswith((f"{__name__}.", BaseTokenizer.__module__)):
+        for _name, _member in vars(_part).items():
+            if isinstance(_member, FunctionType):
+                _member.__module__, _member.__qualname__ = __name__, f"Tokenizer.{_name}"
 
-
-_name_as_one()
 knows_other_names(Tokenizer)
 BaseTokenizer._for_users = Tokenizer

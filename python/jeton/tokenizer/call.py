@@ -17,7 +17,7 @@ __all__ = ["Calls"]
 
 
 class Calls(BaseTokenizer):
-    """The part of `Tokenizer` for `tok(texts)`."""
+    """The call of a `Tokenizer`: `tok(texts)`."""
 
     __slots__ = ("_caller",)
 
@@ -56,52 +56,54 @@ class Calls(BaseTokenizer):
         nulls: Literal["raise", "empty"] = "raise",
         verbose: bool = True,
     ) -> BatchEncoding:
-        """Texts as the rows that a model takes: the call that fast tokenizers of transformers have.
+        """Encodes texts as rows for a model, as the fast tokenizers of transformers do.
 
-        The result is theirs for the same tokenizer, but that special tokens in text are text unless
-        `special` says otherwise, and that what a `tokenizer.json` says of padding and truncation
-        counts where the call says nothing. Many texts are encoded on all cores.
+        The result equals theirs for the same tokenizer, with two differences: special tokens in
+        text are text unless `special` says otherwise, and the padding and truncation of a
+        `tokenizer.json` apply unless the call sets its own. Many texts are encoded on all cores.
 
         Args:
-            text: A text, or a batch: texts, pairs of texts, or a column of Arrow. With
-                `is_split_into_words`, a list of words takes the place of a text.
-            text_pair: A second text, for models that take two; for a batch, one to each text.
-            text_target, text_pair_target: Texts whose ids become `labels`; without `text`, they
-                are encoded as that would be.
+            text: A text, or a batch: texts, pairs of texts, or an Arrow column. With
+                `is_split_into_words`, each text is a list of words.
+            text_pair: A second text, for models that take two; for a batch, one per text.
+            text_target, text_pair_target: Texts whose ids become `labels`. Without `text`, they
+                are encoded in its place.
             add_special_tokens: Whether the post-processor adds its special tokens.
-            padding: `True` or `"longest"` makes rows as long as the longest; `"max_length"` as
-                long as `max_length`, or as the model takes; `False` leaves them. By default as the
-                `tokenizer.json` says, if it does.
-            truncation: `True` or `"longest_first"` cuts the longer of two texts first,
-                `"only_first"` and `"only_second"` one of them, `False` none. By default as the
-                `tokenizer.json` says; if it does not, `max_length` cuts where rows are not padded.
-            max_length: The most tokens of a row, special ones among them; by default what the model
-                takes.
-            stride: How many tokens a window has in common with the one before.
-            is_split_into_words: Whether a text is a list of words, each encoded by itself.
+            padding: `True` or `"longest"` pads rows to the longest; `"max_length"` pads them to
+                `max_length`, or to the limit of the model; `False` does not pad. By default as in
+                the `tokenizer.json`, if it has a padding section.
+            truncation: `True` or `"longest_first"` truncates the longer of two texts first,
+                `"only_first"` and `"only_second"` one of them, `False` none. By default as in the
+                `tokenizer.json`; if it has no such section, `max_length` truncates unless
+                `padding` is given.
+            max_length: The maximum number of tokens per row, including special tokens; by default
+                the limit of the model.
+            stride: How many tokens a window shares with the one before.
+            is_split_into_words: Whether a text is a list of words, each encoded separately.
             pad_to_multiple_of: Round the length of padded rows up to a multiple of this.
-            padding_side, truncation_side: Where padding goes, and where tokens are taken away; by
-                default as the tokenizer's configuration says, or else on the right.
+            padding_side, truncation_side: Where padding goes, and which side loses tokens; by
+                default as in the tokenizer's configuration, or else on the right.
             return_tensors: `"np"` for arrays of int64, `"pt"` for tensors; otherwise lists.
-            return_token_type_ids, return_attention_mask: Whether there are such columns; by default
-                if the model takes them.
-            return_overflowing_tokens: Whether a text that is cut has a row for each of its windows,
-                which together hold all of its tokens. Of two texts that are cut, each window of
-                the one meets each of the other.
-            return_special_tokens_mask, return_offsets_mapping, return_length: Whether there are
-                such columns.
+            return_token_type_ids, return_attention_mask: Whether to return these columns; by
+                default if the model takes them.
+            return_overflowing_tokens: Whether a truncated text has one row per window; the windows
+                together hold all of its tokens. For two truncated texts, there is one row per
+                window of the first and window of the second.
+            return_special_tokens_mask, return_offsets_mapping, return_length: Whether to return
+                these columns.
             unit: What offsets count: `"characters"`, `"bytes"` of UTF-8, or `"utf-16"` code units.
             special: What special tokens in a text mean; see `SpecialPolicy`.
-            nulls: Entries of a batch that are None or NaN: an error that names the first of them,
-                or texts without tokens (`"empty"`).
-            verbose: Whether there is a warning of arguments that have no effect.
+            nulls: How to handle entries of a batch that are None or NaN: raise an error that names
+                the first of them, or return no tokens for them (`"empty"`).
+            verbose: Whether to warn about arguments that have no effect.
 
         Raises:
-            ArgumentError: Arguments that make no sense, or not together; no room for special
-                tokens or windows; padding without a pad token; tensors of rows of several lengths.
-            ArgumentTypeError: What is no text, by its place.
-            FormatError: A `tokenizer.json` whose padding or truncation is not as its format has it.
-            UnsupportedError: Windows where a template repeats a text.
+            ArgumentError: Arguments that are invalid or contradict each other; no room for special
+                tokens or windows; padding without a pad token; tensors of rows that differ in
+                length.
+            ArgumentTypeError: An entry that is not a text; the message says where.
+            FormatError: The padding or truncation section of a `tokenizer.json` breaks the format.
+            UnsupportedError: Windows, although a template repeats a text.
             EncodeError, SpecialTokenError: As `encode`.
 
         Example:
@@ -114,7 +116,7 @@ class Calls(BaseTokenizer):
             >>> tok("abcde", max_length=3, stride=1, return_overflowing_tokens=True)["input_ids"]
             [[0, 1, 2], [2, 3, 4]]
         """
-        from jeton.encoding.calls import Asked, Call, Caller
+        from jeton.encoding.calls import Call, Caller, PaddingArguments
 
         if self._caller is None:
             self._caller = Caller(self)
@@ -124,7 +126,7 @@ class Calls(BaseTokenizer):
                 text_pair=text_pair,
                 text_target=text_target,
                 text_pair_target=text_pair_target,
-                asked=Asked(
+                padding_and_truncation=PaddingArguments(
                     padding=padding,
                     truncation=truncation,
                     max_length=max_length,

@@ -1,4 +1,4 @@
-"""Conversations: their ids, and how many there are."""
+"""Conversations: their ids, answers of models, and token counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Chats"]
 
 
 class Chats(BaseTokenizer):
-    """The part of `Tokenizer` for conversations."""
+    """The methods of `Tokenizer` for conversations."""
 
     __slots__ = ()
 
@@ -35,51 +35,52 @@ class Chats(BaseTokenizer):
     ) -> Chat:
         """A conversation through a chat template: text and ids, with who wrote each token.
 
-        What comes from messages, tools, documents and variables is data: a control token that is
-        spelled in it is ordinary text, wherever the template puts it. Control tokens are the
-        special tokens, and added tokens that the template writes, that have a role, or that the
-        configuration names in `chat_control_tokens`; what the assistant says may hold those of
-        them that are not special and frame no turn, as `<think>`. All other ids are those of
-        `apply_chat_template` in transformers. Parts of text are joined for templates that take
-        only texts.
+        Messages, tools, documents and variables are data: if they spell a control token, it stays
+        ordinary text, wherever the template puts it. Control tokens are the special tokens, and
+        the added tokens that the template writes, that have a role, or that the configuration
+        names in `chat_control_tokens`. An assistant message may contain those of them that are not
+        special and frame no turn, such as `<think>`. All other ids are those of
+        `apply_chat_template` in transformers. Content that is a list of text parts is joined for
+        templates that take only text.
 
         Args:
-            messages: Dicts, each with a `role` and a `content`, and whatever else the template
-                reads; dataclasses and pydantic models too.
+            messages: Dicts, each with a `role`, a `content`, and whatever else the template reads;
+                dataclasses and pydantic models work too.
             template: The name of one of the tokenizer's templates or of `jeton.chat.TEMPLATES`, or
                 the text of a Jinja template; by default the tokenizer's own.
-            tools: JSON schemas of functions; or functions, whose type hints and docstrings, in
-                Google's style, say the same.
-            documents: What the model is to go by.
-            add_generation_prompt: Whether the beginning of the model's answer follows.
-            continue_final_message: Whether the last message is left open, for the model to go on
-                with it; a `str` names the field that is left open.
+            tools: JSON schemas of functions; or functions with type hints and docstrings in
+                Google's style, from which the schemas are made.
+            documents: Documents that the model should use.
+            add_generation_prompt: Whether to add the beginning of the model's answer.
+            continue_final_message: Whether to leave the last message open, so that the model
+                continues it; a `str` names the field to leave open.
             trusted: The fields in which control tokens count: roles (`"system"`), fields
                 (`"content"`), both (`"system.content"`), messages by index, places
-                (`"messages[0].content"`), `"tools"`, `"documents"`, names of variables (if need
-                be as `"variables.name"`).
-            control: More added tokens that are control tokens, as `("<answer>", "</answer>")`,
-                also in what the assistant says. Others are found in any text, as everywhere.
-            isolate: Whether the template runs in a process of its own, whose time and memory the
-                system limits: for templates of strangers. By default as `jeton.chat.limits` says.
-            variables: What else the template reads, as `enable_thinking=False`.
+                (`"messages[0].content"`), `"tools"`, `"documents"`, names of variables (as
+                `"variables.name"` if they are ambiguous).
+            control: More added tokens that are control tokens, such as `("<answer>", "</answer>")`,
+                also in assistant messages. Other added tokens are matched in any text, as in
+                `encode`.
+            isolate: Whether the template runs in a process of its own, with limits on time and
+                memory: for templates of strangers. By default as `jeton.chat.limits` says.
+            variables: Other variables of the template, such as `enable_thinking=False`.
 
         Warns:
-            ChatWarning: The template does not print what a model was to see, as tools or a message
-                of a role that it does not know; `unprinted` of the chat lists all of it. Or the
-                name of a role or of a variable seems misspelled.
+            ChatWarning: The template leaves out something that the model should see, such as tools,
+                or a message with a role that it does not know; `unprinted` of the chat lists
+                everything. Or the name of a role or of a variable seems misspelled.
 
         Raises:
-            ArgumentTypeError: Messages, tools or documents that are no dicts.
+            ArgumentTypeError: Messages, tools or documents that are not dicts.
             ArgumentError: No messages; no template; the template refuses these messages; a name
-                in `control` that is no added token; one in `trusted` that these messages and
-                chats as a rule do not have, or that names things of two kinds; a function that
-                does not say what it takes.
+                in `control` that is not an added token; a name in `trusted` that neither these
+                messages nor chats in general have, or that is ambiguous; a function that does not
+                describe its parameters.
             UnknownNameError: No template has this name.
-            FormatError: The template is no Jinja; `chat_control_tokens` of the configuration is no
-                list.
-            UnsupportedError: The template leaves its sandbox, takes too long or too much memory; a
-                template of jeton does not print all that it was given.
+            FormatError: The template is not valid Jinja; `chat_control_tokens` of the configuration
+                is not a list.
+            UnsupportedError: The template leaves its sandbox, or takes too long or too much memory;
+                a template of jeton does not print all of its input.
             EncodeError: As `encode`.
 
         Example:
@@ -115,28 +116,28 @@ class Chats(BaseTokenizer):
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         format: str | None = None,
     ) -> Parsed:
-        """The message that a model wrote: its words, its reasoning and its tool calls.
+        """The message that a model wrote: its content, its reasoning and its tool calls.
 
         A control token ends a message or begins a call by its id alone: text that only spells one
-        stays text. If marks of the format are plain text, `text_marks` of the result lists those
-        that were found. Output that breaks the format raises nothing: `finish` and `problems` say
+        stays text. If marks of the format are plain text, `text_marks` of the result lists the
+        marks that occur. Output that breaks the format raises no error: `finish` and `problems` say
         what is wrong, and `parts` has all of the text.
 
         Args:
-            ids: What the model wrote, without the prompt; or its text, in which marks are found by
-                their spelling.
+            ids: The output of the model, without the prompt; or its text, in which marks are
+                matched by their spelling.
             prompt: The chat that it answers, with `add_generation_prompt` or
-                `continue_final_message`; or the ids or the text of that. If the answer begins in
-                the prompt, that beginning belongs to the message. `template` and `tools` are by
-                default those of the chat.
-            template: The template, as in `chat`; the format is found by it. By default the
-                prompt's, or the tokenizer's own.
-            tools: The tools, as in `chat`. Their schemas say which type an argument has where the
-                format does not, and which names a call may have.
+                `continue_final_message`; or its ids or text. If the answer begins in the prompt,
+                that beginning belongs to the message. `template` and `tools` default to those of
+                the chat.
+            template: The template, as in `chat`; it determines the format. By default the prompt's,
+                or the tokenizer's own.
+            tools: The tools, as in `chat`. Their schemas give the types of arguments, if the format
+                does not, and the names that a call may have.
             format: A name of `jeton.chat.FORMATS`, for a model without a template.
 
         Raises:
-            UnsupportedError: The format of the template's answers cannot be found out.
+            UnsupportedError: The format of the template's answers cannot be determined.
             UnknownNameError: No format has this name.
             ArgumentError: There is no template.
 
@@ -163,9 +164,9 @@ class Chats(BaseTokenizer):
     ) -> ParseStream:
         """A stream that parses a message while a model writes it.
 
-        `push(ids)` returns what has become certain: text, reasoning, the beginning of a call, a
-        piece of its arguments as JSON, the end of a call. No event is ever taken back. Once
-        `finish()` was called, `parsed` is what `parse` returns.
+        `push(ids)` returns the events that have become certain: text, reasoning, the beginning of a
+        call, a part of its arguments as JSON, the end of a call. Events are final. After
+        `finish()`, `parsed` is what `parse` returns.
 
         Args:
             prompt: As in `parse`.
@@ -203,26 +204,27 @@ class Chats(BaseTokenizer):
     ) -> Fitted:
         """The messages of a conversation that fit into a number of tokens.
 
-        The oldest turns are dropped first, each whole: a message of the user and all that follows
-        it. The last of these is kept without its tool calls if it fits then. If nothing else is
-        left, calls of the last turn are dropped, the oldest first. A call is dropped together with
-        its results. System messages, the last question and the last message always stay.
+        The oldest turns are dropped first, as a whole: a user message and the messages up to the
+        next one. The last turn to drop is kept without its tool calls if it then fits. If only the
+        last turn remains, its calls are dropped, the oldest first. A call is dropped together with
+        its results. System messages, the last question and the last message are always kept.
 
         Args:
             messages: As in `chat`.
-            max_tokens: The most tokens that they may have as a chat.
-            keep: The indices of messages that must stay, with their turns; negative ones count
-                from the end.
+            max_tokens: The maximum number of tokens of the chat.
+            keep: The indices of messages to keep, with their turns; negative ones count from the
+                end.
             template: As in `chat`.
             tools: As in `chat`; they are counted.
-            add_generation_prompt: Whether what begins the model's answer is counted.
-            variables: What else the template reads.
+            add_generation_prompt: Whether to count the beginning of the model's answer.
+            variables: Other variables of the template.
 
         Returns:
             The messages that are kept, and the indices of those that are dropped.
 
         Raises:
-            ArgumentError: What must stay has more tokens, or `keep` has an index of no message.
+            ArgumentError: The messages that must be kept do not fit, or an index in `keep` is out
+                of range.
             As `chat`.
 
         Example:
@@ -241,13 +243,13 @@ class Chats(BaseTokenizer):
         from jeton.chat.messages import sent_messages
         from jeton.chat.schemas import tools_of
 
-        most = checked_int("max_tokens", max_tokens, 1)
-        given: Any = getattr(messages, "messages", messages)
-        if isinstance(given, Iterator):
-            given = list(given)
+        limit = checked_int("max_tokens", max_tokens, 1)
+        conversation: Any = getattr(messages, "messages", messages)
+        if isinstance(conversation, Iterator):
+            conversation = list(conversation)
         request = Request(
             self,
-            sent_messages(given),
+            sent_messages(conversation),
             template,
             None if tools is None else tools_of(tools),
             add_generation_prompt=add_generation_prompt,
@@ -255,9 +257,9 @@ class Chats(BaseTokenizer):
         )
         whole = request.build()
         return fitted(
-            list(given),
+            list(conversation),
             request.messages,
-            most,
+            limit,
             keep,
             whole.of,
         )
@@ -273,29 +275,29 @@ class Chats(BaseTokenizer):
         tokens_per_part: int | None = None,
         **variables: Any,
     ) -> MessageCount:
-        """How many tokens a conversation has as the model is sent it, and whether that is exact.
+        """How many tokens a conversation has when it is sent to a model, and whether that is exact.
 
-        With a chat template, it is the number of ids of `chat`, exact if the template prints all
-        that is given. The formats of OpenAI's chat models
-        are not public: `model=` counts by the arithmetic that OpenAI publishes, exact for plain
-        texts to the models that it names (GPT-3.5, GPT-4, GPT-4o), and an estimate for tools, other
-        fields and other models. Models whose tokenizer is not public (Claude, Gemini) are always
-        estimated, with this tokenizer in the place of theirs.
+        With a chat template, it is the number of ids of `chat`, exact if the template prints all of
+        its input. The formats of OpenAI's chat models are not public: `model=` counts by the rules
+        that OpenAI publishes. They are exact for plain texts and the models that OpenAI names
+        (GPT-3.5, GPT-4, GPT-4o), and an estimate for tools, other fields and other models. Models
+        whose tokenizer is not public (Claude, Gemini) are always estimated, with this tokenizer in
+        place of theirs.
 
         Args:
             messages: As in `chat`.
-            model: The name of a model that counts by arithmetic, as `"gpt-4o"`.
+            model: The name of a model with published rules, such as `"gpt-4o"`.
             template: As in `chat`; by default the tokenizer's own.
             tools: As in `chat`.
-            add_generation_prompt: Whether what begins the model's answer counts.
-            tokens_per_part: How many tokens each part counts that is not text, however deep it is
-                in others: an image, audio, a file. Without this such a part is an error.
-            variables: What else the template reads.
+            add_generation_prompt: Whether to count the beginning of the model's answer.
+            tokens_per_part: How many tokens to count per part that is not text (an image, audio, a
+                file), at any depth. Without this, such a part is an error.
+            variables: Other variables of the template.
 
         Raises:
             ArgumentError: A part that is not text; neither a model nor a template; a model that
                 takes no messages.
-            UnknownNameError: A model whose format is not known.
+            UnknownNameError: The format of the model is not known.
             As `chat`.
 
         Example:

@@ -1,4 +1,4 @@
-"""Cutting long texts: into chunks, at a size, at tokens."""
+"""Long texts: chunks, truncation, splits at a number of tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Cuts"]
 
 
 class Cuts(BaseTokenizer):
-    """The part of `Tokenizer` for long texts in parts."""
+    """The methods of `Tokenizer` for long texts."""
 
     __slots__ = ()
 
@@ -31,40 +31,39 @@ class Cuts(BaseTokenizer):
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> list[Chunk]:
-        """A text in parts that a model can take: each has at most `max_tokens` by itself.
+        """Splits a text into chunks that fit a model: each has at most `max_tokens` tokens.
 
-        Each chunk is a span of the text as it is; together, in order, they cover all of it. What
-        counts is how many tokens `encode` gives for the chunk alone: tokens of a part differ from
-        those that stand for it in the whole text. Time is linear in the length of the text.
+        Each chunk is a span of the original text; together, in order, they cover all of it. The
+        tokens of a chunk are those that `encode` returns for the chunk alone, which differ from its
+        tokens within the whole text. Time is linear in the length of the text.
 
-        Sentences end as UAX #29 says, but for single line breaks, abbreviations and addresses; see
-        `jeton.encoding.chunks.boundaries`. White space belongs to what stands before it.
+        Sentences end as in UAX #29, except at single line breaks, abbreviations and addresses; see
+        `jeton.encoding.chunks.boundaries`. White space belongs to the unit before it.
 
         Args:
             text: The text.
-            max_tokens: The most tokens that a chunk may have.
-            overlap: The most tokens that a chunk may share with the one before it, where they end
-                and begin at what `at` says; by default a quarter of what there is for text, 128
-                of 512. There is less where otherwise the next sentence would not fit whole.
-            at: Behind what a chunk ends: as many whole `"sentence"`s, `"line"`s, `"word"`s or
-                `"token"`s as fit. One that does not fit by itself is cut at the next finer: a
-                sentence at lines, words and tokens, a line at sentences, words and tokens. What
-                is one character to a reader, such as an emoji with joiners, is cut only if it does
-                not fit alone, and a code point never.
-            boundaries: Where parts of the text begin that are coarser than `at`: a chunk ends in
-                front of one where it can. `"markdown"`: headings, those of the first rank before
-                those of the second; a chunk that begins among the rows of a table has the table's
-                head in `Chunk.head`, which counts. `"code"`: what follows an empty line, outermost
-                first. `"html"`: sections, blocks, then rows and entries. Or the places themselves,
-                in characters, or a function that gives them for a text.
+            max_tokens: The maximum number of tokens per chunk.
+            overlap: The maximum number of tokens that a chunk shares with the one before; the
+                overlap begins and ends at the unit of `at`. By default a quarter of the room for
+                text: 128 of 512. It is smaller if the next sentence would not fit otherwise.
+            at: The unit after which a chunk ends: it has as many whole `"sentence"`s, `"line"`s,
+                `"word"`s or `"token"`s as fit. A unit that does not fit alone is split at finer
+                units: a sentence at lines, words and tokens, a line at sentences, words and tokens.
+                What a reader sees as one character, such as an emoji with joiners, is split only if
+                it does not fit alone; a code point is never split.
+            boundaries: Where coarser parts of the text begin: a chunk ends before one if possible.
+                `"markdown"`: headings, first level first; a chunk that begins among the rows of a
+                table has the table's head in `Chunk.head`, which counts. `"code"`: lines after an
+                empty line, outermost first. `"html"`: sections, blocks, then rows and entries. Or
+                the positions themselves, in characters, or a function that returns them for a text.
             special: What special tokens in the text mean; see `SpecialPolicy`.
-            add_special_tokens: Whether the special tokens count that `encode` adds with
+            add_special_tokens: Whether to count the special tokens that `encode` adds with
                 `add_special_tokens=True`.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`, or a number no int.
+            ArgumentTypeError: `text` is not a `str`, or a number not an int.
             ArgumentError: `max_tokens` leaves no room for text, or not enough for one character;
-                `overlap` leaves none for what is new; `at` is none of the four; `boundaries` lie
+                `overlap` leaves no room for new text; `at` is an unknown unit; `boundaries` are
                 outside of the text.
             EncodeError, SpecialTokenError: As `encode`.
 
@@ -93,11 +92,11 @@ class Cuts(BaseTokenizer):
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> list[list[Chunk]]:
-        """The chunks of each of many texts, as `chunk` has them.
+        """The chunks of each of many texts, as in `chunk`.
 
         Args:
-            texts: The texts. Other arguments are those of `chunk`; places as `boundaries` are those
-                of each text, so give a function where texts have others.
+            texts: The texts. Other arguments are those of `chunk`. `boundaries` as positions apply
+                to every text; give a function if they differ.
 
         Raises:
             As `chunk`; an error names the text.
@@ -124,20 +123,20 @@ class Cuts(BaseTokenizer):
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> Truncated:
-        """A text cut to at most `n` tokens, with what was dropped.
+        """Truncates a text to at most `n` tokens; the result has the dropped text too.
 
         Args:
             text: The text.
-            n: The most tokens that what is left has by itself.
-            side: What is cut: the `"right"` side, the `"left"` one, or the `"middle"`, of which
-                `Truncated.gap` says where it was.
-            at: Where, as in `chunk`.
+            n: The maximum number of tokens of the result, encoded alone.
+            side: The part to drop: the `"right"` side, the `"left"` side, or the `"middle"`;
+                `Truncated.gap` says where the middle was.
+            at: The unit to split at, as in `chunk`.
             special, add_special_tokens: As in `chunk`.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`, or `n` no int.
-            ArgumentError: `n` is less than the special tokens that are added; `side` or `at` is
-                none of its words.
+            ArgumentTypeError: `text` is not a `str`, or `n` not an int.
+            ArgumentError: `n` is less than the number of added special tokens; `side` or `at` is
+                unknown.
             EncodeError, SpecialTokenError: As `encode`.
 
         Example:
@@ -149,9 +148,9 @@ class Cuts(BaseTokenizer):
             >>> kept.dropped_text
             'or not to be'
         """
-        from jeton.encoding.chunks.cutting import truncated
+        from jeton.encoding.chunks.cutting import truncate
 
-        return truncated(self, text, n, side, at, special, add_special_tokens)
+        return truncate(self, text, n, side, at, special, add_special_tokens)
 
     def split_at(
         self,
@@ -162,9 +161,9 @@ class Cuts(BaseTokenizer):
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> tuple[str, str]:
-        """A text in two parts, of which the first has at most `n` tokens by itself.
+        """Splits a text in two; the first part has at most `n` tokens, encoded alone.
 
-        Together they are the text again. Arguments and errors are those of `truncate`.
+        Joined, the parts are the text. Arguments and errors are those of `truncate`.
 
         Example:
             >>> import jeton

@@ -1,4 +1,4 @@
-"""What becomes of a text: its steps, by which strategy, what is odd in it, which tokens it has."""
+"""A closer look at texts: the steps of encoding, its strategy, surprising tokens, usage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Explains"]
 
 
 class Explains(BaseTokenizer):
-    """The part of `Tokenizer` for a look at a text."""
+    """The methods of `Tokenizer` that explain a text."""
 
     __slots__ = ()
 
@@ -31,14 +31,14 @@ class Explains(BaseTokenizer):
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> Explanation:
-        """How a text becomes ids: what each stage did to it, and every step of the model, as data.
+        """How a text becomes ids: the effect of each stage, and every step of the model, as data.
 
-        Printed, it tells all of that: the added tokens that were found, each normalizer, the
-        pieces, every merge with its rank, the longest matches, the lattice with its scores. The
-        ids at its end are those of `encode`.
+        Print the result to see it all: the added tokens in the text, each normalizer, the pieces,
+        every merge with its rank, the longest matches, the lattice with its scores. The ids at the
+        end are those of `encode`.
 
         Args:
-            text: The text. Explaining takes memory and time in its length, many times those of
+            text: The text. Time and memory are linear in its length, but many times those of
                 encoding.
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether the post-processor adds its special tokens.
@@ -49,12 +49,13 @@ class Explains(BaseTokenizer):
         Example:
             >>> from jeton.learn import textbook
             >>> tok = textbook.hug_pug_pun_bun_hugs()
-            >>> told = tok.explain("hugs")
-            >>> told.ids == tok.encode("hugs")
+            >>> explanation = tok.explain("hugs")
+            >>> explanation.ids == tok.encode("hugs")
             True
-            >>> print(told.model.pieces[0].merges[0].left, told.model.pieces[0].merges[0].right)
-            b'u' b'g'
-            >>> print(told)
+            >>> merge = explanation.model.pieces[0].merges[0]
+            >>> merge.left, merge.right
+            (b'u', b'g')
+            >>> print(explanation)
             1/5  The text
             ...
             Merges
@@ -72,18 +73,19 @@ class Explains(BaseTokenizer):
         return explain(self, text, special=special, add_special_tokens=add_special_tokens)
 
     def gotchas(self, text: str, *, limit: int = 20) -> Gotchas:
-        """What in a text gives other tokens than it seems to, or more of them than it should.
+        """Parts of a text that have surprising tokens, or more tokens than they need.
 
-        Spaces at its ends, capitals, numbers, special tokens that it spells, what is normalized or
-        lost, letters that look like others, characters that nobody sees. Each finding has the
-        place, the ids of both spellings, and what to do. `jeton.encoding.gotchas.NAMES` lists them.
+        It finds spaces at the ends, capitals, numbers, spellings of special tokens, text that is
+        normalized or lost, look-alike letters, and invisible characters. Each finding has its
+        position, the ids of both spellings, and what to do. `jeton.encoding.gotchas.NAMES` lists
+        the names.
 
         Args:
             text: The text; special tokens in it are text.
-            limit: How many different findings of each name are told.
+            limit: The maximum number of different findings per name.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`, or `limit` no int.
+            ArgumentTypeError: `text` is not a `str`, or `limit` not an int.
 
         Example:
             >>> import jeton
@@ -98,10 +100,10 @@ class Explains(BaseTokenizer):
     def encoding_plan(self) -> EncodingPlan:
         """How this tokenizer encodes text, and why not faster.
 
-        The stages say which tokens a text has. For most tokenizers a strategy of the fast path
-        finds the same tokens in less time; this tells which one, and for each that would be asked
-        before it the stage that was in the way. With `JETON_LOG=plan` in the environment, it is
-        written to standard error for each tokenizer that is built.
+        The stages define the tokens of a text. For most tokenizers, a strategy of the fast path
+        finds the same tokens in less time. The plan names the strategy, and for each strategy that
+        was tried before it the stage that rules it out. With `JETON_LOG=plan` in the environment,
+        it is written to standard error for each new tokenizer.
 
         Example:
             >>> import jeton
@@ -126,17 +128,16 @@ class Explains(BaseTokenizer):
     ) -> Usage:
         """How often each token occurs in a corpus, counted on all cores as the corpus is read.
 
-        Special tokens that are spelled in it are text. A file is one document, a line of JSON
-        lines another.
+        Special tokens in it are text. A text file is one document; in JSON lines, each line is one.
 
         Args:
             data: Texts or files, as `BPETrainer.train` takes them.
             field: As for `BPETrainer.train`.
             errors: As for `BPETrainer.train`.
-            watch: Called with a `jeton.Progress` now and then.
+            watch: Called with a `jeton.Progress` from time to time.
 
         Raises:
-            ArgumentTypeError, ArgumentError: Data that is no corpus; a `field` for texts.
+            ArgumentTypeError, ArgumentError: Data that is not a corpus; a `field` for texts.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
             EncodeError: As `encode`.

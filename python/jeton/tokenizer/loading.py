@@ -23,44 +23,46 @@ def load(
     offline: bool | None = None,
     revision: str | None = None,
 ) -> Tokenizer:
-    """A tokenizer, from wherever it is.
+    """Loads a tokenizer from a known name, a file, a folder or the Hugging Face hub.
 
-    `source` is, in this order,
+    `source` is the first of these that applies:
 
-    - a known name (`"gpt2"`, `"cl100k_base"`, `"o200k_base"`, …) or a model's (`"gpt-4o"`): fetched
-      once, checked by its sha256 and cached. A file of that name is `"./gpt2"`;
-    - a path to a file or a folder; `~` at the beginning of a `str` is a home. The content tells the
-      format: Hugging Face `tokenizer.json`, tiktoken ranks, a GPT-2 `vocab.json`, a SentencePiece
-      model, …; of a folder, roles of special tokens, chat templates and the rest of its
-      `tokenizer_config.json` are kept as well;
+    - a known name (`"gpt2"`, `"cl100k_base"`, `"o200k_base"`, …) or a model's (`"gpt-4o"`): its
+      files are downloaded once, checked by their sha256 and cached. A file of that name is
+      `"./gpt2"`;
+    - a path to a file or a folder; `~` at the beginning of a `str` is a home folder. The content
+      determines the format: Hugging Face `tokenizer.json`, tiktoken ranks, a GPT-2 `vocab.json`, a
+      SentencePiece model, …; a folder also provides roles of special tokens, chat templates and the
+      rest of its `tokenizer_config.json`;
     - a repository on the Hugging Face hub, `"organisation/name"`: needs the extra `jeton[hub]`.
 
     Args:
         source: What to load.
-        encoding: For ranks: the published encoding that they are, where one file serves several.
-        pattern: For ranks: how text is cut; the name of a known pattern, or a regular expression.
-            Published files are known by their content and need none.
+        encoding: For ranks: the name of the published encoding, if several share one file.
+        pattern: For ranks: how text is split; the name of a known pattern, or a regular expression.
+            Published files are recognised by their content and need none.
         special_tokens: For ranks and GPT-2 pairs: special tokens with their ids.
-        merges: For a `vocab.json`: its `merges.txt`, where that does not lie beside it.
-        lowercase: For a `vocab.txt`: whether text is lower-cased. By default it is, unless a token
+        merges: For a `vocab.json`: its `merges.txt`, if it is in another folder.
+        lowercase: For a `vocab.txt`: whether to lower-case text. By default it does, unless a token
             would change in lower case (names in brackets such as `[CLS]` do not count).
-        folder: For a known name: a folder that holds its files; nothing is fetched then.
-        offline: Fetch nothing. By default, as the environment variable `JETON_OFFLINE` says.
+        folder: For a known name: a folder with its files, so that nothing is downloaded.
+        offline: Whether to download nothing. By default as in the environment variable
+            `JETON_OFFLINE`.
         revision: For a repository: a branch, a tag or a commit.
 
     Raises:
         UnknownNameError: `source` is no known name, no path and no repository.
-        MissingFileError: there is no such file.
-        DownloadError: a file is not here and cannot be fetched.
-        ChecksumError: a file is not the published one.
-        FormatError: the content is of no known format, or breaks its own.
-        ArgumentError: ranks without a pattern; an argument that goes with another kind of source.
+        MissingFileError: There is no such file.
+        DownloadError: A file is not cached and cannot be downloaded.
+        ChecksumError: A file differs from the published one.
+        FormatError: The content has no known format, or breaks its format.
+        ArgumentError: Ranks without a pattern; an argument for another kind of source.
 
     Warns:
-        FormatWarning: a file that its library reads as it stands, but that seems to be cut or
-            damaged: a `.model` without what follows its pieces, a `vocab.txt` with a byte order
-            mark or with a token on two lines; a folder whose configuration names tokens that its
-            tokenizer lacks.
+        FormatWarning: A file that its library reads without complaint, but that seems truncated or
+            damaged: a `.model` without the sections after its pieces, a `vocab.txt` with a byte
+            order mark or with a token on two lines; a folder whose configuration names tokens that
+            its tokenizer lacks.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "bytes.tiktoken"

@@ -16,18 +16,18 @@ __all__ = ["Becomes"]
 
 
 class Becomes(BaseTokenizer):
-    """The part of `Tokenizer` for other interfaces."""
+    """The methods of `Tokenizer` that return another library's interface."""
 
     __slots__ = ()
 
     def as_tiktoken(self, name: str = "jeton") -> TiktokenEncoding:
-        """This tokenizer under the interface of `tiktoken.Encoding`, for code that calls that.
+        """This tokenizer with the interface of `tiktoken.Encoding`, for code that expects one.
 
         Args:
-            name: What the encoding is to be called.
+            name: The name of the encoding.
 
         Raises:
-            UnsupportedError: It is no byte-level BPE.
+            UnsupportedError: The tokenizer is not a byte-level BPE.
 
         Example:
             >>> import jeton
@@ -41,10 +41,10 @@ class Becomes(BaseTokenizer):
         return Encoding.of_tokenizer(self, name)
 
     def as_sentencepiece(self) -> SentencePieceProcessor:
-        """This tokenizer under the reading interface of `sentencepiece.SentencePieceProcessor`.
+        """This tokenizer with the reading interface of `sentencepiece.SentencePieceProcessor`.
 
         Raises:
-            UnsupportedError: It is no tokenizer as a SentencePiece `.model` file holds it.
+            UnsupportedError: A SentencePiece `.model` file cannot hold the tokenizer.
 
         Example:
             >>> import jeton
@@ -57,18 +57,17 @@ class Becomes(BaseTokenizer):
         return SentencePieceProcessor.of_tokenizer(self)
 
     def as_transformers(self) -> PreTrainedTokenizerFast:
-        """This tokenizer as a fast tokenizer of transformers, for code that takes one.
+        """This tokenizer as a fast tokenizer of transformers, for code that expects one.
 
-        A `PreTrainedTokenizerFast` with the same ids, special tokens, roles, chat template, sides
-        and longest input: what `AutoTokenizer` loads from the folder that `save` writes. It is
-        transformers' own: tokens that have a role are special ones, special tokens that are
-        spelled in text count unless `split_special_tokens=True` is said, and
-        `add_special_tokens` is on. A dropout of the model is off. What is changed in it does not
-        come back.
+        It is a `PreTrainedTokenizerFast` with the same ids, special tokens, roles, chat template,
+        sides and longest input: the one that `AutoTokenizer` loads from the folder that `save`
+        writes. It follows transformers' rules: tokens with a role are special tokens, special
+        tokens in text count unless `split_special_tokens=True`, and `add_special_tokens` is on.
+        Dropout of the model is off. Changes to it do not affect this tokenizer.
 
         Raises:
-            UnsupportedError: `tokenizer.json` cannot hold it exactly (`approximation` gives what
-                comes nearest); transformers is not installed.
+            UnsupportedError: `tokenizer.json` cannot hold it exactly (`approximation` returns the
+                nearest tokenizer that fits); transformers is not installed.
 
         Example:
             >>> import jeton

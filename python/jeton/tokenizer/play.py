@@ -1,7 +1,7 @@
 """`tok.play()`: opens the page of `jeton play` with a tokenizer.
 
 The page uses all of jeton, so its package is in a layer above this one; `jeton/__init__.py`, which
-knows both, gives `Tokenizer` the function that opens a page.
+imports both, sets the function that opens a page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Plays", "ServedPage"]
 
 
 class ServedPage(Protocol):
-    """What this module uses of `jeton.play.Page`."""
+    """The part of `jeton.play.Page` that this module uses."""
 
     url: str
 
@@ -25,7 +25,7 @@ class ServedPage(Protocol):
 
 
 class OpensPage(Protocol):
-    """Starts a page with tokenizers, by the names that their cards show, and a text."""
+    """Starts a page with tokenizers, each under the name on its card, and a text."""
 
     def __call__(self, tokenizers: Mapping[str, BaseTokenizer], text: str) -> ServedPage: ...
 
@@ -40,20 +40,20 @@ class Plays(BaseTokenizer):
     def play(
         self, text: str = "", *, beside: Mapping[str, BaseTokenizer] | None = None
     ) -> ServedPage:
-        """The page of `jeton play` with this tokenizer; a notebook shows it in a frame.
+        """Opens the page of `jeton play` with this tokenizer; a notebook shows it in a frame.
 
-        It is served on this machine, under a secret address, until it is closed or the program
-        ends.
+        It is served on this machine, at a secret address, until it is closed or the program ends.
 
         Args:
             text: The text to begin with.
-            beside: Other tokenizers to compare with, by the names that their cards show.
+            beside: Other tokenizers to compare with, by the names on their cards.
 
         Returns:
             A `jeton.play.Page`: `url` is its address, `close()` ends it.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`, or `beside` no mapping of names to tokenizers.
+            ArgumentTypeError: `text` is not a `str`, or `beside` not a mapping of names to
+                tokenizers.
             UnsupportedError: starlette or uvicorn is not installed (`pip install 'jeton[play]'`).
 
         Example:

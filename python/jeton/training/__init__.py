@@ -1,6 +1,6 @@
-"""Trainers: from text to a tokenizer. Parameters go to the constructor, data to `train`.
+"""Trainers: turn text into a tokenizer. Parameters go to the constructor, data to `train`.
 
-One file a trainer; `trainer` holds what those that train from words share.
+There is one file per trainer; `trainer` has the base classes.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import check_kind, check_text, checked_characters, checked_int, names_checked
@@ -33,97 +33,90 @@ TieBreak: TypeAlias = Literal[
 ]
 
 
-def _marks_in_front() -> pre_tokenizers.Sequence:
-    """What puts a `▁` in front of each stretch between special tokens.
-
-    Spaces of the text are written `▁` before, so none is taken for the one in front.
-    """
-    space = pre_tokenizers.Metaspace(" ", prepend_scheme="always", split=False)
-    return pre_tokenizers.Sequence(
-        [space, pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=False)]
-    )
-
-
 class BPETrainer(WordTrainer):
-    r"""Trains byte pair encodings: the most frequent pair of neighbours becomes a token, and again.
+    r"""Trains byte pair encodings: it merges the most frequent pair of neighbours, repeatedly.
 
     Args:
-        vocab_size: How many tokens there are in the end, special ones and alphabet included; or
-            several such sizes, for `train_all`. 30,000 by default.
-        new_tokens: How many tokens more there are in the end than `start_from` has, instead of
-            `vocab_size`; new special tokens and characters are among them.
-        pattern: How text is cut into words, which no merge crosses: the name of a known pattern
+        vocab_size: The size of the vocabulary, including special tokens and alphabet; or several
+            sizes, for `train_all`. 30,000 by default.
+        new_tokens: How many tokens to add to those of `start_from`, instead of `vocab_size`;
+            includes new special tokens and characters.
+        pattern: How text is split into words, which no merge crosses: the name of a known pattern
             (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
-            an expression in tiktoken's dialect whose matches are the words; or several of them in
-            a list, which split one after another (`jeton.patterns()["deepseek_v3"].expressions`).
-        normalizer: What happens to text first. With SentencePiece's alphabet one of its rules, by
-            name or as a `Precompiled` map, as for `UnigramTrainer`: by default `"nmt_nfkc"`.
-        pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
-        post_processor: The special tokens around a text, for the tokenizer that comes out.
-        decoder: From tokens back to text, likewise; by default the one that fits.
+            a regular expression in tiktoken's dialect whose matches are the words; or a list of
+            several, which split in order (`jeton.patterns()["deepseek_v3"].expressions`).
+        normalizer: Changes the text first. With SentencePiece's alphabet one of its rules, by name
+            or as a `Precompiled` map, as for `UnigramTrainer`: by default `"nmt_nfkc"`.
+        pre_tokenizer: Splits the text, if a pattern is not enough; instead of `pattern`.
+        post_processor: The post-processor of the trained tokenizer.
+        decoder: The decoder of the trained tokenizer; by default the one that fits.
         special_tokens: Special tokens; they have the first ids (but see `byte_order`), and no word
-            spans one. With SentencePiece's alphabet those beside its own, on the first free ids.
+            contains one. With SentencePiece's alphabet they are added to its own special tokens,
+            on the first free ids.
         min_frequency: A pair less frequent than this is not merged.
-        max_token_length: A token that is merged has at most so many bytes (or characters, as the
-            alphabet has it); with SentencePiece's alphabet 16 if nothing is given. It has fewer
-            with `tie_break="huggingface"`, where two always make a token: tokenizers has it so.
-        alphabet: What a word is before the first merge: its `"bytes"`, all 256 of which are in the
-            vocabulary, or its `"characters"`. `"sentencepiece"`: the pieces that SentencePiece
-            learns, for a `.model` file: they keep to scripts, numbers and spaces, and words begin
-            with `▁` for the space before them. By default bytes, or as `start_from` has it. An
-            alphabet of characters that is larger than `vocab_size` is kept whole, with a warning,
-            and nothing is merged; of SentencePiece's it is an error.
-        byte_order: Which ids bytes have: those that tokenizers gives them, behind the special
-            tokens, `!` first (`"printable"`, the default); or 0 to 255 by `"value"`, as minbpe and
-            rustbpe have them, special tokens behind all others. By value, the merges are minbpe's
-            with `tie_break="first"` and rustbpe's with `tie_break="huggingface"`, as long as no two
-            merges make one token, for which those have an id each.
-        initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
-        limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
-        character_coverage: What share of the corpus's characters the alphabet shall make up, as
-            `0.9995`, which it is with SentencePiece's; the rarest beyond that are dropped.
-        unk_token: What stands for a character outside the alphabet; a special token, with id 0
-            unless `special_tokens` names it elsewhere. With SentencePiece's alphabet by default
-            `"<unk>"`.
-        continuing_subword_prefix: Put before each character but the first of a word, as `"##"`.
-        end_of_word_suffix: Put after the last character of a word, as `"</w>"`.
-        separate_suffix: The suffix is a symbol of its own, not a part of the last character.
-        tie_break: Which of equally frequent pairs is merged first: that with the smallest left,
+        max_token_length: The maximum length of a merged token in bytes (or characters, depending on
+            the alphabet); with SentencePiece's alphabet 16 by default. With
+            `tie_break="huggingface"` tokens are shorter than this, except that two symbols may
+            always be merged, as in tokenizers.
+        alphabet: What a word is split into before the first merge: its `"bytes"`, all 256 of which
+            are in the vocabulary, or its `"characters"`. With `"sentencepiece"`, the pieces are
+            those that SentencePiece learns, for a `.model` file: they do not cross scripts, numbers
+            and spaces, and words begin with `▁` for the space before them. By default bytes, or
+            that of `start_from`. If an alphabet of characters is larger than `vocab_size`, it is
+            kept as a whole, with a warning, and nothing is merged; for SentencePiece's alphabet
+            this is an error.
+        byte_order: The ids of bytes: those of tokenizers, after the special tokens, `!` first
+            (`"printable"`, the default); or 0 to 255 by `"value"`, as in minbpe and rustbpe, with
+            special tokens after all others. By value, the merges are minbpe's with
+            `tie_break="first"` and rustbpe's with `tie_break="huggingface"`, unless two merges
+            result in the same token, which has two ids there.
+        initial_alphabet: Characters of the alphabet, even if the corpus lacks them.
+        limit_alphabet: The maximum number of characters in the alphabet; the rarest are dropped.
+        character_coverage: The share of the corpus's characters that the alphabet covers, such as
+            `0.9995`, the default with SentencePiece's alphabet; the rarest others are dropped.
+        unk_token: The token for a character outside of the alphabet; a special token, with id 0
+            unless it is in `special_tokens`. With SentencePiece's alphabet by default `"<unk>"`.
+        continuing_subword_prefix: A prefix of each character of a word except the first, as `"##"`.
+        end_of_word_suffix: A suffix of the last character of a word, as `"</w>"`.
+        separate_suffix: Whether the suffix is a separate symbol, not part of the last character.
+        tie_break: Which of equally frequent pairs is merged first: the one with the smallest left,
             then right id (`"huggingface"`); the greatest (`"lexicographic"`) or smallest
-            (`"alphabetic"`) pair of byte strings; the one met `"first"`; that which makes the
-            shortest token, of equally short ones the smallest (`"sentencepiece"`). By default
-            Hugging Face's, with SentencePiece's alphabet its own.
+            (`"alphabetic"`) pair of byte strings; the one seen `"first"`; the one with the shortest
+            merged token, then the smallest (`"sentencepiece"`). By default Hugging Face's, and with
+            SentencePiece's alphabet its own.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
-            stages are kept where none are given here, or a list of merges, whose tokens come after
+            stages are kept unless others are given, or a list of merges, whose tokens come after
             the alphabet. New ids come after the largest.
-        max_word_length: A word of more characters is cut, between characters, into words of so
-            many and a rest; a warning says how often. `None`: none is.
+        max_word_length: Longer words are split, between characters, into words of this length and
+            a rest; a warning says how often. `None`: no limit.
         min_word_count: Words that occur less often are left out; a warning says how many.
-        add_dummy_prefix: For SentencePiece's alphabet, as are all that follow, and as for
-            `UnigramTrainer`: a space is put in front of each text.
-        remove_extra_whitespaces: Spaces at the ends are removed, and runs of them made one.
-        split_by_whitespace: No piece goes across a space.
-        treat_whitespace_as_suffix: Spaces end words instead of beginning them.
-        allow_whitespace_only_pieces: There may be pieces of several spaces.
-        split_by_unicode_script: No piece has characters of two scripts; digits and punctuation are
-            a script of their own.
-        split_by_number: Digits do not stand beside letters.
-        split_digits: Each digit is a piece by itself.
-        user_defined_symbols: Texts that are always a token of their own; their ids come after those
-            of special tokens.
-        byte_fallback: Text that no piece covers is written as `<0xNN>` tokens; they come next.
+        add_dummy_prefix: Whether to put a space in front of each text. This and all options below
+            are for SentencePiece's alphabet, and as for `UnigramTrainer`.
+        remove_extra_whitespaces: Whether to remove spaces at the ends, and to make runs of spaces
+            one.
+        split_by_whitespace: Whether pieces must not contain a space in the middle.
+        treat_whitespace_as_suffix: Whether spaces end words instead of beginning them.
+        allow_whitespace_only_pieces: Whether there may be pieces of several spaces.
+        split_by_unicode_script: Whether pieces must not mix scripts; digits and punctuation count
+            as a script.
+        split_by_number: Whether pieces must not mix digits and letters.
+        split_digits: Whether each digit is a separate piece.
+        user_defined_symbols: Texts that always become a token of their own; their ids come after
+            those of special tokens.
+        byte_fallback: Whether text that no piece covers becomes `<0xNN>` tokens; their ids come
+            next.
         bos_token: The token at the beginning of a text.
         eos_token: The token at the end of a text.
-        pad_token: The token that fills rows.
+        pad_token: The padding token.
         unk_id: The id of `unk_token`.
-        bos_id: Its id; `None` for no such token.
-        eos_id: Its id; `None` for no such token.
-        pad_id: Its id; `None` for no such token.
-        hard_vocab_limit: A corpus that does not support `vocab_size` is an error; otherwise there
-            are fewer tokens.
+        bos_id: The id of `bos_token`; `None` for no such token.
+        eos_id: The id of `eos_token`; `None` for no such token.
+        pad_id: The id of `pad_token`; `None` for no such token.
+        hard_vocab_limit: Whether a corpus that is too small for `vocab_size` is an error; otherwise
+            there are fewer tokens.
 
     Raises:
-        ArgumentError: A parameter that makes no sense, by name.
+        ArgumentError: A parameter has an invalid value; the message names it.
 
     Example:
         >>> import jeton
@@ -189,7 +182,7 @@ class BPETrainer(WordTrainer):
         check_kind("separate_suffix", separate_suffix, bool, "a bool")
         self.start = Start.of(start_from)
         self.vocab_sizes = self._sizes(vocab_size, new_tokens)
-        known = self.start.options
+        start_options = self.start.options
         own = {
             "unk_token": unk_token,
             "continuing_subword_prefix": continuing_subword_prefix,
@@ -198,14 +191,20 @@ class BPETrainer(WordTrainer):
         for name, text in own.items():
             if text is not None and not check_text(name, text):
                 raise ArgumentError(f"{name} is empty; leave it out, or give a text")
-        affixes = {name: own[name] or known.get(name) for name in _AFFIXES}
-        separate_suffix = separate_suffix or known.get("separate_suffix", False)
-        if known:
-            _check_kept({**affixes, "separate_suffix": separate_suffix}, known)
-        if byte_order is not None and known:
+        affixes = {name: own[name] or start_options.get(name) for name in _AFFIXES}
+        separate_suffix = separate_suffix or start_options.get("separate_suffix", False)
+        if start_options:
+            # The tokens to start from are spelled with their prefix and suffix.
+            for name, value in {**affixes, "separate_suffix": separate_suffix}.items():
+                if (value or None) != (start_options[name] or None):
+                    raise ArgumentError(
+                        f"{name}={value!r} differs from that of start_from "
+                        f"({start_options[name]!r}) and would change its merges; leave it out"
+                    )
+        if byte_order is not None and start_options:
             raise ArgumentError("byte_order: start_from has its bytes already, and keeps their ids")
         if alphabet is None:
-            alphabet = known.get("alphabet", "bytes")
+            alphabet = start_options.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
         self._refuse_others(sentencepiece)
         if sentencepiece:
@@ -262,7 +261,7 @@ class BPETrainer(WordTrainer):
         if sentencepiece:
             if normalizer is not None:
                 normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
-            unk_token = unk_token or known["unk_token"]
+            unk_token = unk_token or start_options["unk_token"]
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
                 pre_tokenizer = self.start.tokenizer.pre_tokenizer
@@ -277,12 +276,12 @@ class BPETrainer(WordTrainer):
                 "alphabet": "characters" if sentencepiece else alphabet,
                 "byte_order": byte_order or "printable",
                 "sentencepiece": sentencepiece,
-                "byte_fallback": known.get("byte_fallback", False),
+                "byte_fallback": start_options.get("byte_fallback", False),
                 **(rules if sentencepiece else {}),
                 "initial_alphabet": required,
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,
-                "unk_token": unk_token or known.get("unk_token"),
+                "unk_token": unk_token or start_options.get("unk_token"),
                 **affixes,
                 "separate_suffix": separate_suffix,
                 "tie_break": "huggingface" if tie_break is None else tie_break,
@@ -315,7 +314,7 @@ class BPETrainer(WordTrainer):
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> dict[int, Tokenizer]:
-        """The tokenizers of all sizes, by size, from one run; each is what training for it gives.
+        """The tokenizers of all sizes, by size, from one run; each equals training for that size.
 
         Args:
             data: As for `train`.
@@ -330,8 +329,7 @@ class BPETrainer(WordTrainer):
         Raises:
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words; a size that does not hold the tokens to start
-                from.
+            TrainingError: A corpus without words; a size smaller than the tokens to start from.
 
         Example:
             >>> import jeton
@@ -351,11 +349,11 @@ class BPETrainer(WordTrainer):
         counts = self._counts(data, reading)
         self._check_words(counts)
         sizes = self.vocab_sizes
-        trained = _core.train_sizes(
+        models = _core.train_sizes(
             self._algorithm, counts, self.parameters, list(sizes), core_watch(watch)
         )
         tokenizers = {
-            size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
+            size: self._tokenizer(model) for size, model in zip(sizes, models, strict=True)
         }
         smallest, largest = sizes[0], sizes[-1]
         warn_if_short(largest, tokenizers[largest], self._lacking)
@@ -364,23 +362,23 @@ class BPETrainer(WordTrainer):
         return tokenizers
 
     def _refuse_others(self, sentencepiece: bool) -> None:
-        """Refuses parameters that were given and that this alphabet has no use for."""
+        """Raises for parameters that this alphabet would ignore."""
         fresh = self.start.tokenizer is None
-        refused: dict[tuple[str, ...], str] = {}
+        reasons: dict[tuple[str, ...], str] = {}
         if not sentencepiece:
-            refused[_FOR_PIECES] = "is for alphabet='sentencepiece'"
+            reasons[_FOR_PIECES] = "is for alphabet='sentencepiece'"
         elif fresh and self.start.merges:
             raise ArgumentError(
                 "start_from: alphabet='sentencepiece' continues a tokenizer, not merges alone"
             )
         elif fresh:
-            refused[_FOR_WORDS] = "is not for alphabet='sentencepiece', which has its own"
+            reasons[_FOR_WORDS] = "is not for alphabet='sentencepiece', which has its own"
         else:
             rules = ("split_by_unicode_script", "split_by_number", "split_digits")
             names = tuple(name for name in _FOR_PIECES if name not in rules)
-            refused[names] = "is what start_from has; leave it out"
-            refused["pattern", "pre_tokenizer"] = "is not for alphabet='sentencepiece'"
-        for names, why in refused.items():
+            reasons[names] = "is taken from start_from; leave it out"
+            reasons["pattern", "pre_tokenizer"] = "is not for alphabet='sentencepiece'"
+        for names, why in reasons.items():
             for name in names:
                 if self._given.get(name) is not None:
                     raise ArgumentError(f"{name} {why}")
@@ -388,11 +386,11 @@ class BPETrainer(WordTrainer):
     def _sizes(
         self, vocab_size: int | Sequence[int] | None, new_tokens: int | Sequence[int] | None
     ) -> tuple[int, ...]:
-        """How many tokens there are in the end."""
+        """The sizes of the vocabulary, in tokens."""
         if new_tokens is None:
             return _sizes("vocab_size", 30_000 if vocab_size is None else vocab_size)
         if vocab_size is not None:
-            raise ArgumentError("vocab_size and new_tokens both say how many tokens; give one")
+            raise ArgumentError("vocab_size and new_tokens both set the number of tokens; give one")
         if self.start.tokenizer is None:
             raise ArgumentError(
                 "new_tokens counts from the tokens of a tokenizer (give start_from, or vocab_size)"
@@ -400,7 +398,7 @@ class BPETrainer(WordTrainer):
         there = self.start.tokenizer.vocab_size
         return tuple(there + size for size in _sizes("new_tokens", new_tokens))
 
-    def _essentials(self) -> dict[str, Any]:
+    def _essentials(self) -> dict[str, object]:
         sizes = self.vocab_sizes
         return {**super()._essentials(), "vocab_size": sizes[0] if len(sizes) == 1 else [*sizes]}
 
@@ -419,42 +417,46 @@ class BPETrainer(WordTrainer):
         return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
 
     def _check_decodable(self) -> None:
-        """A prefix or suffix tells where words part only if the spaces there are no words' part."""
+        """A prefix or suffix can replace the spaces between words only if words have no spaces."""
         name = next((name for name in reversed(_AFFIXES) if self.parameters[name]), None)
         if name is None:
             return
         if self.parameters["alphabet"] == "bytes":
             raise ArgumentError(
-                f"{name} does not go with this alphabet, whose decoder would leave it in the text; "
-                "use alphabet='characters' with pattern='whitespace'"
+                f"{name} does not work with this alphabet, whose decoder would leave it in the "
+                "text; use alphabet='characters' with pattern='whitespace'"
             )
         if self.pre_tokenizer is None:
             return
         counts = WordCounts.count(iter(["a b"]), pre_tokenizer=self.pre_tokenizer)
         if {word for word, _ in counts.items()} not in ({"a", "b"}, {"a b"}):
             raise ArgumentError(
-                f"{name} does not go with a pattern or pre_tokenizer that keeps the spaces between "
-                "words: they would come twice in decoded text; use pattern='whitespace', or give "
-                "the decoder"
+                f"{name} does not work with a pattern or pre_tokenizer that keeps the spaces "
+                "between words: decoded text would have them twice; use pattern='whitespace', or "
+                "give the decoder"
             )
 
-    def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
+    def _splitter(self) -> pre_tokenizers.PreTokenizer | None:
         if not self.parameters["sentencepiece"]:
             return self.pre_tokenizer
-        # The tokenizer cuts nothing: since no word that it is trained from spans a space or the end
-        # of a line, no merge does.
+        # The tokenizer itself does not split: the words of training do not cross a space or the end
+        # of a line, so merges do not either.
         lines = pre_tokenizers.Split("\n", behavior="removed")
         words = pre_tokenizers.Split("▁", behavior="merged_with_next")
         steps = getattr(self.normalizer, "steps", (self.normalizer,))
         if any(isinstance(step, normalizers.Prepend) for step in steps):
             return pre_tokenizers.Sequence([lines, words])
-        return pre_tokenizers.Sequence([_marks_in_front(), lines, words])
+        # A `▁` in front of each stretch between special tokens. The spaces of the text are `▁`
+        # already, so the one that is added as a space cannot be confused with them.
+        add_space = pre_tokenizers.Metaspace(" ", prepend_scheme="always", split=False)
+        replace_space = pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=False)
+        return pre_tokenizers.Sequence([add_space, replace_space, lines, words])
 
     def _boundaries(self) -> tuple[str, ...]:
-        given = [token.content for token in self.start.added_tokens]
+        start_tokens = [token.content for token in self.start.added_tokens]
         if self.parameters["sentencepiece"]:
-            given.append(self.parameters["unk_token"])
-        return tuple(dict.fromkeys([*given, *self.special_tokens]))
+            start_tokens.append(self.parameters["unk_token"])
+        return tuple(dict.fromkeys([*start_tokens, *self.special_tokens]))
 
     def _special_ids(self) -> dict[str, int]:
         is_first = self.start.tokenizer is None and self.parameters["byte_order"] != "value"
@@ -464,8 +466,8 @@ class BPETrainer(WordTrainer):
         if self.parameters["byte_order"] == "value":
             return numbered(self.special_tokens, model.vocab(), is_raw=True)
         unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
-        added = self.start.with_ids(self.special_tokens)
-        return [token for token in added if token.content != unknown]
+        tokens = self.start.with_ids(self.special_tokens)
+        return [token for token in tokens if token.content != unknown]
 
     def _decoder(self) -> decoders.Decoder:
         if self.parameters["alphabet"] == "bytes" or _spells_bytes(self.pre_tokenizer):
@@ -511,7 +513,7 @@ _FOR_WORDS = (
     "byte_order",
     "max_word_length",
 )
-"""The parameters that it has no use for."""
+"""The parameters that SentencePiece's alphabet ignores."""
 
 
 def _spells_bytes(stage: pre_tokenizers.PreTokenizer | None) -> bool:
@@ -521,24 +523,14 @@ def _spells_bytes(stage: pre_tokenizers.PreTokenizer | None) -> bool:
     return isinstance(stage, pre_tokenizers.ByteLevel)
 
 
-def _check_kept(affixes: dict[str, Any], known: dict[str, Any]) -> None:
-    """Tokens that training starts from are spelled with the prefix and suffix that they have."""
-    for name, value in affixes.items():
-        if (value or None) != (known[name] or None):
-            raise ArgumentError(
-                f"{name}={value!r} is not what start_from has ({known[name]!r}), and would change "
-                "its merges; leave it out"
-            )
-
-
-def _sizes(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
-    if isinstance(given, (list, tuple, range)):
-        if not given:
+def _sizes(name: str, value: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(value, (list, tuple, range)):
+        if not value:
             raise ArgumentError(f"{name} holds no sizes; give at least one")
-        return tuple(sorted({checked_int(f"each of {name}", size, 0) for size in given}))
+        return tuple(sorted({checked_int(f"each of {name}", size, 0) for size in value}))
     try:
-        return (checked_int(name, given, 0),)
+        return (checked_int(name, value, 0),)
     except ArgumentTypeError:
         raise ArgumentTypeError(
-            f"{name} must be an int or a list of int, not {type(given).__name__}"
+            f"{name} must be an int or a list of int, not {type(value).__name__}"
         ) from None

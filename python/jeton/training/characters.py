@@ -1,9 +1,8 @@
-"""Trains tokenizers with one token a character."""
+"""Trains tokenizers with one token per character."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_texts, names_checked
@@ -13,26 +12,26 @@ from jeton.corpora.counting import COUNTS_NEED, Counting, Reading, first_stages
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
-from jeton.training.trainer import Told, Trainer
+from jeton.training.trainer import CoreWatch, Trainer
 
 __all__ = ["CharTrainer"]
 
 
 class CharTrainer(Trainer):
-    """Trains a tokenizer with one token a character.
+    """Trains a tokenizer with one token per character.
 
-    `train` takes a text itself, or a corpus; the path of a file is given as a `pathlib.Path`.
+    `train` takes a text itself, or a corpus; give the path of a file as a `pathlib.Path`.
 
     The alphabet is the distinct characters of the training text, in the order of code points. It
-    is closed: a character that was not seen is an error that names it and its place. With
-    `unk_token` it is open: that token has id 0, and stands for every character that was not seen.
+    is closed: an unseen character is an error that names it and its position. With `unk_token` it
+    is open: that token has id 0, and every unseen character is encoded to it.
 
     Args:
-        unk_token: What stands for unseen characters; `None` for a closed alphabet.
-        special_tokens: Special tokens; their ids come after the characters'.
+        unk_token: The token for unseen characters; `None` for a closed alphabet.
+        special_tokens: Special tokens; their ids come after those of the characters.
 
     Raises:
-        ArgumentError: A parameter that makes no sense, by name.
+        ArgumentError: A parameter has an invalid value; the message names it.
 
     Example:
         >>> import jeton
@@ -64,9 +63,9 @@ class CharTrainer(Trainer):
 
     def _check_words(self, counts: _core.WordCounts) -> None:
         if not len(counts) and self.unk_token is None:
-            raise TrainingError("the text has no characters, and a closed alphabet needs one")
+            raise TrainingError("the text has no characters, but a closed alphabet needs one")
 
-    def _trained(self, counts: _core.WordCounts, told: Told | None) -> Tokenizer:
+    def _train(self, counts: _core.WordCounts, watch: CoreWatch | None) -> Tokenizer:
         characters = {character for word in WordCounts.of_core(counts) for character in word}
         unseen = () if self.unk_token is None else (self.unk_token,)
         alphabet = [*unseen, *sorted(characters.difference(unseen))]
@@ -86,5 +85,5 @@ class CharTrainer(Trainer):
     def _counting(self) -> Counting:
         return Counting(first_stages(None, pre_tokenizers.FixedLength(1), ()), COUNTS_NEED)
 
-    def _essentials(self) -> dict[str, Any]:
+    def _essentials(self) -> dict[str, object]:
         return {"unk_token": self.unk_token, "special_tokens": list(self.special_tokens)}

@@ -1,4 +1,4 @@
-"""What trainers in SentencePiece's style share: parameters, what is counted, and the tokenizer."""
+"""What trainers in SentencePiece's style share: parameters, counting, and the tokenizer."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def piece_parameters(
     min_word_count: int,
     **others: Any,
 ) -> dict[str, Any]:
-    """The parameters of a trainer of pieces as the core takes them, all but the last kind checked.
+    """The parameters of a trainer of pieces as the core takes them; `others` are not checked.
 
     Raises:
-        ArgumentError: One that makes no sense, by name.
+        ArgumentError: A parameter has an invalid value; the message names it.
     """
     symbols = checked_texts("user_defined_symbols", user_defined_symbols)
     if style == "sentencepiece":
-        # As the model sees text: it never sees a space.
+        # The model never sees a space.
         symbols = tuple(symbol.replace(" ", "▁") for symbol in symbols)
     normalization, charsmap = _normalization(normalizer, style)
     parameters = {
@@ -59,18 +59,18 @@ def piece_parameters(
     for name in OWN_TOKENS:
         token = parameters[f"{name}_token"]
         if isinstance(token, str) and (not token or "\0" in token):
-            raise ArgumentError(f"{name}_token must not be empty, nor hold U+0000")
+            raise ArgumentError(f"{name}_token must not be empty or contain U+0000")
     return parameters
 
 
 def piece_counting(algorithm: SentencePieceAlgorithm, parameters: dict[str, Any]) -> Counting:
-    """What is counted for a `.model` file: texts, or parts of them that are normalized alike."""
+    """How to count for a `.model` file: texts, or parts of them that are normalized alike."""
     separators = _core.sentencepiece_separators(algorithm, parameters)
     return Counting(separators, piece_needs(parameters))
 
 
 def piece_needs(parameters: dict[str, Any]) -> Needs:
-    """The memory that training needs at most; the rules of Unicode are compiled once."""
+    """The maximum memory of training; Unicode's rules are compiled once."""
     rules = 8_000_000 if parameters["normalization"] == "identity" else 64_000_000
     return rules + TOKEN_NEEDS * parameters["vocab_size"], 64, 48
 
@@ -83,7 +83,7 @@ def piece_tokenizer(model: _core.Model) -> Tokenizer:
 def _normalization(
     normalizer: str | normalizers.Normalizer, style: str
 ) -> tuple[str, bytes | None]:
-    """The name of the rules of a SentencePiece model, and their character map if it is given."""
+    """The name of a SentencePiece model's rules, and the character map for `"user_defined"`."""
     if isinstance(normalizer, str):
         return check_text("normalizer", normalizer), None
     if not isinstance(normalizer, normalizers.Normalizer):

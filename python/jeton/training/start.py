@@ -1,4 +1,4 @@
-"""What byte pair training continues from: `start_from=`."""
+"""The tokenizer or merges that BPE training continues from: `start_from=`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Start"]
 
 @dataclass(frozen=True)
 class Start:
-    """What training continues from."""
+    """The tokenizer or merges that training continues from."""
 
     tokenizer: Tokenizer | None
     merges: list[tuple[bytes, bytes]]
@@ -24,28 +24,29 @@ class Start:
     """Whether the tokenizer was a SentencePiece model."""
 
     @classmethod
-    def of(cls, given: object) -> Start:
-        """The start that was given, if one was."""
-        if given is None:
+    def of(cls, start_from: object) -> Start:
+        """The start for a value of `start_from`."""
+        if start_from is None:
             return cls(None, [])
-        if isinstance(given, Tokenizer):
-            is_sentencepiece = isinstance(given.model, models.SentencePiece)
-            given = _by_merges(given)
-            if not isinstance(given.model, models.BPE):
+        if isinstance(start_from, Tokenizer):
+            is_sentencepiece = isinstance(start_from.model, models.SentencePiece)
+            tokenizer = _with_merges(start_from)
+            if not isinstance(tokenizer.model, models.BPE):
                 raise ArgumentTypeError(
-                    f"start_from: this tokenizer's model is {type(given.model).__name__}, and has "
-                    "no merges to continue from"
+                    f"start_from: this tokenizer's model is {type(tokenizer.model).__name__}, "
+                    "which has no merges to continue from"
                 )
-            return cls(given, list(given.merges), is_sentencepiece)
-        if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+            return cls(tokenizer, list(tokenizer.merges), is_sentencepiece)
+        if isinstance(start_from, (str, bytes)) or not isinstance(start_from, Iterable):
             raise ArgumentTypeError(
-                f"start_from must be a Tokenizer or a list of merges, not {type(given).__name__}"
+                "start_from must be a Tokenizer or a list of merges, not "
+                f"{type(start_from).__name__}"
             )
-        return cls(None, [_merge(number, pair) for number, pair in enumerate(given)])
+        return cls(None, [_merge(number, pair) for number, pair in enumerate(start_from)])
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the tokenizer's model says that training takes as a parameter."""
+        """The options of the tokenizer's model that are parameters of training."""
         if self.tokenizer is None:
             return {}
         model = self.tokenizer.model
@@ -66,22 +67,27 @@ class Start:
         return [] if self.tokenizer is None else list(self.tokenizer.added_tokens)
 
     @property
-    def parameter(self) -> Any:
-        """The start as the core takes it."""
+    def parameter(
+        self,
+    ) -> (
+        tuple[list[tuple[bytes, int]], list[tuple[str, int | None]], list[tuple[bytes, bytes]]]
+        | None
+    ):
+        """The vocabulary, added tokens and merges to start from, as the core takes them."""
         if self.tokenizer is None:
             return ([], [], self.merges) if self.merges else None
-        added = [(token.content, token.id) for token in self.added_tokens]
-        return (list(self._vocab().items()), added, self.merges)
+        tokens = [(token.content, token.id) for token in self.added_tokens]
+        return (list(self._vocab().items()), tokens, self.merges)
 
     def with_ids(self, special_tokens: Iterable[str]) -> list[AddedToken]:
-        """The added tokens there are, and new special ones with the ids that come next."""
-        added = self.added_tokens
-        known = {token.content: token.id or 0 for token in added}
+        """The existing added tokens, and new special ones with the ids that come next."""
+        old = self.added_tokens
+        ids = {token.content: token.id or 0 for token in old}
         vocab = self._vocab()
         model = None if self.tokenizer is None else self.tokenizer.model
         is_raw = isinstance(model, models.BPE) and model.alphabet == "bytes"
-        new = [token for token in special_tokens if token not in known]
-        return [*added, *numbered(new, vocab, known.values(), is_raw=is_raw)]
+        new = [token for token in special_tokens if token not in ids]
+        return [*old, *numbered(new, vocab, ids.values(), is_raw=is_raw)]
 
     def _vocab(self) -> dict[bytes, int]:
         if self.tokenizer is None:
@@ -95,37 +101,37 @@ class Start:
 def numbered(
     special_tokens: Iterable[str],
     vocab: Mapping[bytes, int],
-    taken: Iterable[int] = (),
+    other_ids: Iterable[int] = (),
     *,
     is_raw: bool,
 ) -> list[AddedToken]:
     """Special tokens with the ids that they have in a vocabulary, or else those that come next.
 
-    In a model of raw bytes (`is_raw`), a token of text is spelled as a special token only where
-    both are visible ASCII: other bytes are written in other characters.
+    In a model of raw bytes (`is_raw`), a token of text has the spelling of a special token only if
+    both are visible ASCII: other bytes are written as other characters.
     """
-    following = max([-1, *vocab.values(), *taken]) + 1
-    added = []
+    next_id = max([-1, *vocab.values(), *other_ids]) + 1
+    tokens = []
     for token in dict.fromkeys(special_tokens):
-        spelled = token.encode()
-        may_be_text = not is_raw or all(0x21 <= byte <= 0x7E for byte in spelled)
-        id = vocab.get(spelled) if may_be_text else None
+        spelling = token.encode()
+        may_be_text = not is_raw or all(0x21 <= byte <= 0x7E for byte in spelling)
+        id = vocab.get(spelling) if may_be_text else None
         if id is None:
-            id, following = following, following + 1
-        added.append(AddedToken(token, id, special=True))
-    return added
+            id, next_id = next_id, next_id + 1
+        tokens.append(AddedToken(token, id, special=True))
+    return tokens
 
 
-def _by_merges(tokenizer: Tokenizer) -> Tokenizer:
-    """A SentencePiece model of BPE as the same tokenizer with merges."""
+def _with_merges(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer; a SentencePiece BPE as the same tokenizer with merges."""
     if not isinstance(tokenizer.model, models.SentencePiece):
         return tokenizer
     try:
         return Tokenizer.from_json(tokenizer.to_json())
     except UnsupportedError as error:
         raise ArgumentError(
-            f"start_from: this SentencePiece model has no equal with merges: {error}; if it is a "
-            'BPE, start_from=tok.approximation("tokenizer.json") continues from the closest one'
+            f"start_from: this SentencePiece model has no equivalent with merges: {error}; if it "
+            'is a BPE, start_from=tok.approximation("tokenizer.json") continues from the nearest'
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""What trainers share: counting, training, and the stages around a model of words."""
+"""Base classes of trainers: counting, training, and the stages around a model of words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Algorithm", "Told", "Trainer", "WordTrainer", "core_watch", "warn_if_short"]
+__all__ = ["Algorithm", "CoreWatch", "Trainer", "WordTrainer", "core_watch", "warn_if_short"]
 
 Algorithm: TypeAlias = Literal[
     "bpe", "wordpiece", "word_level", "unigram", "sentencepiece unigram", "sentencepiece bpe"
@@ -42,19 +42,19 @@ Algorithm: TypeAlias = Literal[
 
 Phase: TypeAlias = Literal["merging", "seeding", "fitting"]
 
-Told: TypeAlias = Callable[[Phase, int, int], None]
-"""What the core calls while it trains: with the phase, and how many steps of how many are done."""
+CoreWatch: TypeAlias = Callable[[Phase, int, int], None]
+"""Called by the core during training, with the phase, the number of steps so far and in all."""
 
 
-def core_watch(watch: Callable[[Progress], None] | None) -> Told | None:
-    """What the core shall call, for a caller who watches."""
+def core_watch(watch: Callable[[Progress], None] | None) -> CoreWatch | None:
+    """A function for the core that calls `watch` with a `Progress`."""
     if watch is None:
         return None
     return lambda phase, done, total: watch(Progress(phase, done, total))
 
 
 class Trainer:
-    """What all trainers share: from a corpus to words, and from these to a tokenizer."""
+    """Base class of all trainers: turns a corpus into words, and these into a tokenizer."""
 
     @names_checked
     def train(
@@ -69,49 +69,48 @@ class Trainer:
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> Tokenizer:
-        """The tokenizer that a corpus asks for; of several sizes, the largest.
+        """Trains a tokenizer on a corpus; with several sizes, returns the largest.
 
-        The result depends on the texts and how often each occurs; where the first of equals is
-        taken, also on their order. It never depends on the number of threads.
+        The result depends on the texts and how often each occurs; if ties are broken by the first
+        occurrence, also on their order. It never depends on the number of threads.
 
         Args:
-            data: An iterable of texts; or the path of a file of UTF-8, of a folder of such files,
-                or a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
+            data: An iterable of texts; or the path of a UTF-8 file, of a folder of such files, or
+                a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
                 `WordCounts`. Files may be compressed by gzip or Zstandard; `.jsonl` and `.ndjson`
-                are JSON lines, `.parquet` is a table; a JSON document or a file of counts is
-                refused. Of a folder, all files but those whose names begin with a dot, and of the
-                folders in it; links are followed, but into a folder once only. A file that is there
+                are JSON lines, `.parquet` is a table; a JSON document or a file of counts is an
+                error. In a folder and its subfolders, all files are read unless their names begin
+                with a dot; links are followed, but each folder is read once. A file that occurs
                 twice, by another name or through a link, is read once, with a warning.
 
                 A byte order mark at the beginning of a file is left out. A field or a cell that is
-                null is no text.
-            field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
-                if not given. Given, every file that is no table is taken to be JSON lines.
-            errors: What becomes of bytes that are not UTF-8, and of surrogates that stand alone (in
-                a text, or escaped in JSON): an error, U+FFFD, or nothing.
-            documents: What a document of a text file is. `"file"`, the whole file, as
-                `jeton.data.prepare` and the commands read it: words are those that encoding the
-                file gives, and runs of line ends are learnt. `"line"`, each line with its line end,
-                as `tokenizers` reads files; `sentencepiece` takes lines too. Then no word spans
-                lines, and the lines of one file may be in several.
+                null is not a text.
+            field: The field of JSON lines, or the column of a table, with the text; by default
+                `"text"`. If it is given, every file except tables is read as JSON lines.
+            errors: How to handle bytes that are not UTF-8, and lone surrogates (in a text, or
+                escaped in JSON): raise an error, replace them by U+FFFD, or leave them out.
+            documents: What a document of a text file is. `"file"`: the whole file, as in
+                `jeton.data.prepare` and the commands; words are those of encoding the file, and
+                runs of line ends are learnt. `"line"`: each line with its line end, as `tokenizers`
+                reads files; `sentencepiece` takes lines too. Then no word crosses lines.
             bad_records: Whether a record, row, line or text that cannot be read is an error with
                 its place (`"error"`) or is left out (`"drop"`), with a warning that says how many.
                 A file that is one document is always an error.
-            memory: How much memory counting and training may take beside the interpreter, pyarrow
-                and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
-                counts go to disk and are merged from there, with the same result. The distinct
-                words must fit in the end: where they do not, an error says which `min_word_count`
-                would do; and so must a line or text that cannot be cut before it is normalized.
-            temp_dir: The folder for what goes to disk; by default the system's. The files have no
-                names, so nothing is left of them however training ends.
-            watch: Called every now and then, and when a phase ends, with a `Progress`.
+            memory: The maximum memory of counting and training, besides the interpreter, pyarrow
+                and texts in memory: `"4GB"`, or in bytes, at least `"32MB"`. Beyond it, counts are
+                written to disk and merged from there, with the same result. The distinct words must
+                fit in the end; if they do not, an error says which `min_word_count` would be
+                enough. A line or text that cannot be split before it is normalized must fit too.
+            temp_dir: The folder for temporary files; by default the system's. The files have no
+                names, so none of them remain, however training ends.
+            watch: Called from time to time, and at the end of each phase, with a `Progress`.
 
         Raises:
-            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
+            ArgumentError: `WordCounts` that this trainer would have counted in another way.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
-            TrainingError: A corpus without words, or one that does not support what is asked for;
-                words that need more than `memory`.
+            TrainingError: A corpus without words, or too small for `vocab_size`; words that need
+                more than `memory`.
 
         Example:
             >>> import jeton
@@ -130,7 +129,7 @@ class Trainer:
         )
         counts = self._counts(data, reading)
         self._check_words(counts)
-        return self._trained(counts, core_watch(watch))
+        return self._train(counts, core_watch(watch))
 
     @names_checked
     def count(
@@ -145,7 +144,7 @@ class Trainer:
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> WordCounts:
-        """The words of a corpus as this trainer cuts it, to be saved and trained from.
+        """The words of a corpus as this trainer splits it, to save them and to train from them.
 
         For `CharTrainer` a word is a character, and for `UnigramTrainer` in SentencePiece style a
         whole text.
@@ -161,7 +160,7 @@ class Trainer:
             watch: As for `train`.
 
         Raises:
-            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
+            ArgumentError: `WordCounts` that this trainer would have counted in another way.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
             TrainingError: Words that need more than `memory`.
@@ -187,51 +186,48 @@ class Trainer:
         return WordCounts.of_core(self._counts(data, reading))
 
     def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
-        """The words of a corpus, or those of `WordCounts` that this trainer would have counted."""
+        """The words of a corpus, or of `WordCounts` after a check of how they were counted."""
         if isinstance(data, WordCounts):
             return counted_words(data.core, self._counting(), reading)
         return count_words(data, self._counting(), reading)
 
     def _counting(self) -> Counting:
-        """What this trainer counts."""
+        """How this trainer counts words."""
         raise NotImplementedError
 
     def _check_words(self, counts: _core.WordCounts) -> None:
-        """Refuses a corpus without words."""
+        """Raises for a corpus without words."""
         if not len(counts):
             raise TrainingError(
                 "the corpus has no words to learn from (is it empty, min_word_count too high, or "
                 "does the pattern find nothing in it?)"
             )
 
-    def _fit(self, counts: _core.WordCounts, told: Told | None) -> _core.Model:
-        """The model that is learnt from words; `core_watch` is called with how far that is."""
-        return _core.train(self._algorithm, counts, self.parameters, told)
-
     def _tokenizer(self, model: _core.Model) -> Tokenizer:
         """The model with the stages around it."""
         raise NotImplementedError
 
-    def _trained(self, counts: _core.WordCounts, told: Told | None) -> Tokenizer:
-        """The tokenizer that is learnt from words; warns if it has not the size asked for."""
-        tokenizer = self._tokenizer(self._fit(counts, told))
+    def _train(self, counts: _core.WordCounts, watch: CoreWatch | None) -> Tokenizer:
+        """The tokenizer trained on words; warns if its size differs from `vocab_size`."""
+        model = _core.train(self._algorithm, counts, self.parameters, watch)
+        tokenizer = self._tokenizer(model)
         warn_if_short(self.parameters["vocab_size"], tokenizer, self._lacking)
         return tokenizer
 
     _algorithm: Algorithm
-    """What the core calls the algorithm."""
+    """The core's name of the algorithm."""
 
     _lacking = "pairs to merge"
-    """What a corpus has too few of where the vocabulary stays small."""
+    """What a corpus has too few of if the vocabulary stays small."""
 
     parameters: dict[str, Any]
-    """What the algorithm learns with, by name."""
+    """The parameters of the algorithm, by name."""
 
     _given: dict[str, Any]
-    """The arguments that it was made with."""
+    """The arguments of the constructor, from `names_checked`."""
 
-    def _essentials(self) -> dict[str, Any]:
-        """The parameters that are shown though they were not given."""
+    def _essentials(self) -> dict[str, object]:
+        """The parameters that `repr` shows even if they are not arguments."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -245,7 +241,7 @@ class Trainer:
 
 
 class WordTrainer(Trainer):
-    """What trainers from words share: the stages around the model."""
+    """Base class of trainers from words: the stages around the model."""
 
     def __init__(
         self,
@@ -263,14 +259,14 @@ class WordTrainer(Trainer):
     ) -> None:
         self.special_tokens = checked_texts("special_tokens", special_tokens)
         unk_token, start = parameters.get("unk_token"), parameters.get("start")
-        known = {token for token, _ in start[0]} if start else set()
-        if unk_token and unk_token not in self.special_tokens and unk_token.encode() not in known:
+        old = {token for token, _ in start[0]} if start else set()
+        if unk_token and unk_token not in self.special_tokens and unk_token.encode() not in old:
             self.special_tokens = (unk_token, *self.special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
         _core.check_trainer(self._algorithm, self.parameters)
         self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
         if pattern is not None and pre_tokenizer is not None:
-            raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
+            raise ArgumentError("pattern and pre_tokenizer both split text; give one")
         if pattern is None and pre_tokenizer is None:
             pattern = default_pattern
         self.pattern = pattern
@@ -284,7 +280,7 @@ class WordTrainer(Trainer):
         self._first_stages()
 
     def _check_frame(self) -> None:
-        """Refuses a post-processor that gives a special token another id than training will."""
+        """Raises if the post-processor has a special token with another id than training will."""
         ids = self._special_ids()
         for name, id in () if self.post_processor is None else self.post_processor._tokens():
             if ids.get(name, id) != id:
@@ -294,23 +290,23 @@ class WordTrainer(Trainer):
                 )
 
     def _special_ids(self) -> dict[str, int]:
-        """The ids of special tokens, as far as they are known before training."""
+        """The ids of special tokens that are known before training."""
         return {token: id for id, token in enumerate(self.special_tokens)}
 
     def _needs(self) -> Needs:
-        """The memory that training needs at most."""
+        """The maximum memory of training."""
         return TOKEN_NEEDS * self.parameters["vocab_size"], 64, 32
 
     def _first_stages(self) -> Cutting:
         is_raw = self.parameters.get("alphabet") == "bytes"
-        return first_stages(self.normalizer, self._cutter(), self._boundaries(), is_raw=is_raw)
+        return first_stages(self.normalizer, self._splitter(), self._boundaries(), is_raw=is_raw)
 
-    def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
-        """What cuts text into the words that are trained from."""
+    def _splitter(self) -> pre_tokenizers.PreTokenizer | None:
+        """Splits text into the words to train from."""
         return self.pre_tokenizer
 
     def _boundaries(self) -> tuple[str, ...]:
-        """The special tokens, which no word spans."""
+        """The special tokens, which no word contains."""
         return self.special_tokens
 
     def _counting(self) -> Counting:
@@ -334,7 +330,7 @@ class WordTrainer(Trainer):
     def _decoder(self) -> decoders.Decoder | None:
         raise NotImplementedError
 
-    def _essentials(self) -> dict[str, Any]:
+    def _essentials(self) -> dict[str, object]:
         how = {} if self.pattern is None else {"pattern": self.pattern}
         return {
             "vocab_size": self.parameters["vocab_size"],
@@ -343,15 +339,15 @@ class WordTrainer(Trainer):
         }
 
 
-def warn_if_short(asked: int, tokenizer: Tokenizer, lacking: str) -> None:
-    """Warns if there are fewer tokens than were asked for, or more: an alphabet is kept whole."""
-    if tokenizer.vocab_size > asked:
+def warn_if_short(vocab_size: int, tokenizer: Tokenizer, lacking: str) -> None:
+    """Warns if there are fewer tokens than `vocab_size`, or more: the alphabet is kept whole."""
+    if tokenizer.vocab_size > vocab_size:
         warn(
-            f"vocab_size={asked:,} is below the {tokenizer.vocab_size:,} tokens that the special "
-            "tokens and the alphabet are, so nothing was merged"
+            f"vocab_size={vocab_size:,} is below the {tokenizer.vocab_size:,} special tokens and "
+            "characters of the alphabet, so nothing was merged"
         )
-    if tokenizer.vocab_size < asked:
+    if tokenizer.vocab_size < vocab_size:
         warn(
-            f"vocab_size={asked:,} was not reached: the corpus has no more {lacking} than for "
+            f"vocab_size={vocab_size:,} was not reached: the corpus has enough {lacking} for only "
             f"{tokenizer.vocab_size:,} tokens"
         )

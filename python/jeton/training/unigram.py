@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import jeton._core as _core
 from jeton.arguments import check_field_word, names_checked
@@ -24,55 +24,57 @@ __all__ = ["UnigramTrainer"]
 
 
 class UnigramTrainer(Trainer):
-    """Trains Unigram, by SentencePiece's method: the pieces that make a corpus the most probable.
+    """Trains Unigram by SentencePiece's method: finds the pieces that make a corpus most probable.
 
-    A line of the corpus is a text of its own. The result depends on the texts and how often each
-    occurs alone, not on their order. The words that `count` makes are texts in SentencePiece style,
-    and words as `normalizer` and `pre_tokenizer` make them in Hugging Face style.
+    Each line of the corpus is a text. The result depends only on the texts and how often each
+    occurs, not on their order. The words of `count` are whole texts in SentencePiece style, and
+    words of `normalizer` and `pre_tokenizer` in Hugging Face style.
 
     Args:
-        vocab_size: How many tokens there are in the end, special ones and bytes included.
-        style: Whose tokenizer comes out: `"sentencepiece"` makes a SentencePiece model, which
-            saves as `.model`; `"huggingface"` composes one of `tokenizers`' components, which saves
-            as `tokenizer.json`. Each gives the same ids in the library of its format.
-        normalizer: What happens to text first: `"nmt_nfkc"`, `"nfkc"` or `"identity"`; for
-            SentencePiece style also `"nmt_nfkc_cf"` or `"nfkc_cf"`, which fold case; or a
-            component, for SentencePiece style only `Precompiled`.
-        pre_tokenizer: How text is cut, for Hugging Face style; by default `Metaspace`.
-        add_dummy_prefix: A space is put in front of each text.
-        remove_extra_whitespaces: Spaces at the ends are removed, and runs of them made one.
-        split_by_whitespace: No piece goes across a space.
-        treat_whitespace_as_suffix: Spaces end words instead of beginning them.
-        allow_whitespace_only_pieces: There may be pieces of several spaces.
-        split_by_unicode_script: No piece has characters of two scripts; digits and punctuation are
-            a script of their own.
-        split_by_number: Digits do not stand beside letters.
-        split_digits: Each digit is a piece by itself.
-        max_piece_length: A piece has at most so many characters, 1 to 512.
-        character_coverage: What share of the corpus's characters the pieces shall make up; the
-            rarest beyond that are unknown.
-        required_chars: Characters that are pieces though the corpus may lack them.
+        vocab_size: The size of the vocabulary, including special tokens and bytes.
+        style: The kind of tokenizer: `"sentencepiece"` for a SentencePiece model, which saves as
+            `.model`; `"huggingface"` for components of `tokenizers`, which save as
+            `tokenizer.json`. Each has the same ids in the library of its format.
+        normalizer: Changes the text first: `"nmt_nfkc"`, `"nfkc"` or `"identity"`; in SentencePiece
+            style also `"nmt_nfkc_cf"` or `"nfkc_cf"`, which fold case; or a component, in
+            SentencePiece style only `Precompiled`.
+        pre_tokenizer: Splits the text, in Hugging Face style; by default `Metaspace`.
+        add_dummy_prefix: Whether to put a space in front of each text.
+        remove_extra_whitespaces: Whether to remove spaces at the ends, and to make runs of spaces
+            one.
+        split_by_whitespace: Whether pieces must not contain a space in the middle.
+        treat_whitespace_as_suffix: Whether spaces end words instead of beginning them.
+        allow_whitespace_only_pieces: Whether there may be pieces of several spaces.
+        split_by_unicode_script: Whether pieces must not mix scripts; digits and punctuation count
+            as a script.
+        split_by_number: Whether pieces must not mix digits and letters.
+        split_digits: Whether each digit is a separate piece.
+        max_piece_length: The maximum length of a piece in characters, 1 to 512.
+        character_coverage: The share of the corpus's characters that the pieces cover; the rarest
+            others are unknown.
+        required_chars: Characters that are pieces even if the corpus lacks them.
         special_tokens: More special tokens; they have the first free ids.
-        user_defined_symbols: Texts that are always a token of their own; they come next.
-        byte_fallback: Text that no piece covers is written as `<0xNN>` tokens; they come next.
-        unk_token: What stands for text that no piece covers; `None`, for Hugging Face style: such
+        user_defined_symbols: Texts that always become a token of their own; their ids come next.
+        byte_fallback: Whether text that no piece covers becomes `<0xNN>` tokens; their ids come
+            next.
+        unk_token: The token for text that no piece covers; with `None`, in Hugging Face style, such
             text is an error.
         bos_token: The token at the beginning of a text.
         eos_token: The token at the end of a text.
-        pad_token: The token that fills rows.
-        unk_id: Its id.
-        bos_id: Its id; `None` for no such token.
-        eos_id: Its id; `None` for no such token.
-        pad_id: Its id; `None` for no such token.
-        min_word_count: Words that occur less often are not learnt from.
-        seed_size: How many substrings training starts from, at most.
-        shrinking_factor: What share of the pieces stays in each round.
-        num_sub_iterations: How often probabilities are estimated in each round.
-        hard_vocab_limit: A corpus that does not support `vocab_size` is an error; otherwise there
-            are fewer tokens.
+        pad_token: The padding token.
+        unk_id: The id of `unk_token`.
+        bos_id: The id of `bos_token`; `None` for no such token.
+        eos_id: The id of `eos_token`; `None` for no such token.
+        pad_id: The id of `pad_token`; `None` for no such token.
+        min_word_count: Words that occur less often are left out of training.
+        seed_size: The maximum number of substrings that training starts from.
+        shrinking_factor: The share of the pieces that each round keeps.
+        num_sub_iterations: How often each round estimates probabilities.
+        hard_vocab_limit: Whether a corpus that is too small for `vocab_size` is an error; otherwise
+            there are fewer tokens.
 
     Raises:
-        ArgumentError: A parameter that makes no sense, by name.
+        ArgumentError: A parameter has an invalid value; the message names it.
 
     Example:
         >>> import jeton
@@ -170,8 +172,8 @@ class UnigramTrainer(Trainer):
             self._first_stages()
         elif pre_tokenizer is not None:
             raise ArgumentError(
-                "a SentencePiece model has no pre_tokenizer (set style='huggingface', or say how "
-                "text is cut by split_by_whitespace and the like)"
+                "a SentencePiece model has no pre_tokenizer (set style='huggingface', or use "
+                "split_by_whitespace and similar options)"
             )
 
     def _counting(self) -> Counting:
@@ -189,9 +191,9 @@ class UnigramTrainer(Trainer):
         )
 
     def _special_ids(self) -> list[tuple[str, int]]:
-        """The special tokens that have ids of their own."""
-        given = self.parameters
-        ids = [(given[f"{name}_token"], given[f"{name}_id"]) for name in OWN_TOKENS]
+        """The special tokens with a role, with their ids."""
+        options = self.parameters
+        ids = [(options[f"{name}_token"], options[f"{name}_id"]) for name in OWN_TOKENS]
         return [(token, id) for token, id in ids if id is not None and token is not None]
 
     def _tokenizer(self, model: _core.Model) -> Tokenizer:
@@ -199,11 +201,11 @@ class UnigramTrainer(Trainer):
             return piece_tokenizer(model)
         special = {token for token, _ in self._special_ids()} | set(self.special_tokens)
         vocab = model.vocab()
-        added = [
+        tokens = [
             AddedToken(token, vocab[token.encode()], special=token in special)
             for token in [*special, *self.user_defined_symbols]
         ]
-        added.sort(key=lambda token: token.id or 0)
+        tokens.sort(key=lambda token: token.id or 0)
         prefix = self.parameters["add_dummy_prefix"]
         spaces = decoders.Metaspace(prepend_scheme="always" if prefix else "never")
         return Tokenizer._of_trained(
@@ -215,7 +217,7 @@ class UnigramTrainer(Trainer):
                 if self.parameters["byte_fallback"]
                 else spaces
             ),
-            added_tokens=added,
+            added_tokens=tokens,
         )
 
     def _composed_normalizer(
@@ -229,7 +231,7 @@ class UnigramTrainer(Trainer):
                 steps = [normalizers.NFKC()]
             case "nmt_nfkc_cf" | "nfkc_cf":
                 raise ArgumentError(
-                    f"{normalizer} is for style='sentencepiece': tokenizers folds no case (give "
+                    f"{normalizer} is for style='sentencepiece': tokenizers cannot fold case (give "
                     "normalizers.Sequence([Nmt(), NFKC(), Lowercase()]) for lower case)"
                 )
             case normalizers.Normalizer():
@@ -255,10 +257,12 @@ class UnigramTrainer(Trainer):
                 split=self.parameters["split_by_whitespace"],
             )
         if not prefix:
-            raise ArgumentError("add_dummy_prefix is what pre_tokenizer says; leave one out")
+            raise ArgumentError(
+                "add_dummy_prefix and pre_tokenizer contradict each other; give one"
+            )
         return pre_tokenizer
 
-    def _essentials(self) -> dict[str, Any]:
+    def _essentials(self) -> dict[str, object]:
         return {
             "vocab_size": self.parameters["vocab_size"],
             "style": self.style,

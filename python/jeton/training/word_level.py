@@ -16,25 +16,23 @@ __all__ = ["WordLevelTrainer"]
 class WordLevelTrainer(WordTrainer):
     """Trains word-level models: the most frequent words are the tokens.
 
-    Of equally frequent words, those come first that do in the order of code points, as in
-    tokenizers.
+    Equally frequent words are in the order of code points, as in tokenizers.
 
     Args:
-        vocab_size: How many tokens there are at most, special ones included.
-        pattern: How text is cut into words, as for `BPETrainer`; `"whitespace"` if nothing is
-            given.
-        normalizer: What happens to text first.
-        pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
-        post_processor: The special tokens around a text, for the tokenizer that comes out.
-        decoder: From tokens back to text, likewise; by default they are joined by spaces.
-        special_tokens: Special tokens; they have the first ids, and no word spans one.
-        unk_token: What stands for a word that is no token; a special token, with id 0 unless
-            `special_tokens` names it elsewhere. `None`: such a word is an error.
+        vocab_size: The maximum size of the vocabulary, including special tokens.
+        pattern: How text is split into words, as for `BPETrainer`; by default `"whitespace"`.
+        normalizer: Changes the text first.
+        pre_tokenizer: Splits the text, if a pattern is not enough; instead of `pattern`.
+        post_processor: The post-processor of the trained tokenizer.
+        decoder: The decoder of the trained tokenizer; by default tokens are joined by spaces.
+        special_tokens: Special tokens; they have the first ids, and no word contains one.
+        unk_token: The token for a word outside of the vocabulary; a special token, with id 0 unless
+            it is in `special_tokens`. With `None`, such a word is an error.
         min_frequency: A word less frequent than this is left out.
         max_word_length: As for `BPETrainer`.
 
     Raises:
-        ArgumentError: A parameter that makes no sense, by name.
+        ArgumentError: A parameter has an invalid value; the message names it.
 
     Example:
         >>> import jeton

@@ -21,34 +21,36 @@ __all__ = ["WordPieceTrainer"]
 
 
 class WordPieceTrainer(WordTrainer):
-    """Trains WordPiece, as it was released or as it was published.
+    """Trains WordPiece, by the rule of its release or by that of its publication.
 
     Args:
-        vocab_size: How many tokens there are in the end, special ones and alphabet included; if it
-            does not hold these, they are kept, with a warning, and nothing is merged.
-        rule: Which pair of neighbours becomes a token: the most frequent one (`"released"`), or
-            that with the greatest freq(ab) / (freq(a)·freq(b)) (`"published"`).
-        tie_break: Which of equally good pairs, as for `BPETrainer`; textbooks take the `"first"`.
-        normalizer: What happens to text first; `None` for BERT's.
-        pre_tokenizer: How text is cut; `None` for BERT's.
-        post_processor: The special tokens around a text, for the tokenizer that comes out; `None`
-            for BERT's, where `[CLS]` and `[SEP]` are among `special_tokens`.
-        decoder: From tokens back to text, likewise; by default the one that fits.
-        special_tokens: Special tokens; they have the first ids, and no word spans one.
-        unk_token: What stands for a word that no tokens make up; a special token, with id 0 unless
-            `special_tokens` names it elsewhere.
-        continuing_subword_prefix: Put before each token but the first of a word.
+        vocab_size: The size of the vocabulary, including special tokens and alphabet; if these are
+            more, they are kept, with a warning, and nothing is merged.
+        rule: Which pair of neighbours is merged: the most frequent one (`"released"`), or the one
+            with the greatest freq(ab) / (freq(a)·freq(b)) (`"published"`).
+        tie_break: Which of equally good pairs is merged, as for `BPETrainer`; textbooks take the
+            `"first"`.
+        normalizer: Changes the text first; `None` for BERT's.
+        pre_tokenizer: Splits the text; `None` for BERT's.
+        post_processor: The post-processor of the trained tokenizer; `None` for BERT's, if `[CLS]`
+            and `[SEP]` are in `special_tokens`.
+        decoder: The decoder of the trained tokenizer; by default the one that fits.
+        special_tokens: Special tokens; they have the first ids, and no word contains one.
+        unk_token: The token for a word that cannot be split into tokens; a special token, with id 0
+            unless it is in `special_tokens`.
+        continuing_subword_prefix: A prefix of each token of a word except the first.
         min_frequency: A pair less frequent than this is not merged.
-        max_token_length: A token that is merged has at most so many characters; with
-            `tie_break="huggingface"` fewer, but two always make a token.
-        initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
-        limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
-        character_coverage: What share of the corpus's characters the alphabet shall make up.
+        max_token_length: The maximum length of a merged token in characters; with
+            `tie_break="huggingface"` tokens are shorter than this, except that two symbols may
+            always be merged.
+        initial_alphabet: Characters of the alphabet, even if the corpus lacks them.
+        limit_alphabet: The maximum number of characters in the alphabet; the rarest are dropped.
+        character_coverage: The share of the corpus's characters that the alphabet covers.
         max_word_length: As for `BPETrainer`.
         min_word_count: As for `BPETrainer`.
 
     Raises:
-        ArgumentError: A parameter that makes no sense, by name.
+        ArgumentError: A parameter has an invalid value; the message names it.
 
     Example:
         >>> import jeton
@@ -125,7 +127,7 @@ class WordPieceTrainer(WordTrainer):
 
     def _needs(self) -> Needs:
         fixed, per_word, per_byte = super()._needs()
-        # By the published rule each pair keeps its words by itself.
+        # With the published rule, each pair stores its words separately.
         return fixed, per_word, per_byte if self.rule == "released" else 2 * per_byte
 
     def _decoder(self) -> decoders.Decoder:

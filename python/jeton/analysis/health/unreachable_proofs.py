@@ -296,12 +296,15 @@ class _Reasons:
             return None
         if model.merges is None:
             spelled = token.decode("latin-1")
-            parts = derivations.cut(spelled, self._ranks, lambda text: -self._ranks[text])
+            parts = derivations.apply_scores(spelled, self._ranks, lambda text: -self._ranks[text])
             rows = [[part.encode("latin-1") for part in parts]]
         elif model.alphabet == "characters" and self._is_written_otherwise(token):
             return None
         else:
-            rows = [derivations.merged(row, self._merges, model) for row in self._symbols_of(token)]
+            rows = [
+                derivations.apply_merges(row, self._merges, model)
+                for row in self._symbols_of(token)
+            ]
         if not rows or [token] in rows:
             return None
         return "unreachable-merge", f"merging its own text ends in {_parted(rows[0])}"
@@ -361,7 +364,7 @@ class _Reasons:
             parts = visible(symbol_inside.encode())
             return "unreachable-added", f"the user-defined symbol {parts} in it is found first"
         if self._file.kind == "bpe":
-            ends = derivations.cut(piece.text, self._scores, self._scores.__getitem__)
+            ends = derivations.apply_scores(piece.text, self._scores, self._scores.__getitem__)
             if ends != [piece.text]:
                 parts = _parted([part.encode() for part in ends])
                 return "unreachable-merge", f"merging its own characters ends in {parts}"

@@ -140,8 +140,8 @@ def _why(rule: str, text: str) -> str:
         case "encoding-damage":
             if "\ufffd" in text:
                 return "holds U+FFFD"
-            mended = _RUN.sub(lambda run: _undamaged(run[0]) or run[0], text)
-            return "part of a wrongly decoded character" if mended == text else f"was {mended}"
+            repair = _RUN.sub(lambda run: _undamaged(run[0]) or run[0], text)
+            return "part of a wrongly decoded character" if repair == text else f"was {repair}"
         case "mixed-scripts":
             return ", ".join(sorted(letter_scripts(text)))
         case "long-token" | "whitespace-token":

@@ -130,17 +130,9 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self._forget()
-
-    def _forget(self) -> None:
-        places = [*getattr(self, "_places", {}).values()]
         self._places: dict[tuple[Where, tuple[int, ...]], Place] = {}
         self._known: dict[Continuation, dict[int | str, Event]] = {}
         self._steps = 0
-        for place in places:
-            place.is_forgotten = True
-            place.clear()
-            place.known.clear()
 
     def at(
         self,
@@ -179,3 +171,11 @@ class Places:
         if self._steps >= _MAX_STEPS:
             self._forget()
         self._steps += 1
+
+    def _forget(self) -> None:
+        places = [*self._places.values()]
+        self._places, self._known, self._steps = {}, {}, 0
+        for place in places:
+            place.is_forgotten = True
+            place.clear()
+            place.known.clear()

@@ -19,7 +19,7 @@ from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data.layouts import Writer
 from jeton.data.preparing.queue import BlockQueue
 
-__all__ = ["ByHash", "CutAtToken", "Plain", "Sink", "hash_limit", "parted"]
+__all__ = ["ByHash", "CutAtToken", "Plain", "Sink", "hash_limit", "split_lengths"]
 
 
 class Sink(ABC):
@@ -181,12 +181,12 @@ class CutAtToken(Sink):
                 self._pass_on(block)
                 continue
             unfinished = block.after is None
-            before, behind = parted(block.lengths, room)
+            before, after = split_lengths(block.lengths, room)
             if len(before):
                 self._train.append(block.tokens[:room], before)
                 self._open = False
             self._end_train()
-            self._validation.append(block.tokens[room:], behind, unfinished=unfinished)
+            self._validation.append(block.tokens[room:], after, unfinished=unfinished)
         self._end_train()
 
     def _end_train(self) -> None:
@@ -196,14 +196,14 @@ class CutAtToken(Sink):
             self._open = False
 
 
-def parted(
+def split_lengths(
     lengths: npt.NDArray[np.int64], at: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The lengths of documents before and after a token; one on both sides is in both.
 
-    >>> parted(np.array([3, 4, 2]), 5)
+    >>> split_lengths(np.array([3, 4, 2]), 5)
     (array([3, 2]), array([2, 2]))
-    >>> parted(np.array([3, 4, 2]), 7)
+    >>> split_lengths(np.array([3, 4, 2]), 7)
     (array([3, 4]), array([2]))
     """
     ends = np.cumsum(lengths)

@@ -1,14 +1,14 @@
-"""A tokenizer by itself: text to ids and back, its tokens and stages, the files that hold it.
+"""The base tokenizer: text to ids and back, its tokens and stages, saving and loading.
 
-Look here for how one is made; what can be done with it stands in a file a subject beside this one.
-`jeton.Tokenizer` is this, with a method for each thing that other packages do with one:
+Look here for its constructors; each group of methods has a file of its own in this folder.
+`jeton.Tokenizer` extends this class with a method per feature of the other packages:
 `tok(texts)`, `tok.chunk`, `tok.chat`, `tok.explain`, …. Those packages take this class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, special_ids
@@ -31,15 +31,15 @@ __all__ = ["BaseTokenizer"]
 
 
 class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
-    """A tokenizer by itself: what packages may ask of it that stand below `jeton.Tokenizer`.
+    """The part of a tokenizer that packages below `jeton.Tokenizer` may use.
 
-    `jeton.Tokenizer` is one, and the one to make.
+    `jeton.Tokenizer` is the subclass to construct.
     """
 
     __slots__ = ()
 
     _for_users: ClassVar[type[BaseTokenizer]]
-    """`jeton.Tokenizer`, which stands above and says so: what packages below make for users."""
+    """`jeton.Tokenizer`, set by its module: the class that packages below construct for users."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         decoder: decoders.Decoder | None,
         added_tokens: Iterable[AddedToken],
     ) -> Self:
-        """A tokenizer of a model of the core, so spelled that one saved and loaded equals it."""
+        """A tokenizer around a model of the core; saved and loaded again, it equals itself."""
         stages = stages_around(normalizer, pre_tokenizer, post_processor, decoder)
         tokens = added_to_core(added_tokens)
         return cls._of_core(_core.Pipeline.build_as_stored(model, stages, tokens))
@@ -76,11 +76,11 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         """The tokenizer of a Hugging Face `tokenizer.json`, given as text.
 
         Raises:
-            FormatError: It is not what the format says; the message names the place.
-            UnsupportedError: It holds something that cannot be honoured exactly.
+            FormatError: The text breaks the format; the message names the place.
+            UnsupportedError: It has a setting that jeton cannot reproduce exactly.
 
         Warns:
-            FormatWarning: It says something that was hardly meant so, or a dropout.
+            FormatWarning: It has a setting that is probably a mistake, or a dropout.
         """
         core = _core.Pipeline.from_json(check_text("text", text))
         for warning in core.warnings():
@@ -95,17 +95,17 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         pattern: str,
         special_tokens: Mapping[str, int] | None = None,
     ) -> Self:
-        r"""The tokenizer that tiktoken makes of ranks.
+        r"""The tokenizer that tiktoken builds from ranks.
 
         Args:
-            ranks: Tokens with their ids, which say how early each is merged. All 256 bytes must
-                be among them.
-            pattern: How text is cut: the name of a known pattern, or an expression in tiktoken's
-                dialect whose matches are the pieces.
+            ranks: Tokens with their ids, which are also their ranks: the lowest is merged first.
+                All 256 bytes must be among them.
+            pattern: How text is split: the name of a known pattern, or a regular expression in
+                tiktoken's dialect whose matches are the pieces.
             special_tokens: Special tokens with their ids.
 
         Raises:
-            FormatError: Ranks that contradict each other or lack a byte; a pattern that is none.
+            FormatError: Ranks that contradict each other or lack a byte; an invalid pattern.
             ArgumentError: A special token with the id of a rank or of another one.
 
         Example:
@@ -137,12 +137,12 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything that the tokenizer is, in hexadecimal: equal for equal ones.
+        """SHA-256 of the whole tokenizer, in hexadecimal: equal tokenizers have equal digests.
 
-        The same on every machine; another version of jeton may give another.
+        It is the same on every machine, but may differ between versions of jeton.
 
         Raises:
-            UnsupportedError: A stage is a function of Python, which may do anything.
+            UnsupportedError: A stage is a Python function, which may do anything.
 
         Example:
             >>> import jeton
@@ -152,8 +152,8 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         """
         if self._core.holds_functions():
             raise UnsupportedError(
-                "a tokenizer with a function of Python has no digest: what the function does is "
-                "not known (put a component of jeton in its place)"
+                "a tokenizer with a Python function has no digest: what the function does is not "
+                "known (replace it by a component of jeton)"
             )
         return _core.fingerprint(self._core).hex()
 
@@ -163,7 +163,7 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., Self], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
         if not self._core.holds_functions():
             return _from_image, (type(self), self._core.image(), self._settings)
         stages = (self.model, self.normalizer, self.pre_tokenizer)
@@ -178,8 +178,8 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         """Its size and stages, for notebooks."""
         from jeton.display import notebooks
 
-        special, most = list(self.special_tokens), notebooks.MOST_ROWS
-        shown = ", ".join(special[:most]) + f" … {len(special):,} in all" * (len(special) > most)
+        special, limit = list(self.special_tokens), notebooks.MOST_ROWS
+        names = ", ".join(special[:limit]) + f" … {len(special):,} in all" * (len(special) > limit)
         stages = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
         rows = [
             ("vocabulary", f"{self.vocab_size:,} tokens"),
@@ -187,7 +187,7 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
                 (name.replace("_", "-"), notebooks.shortened(repr(getattr(self, name))))
                 for name in stages
             ),
-            ("special tokens", shown or "none"),
+            ("special tokens", names or "none"),
         ]
         if not self._core.holds_functions():
             rows.append(("digest", self.digest[:16]))
@@ -202,15 +202,28 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
 
 
 _AnyTokenizer = TypeVar("_AnyTokenizer", bound=BaseTokenizer)
+_AllStages: TypeAlias = """tuple[
+    models.Model,
+    normalizers.Normalizer | None,
+    pre_tokenizers.PreTokenizer | None,
+    post_processors.PostProcessor | None,
+    decoders.Decoder | None,
+    list[AddedToken],
+]"""
 
 
 def _from_stages(
-    kind: type[_AnyTokenizer], stages: Any, sections: Any, settings: Settings
+    kind: type[_AnyTokenizer],
+    stages: _AllStages,
+    sections: Mapping[str, Mapping[str, object] | None],
+    settings: Settings,
 ) -> _AnyTokenizer:
     """Undoes `BaseTokenizer.__reduce__` where an image cannot hold a function."""
     tokenizer = kind._of_core(assembled(*stages), settings)
-    given = {name: section for name, section in sections.items() if section is not None}
-    return tokenizer.replace(**given) if given else tokenizer
+    padding, truncation = sections["padding"], sections["truncation"]
+    if padding is not None:
+        tokenizer = tokenizer.replace(padding=padding)
+    return tokenizer if truncation is None else tokenizer.replace(truncation=truncation)
 
 
 def _from_image(kind: type[_AnyTokenizer], image: bytes, settings: Settings) -> _AnyTokenizer:

@@ -1,4 +1,4 @@
-"""Another tokenizer like this one, with something replaced or added."""
+"""Copies of a tokenizer with something replaced or added."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["Changes"]
 
 _KEEP: Final[Any] = object()
-"""Stands for "as it is" where `None` means "without"."""
+"""Default of an argument that leaves its part unchanged, as `None` removes it."""
 
 
 class Changes(HasSettings, HasStages):
-    """The part of `Tokenizer` for another one like it."""
+    """The methods of `Tokenizer` that return a changed copy."""
 
     __slots__ = ()
 
@@ -48,24 +48,24 @@ class Changes(HasSettings, HasStages):
         post_processor: post_processors.PostProcessor | None = _KEEP,
         decoder: decoders.Decoder | None = _KEEP,
         added_tokens: Iterable[AddedToken] = _KEEP,
-        padding: Mapping[str, Any] | None = _KEEP,
-        truncation: Mapping[str, Any] | None = _KEEP,
+        padding: Mapping[str, object] | None = _KEEP,
+        truncation: Mapping[str, object] | None = _KEEP,
         roles: Mapping[str, str | None] = _KEEP,
         chat_template: ChatTemplate | None = _KEEP,
         model_max_length: int | None = _KEEP,
     ) -> Self:
-        """A tokenizer like this one but for what is given; `None` leaves it out.
+        """A copy of this tokenizer with the given parts replaced; `None` removes a part.
 
         Args:
             model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens: Its stages.
-            padding, truncation: What a `tokenizer.json` says of them, with all its fields.
-            roles: Special or added tokens by role (`"eos"`, `"pad"`, …), beside those that are set;
-                a role that is `None` is no token's.
-            chat_template: A template of Jinja, or several by name, the usual one as `"default"`.
+            padding, truncation: These sections of a `tokenizer.json`, with all their fields.
+            roles: Special or added tokens by role (`"eos"`, `"pad"`, …). Roles that are not named
+                keep their token; `None` takes the token from a role.
+            chat_template: A Jinja template, or several by name, the usual one as `"default"`.
             model_max_length: How many tokens the model takes.
 
         Raises:
-            ArgumentError: A role for what is no token, or one of ordinary text.
+            ArgumentError: A role for something that is no token, or is a token of ordinary text.
             As the constructor.
 
         Example:
@@ -79,31 +79,31 @@ class Changes(HasSettings, HasStages):
             raise ArgumentTypeError(
                 f"model must be one of jeton.components.models, not {type(model).__name__}"
             )
-        given: tuple[tuple[type[Component], Any], ...] = (
+        arguments: tuple[tuple[type[Component], Component | None], ...] = (
             (components.normalizers.Normalizer, normalizer),
             (components.pre_tokenizers.PreTokenizer, pre_tokenizer),
             (components.post_processors.PostProcessor, post_processor),
             (components.decoders.Decoder, decoder),
         )
-        changed = {
+        changes = {
             stage.STAGE: stored_component(stage, component)
-            for stage, component in given
+            for stage, component in arguments
             if component is not _KEEP
         }
         settings = self._settings
-        if changed or model is not _KEEP:
+        if changes or model is not _KEEP:
             settings = dataclasses.replace(settings, stages_changed=True)
         for name, value in (("padding", padding), ("truncation", truncation)):
             if value is not _KEEP:
-                changed[name] = checked_section(name, value)
+                changes[name] = checked_section(name, value)
         core = self._core
-        if changed or model is not _KEEP or added_tokens is not _KEEP:
-            built = core.model() if model is _KEEP else model.to_core()
-            stages = {**self._stages(), **changed}
+        if changes or model is not _KEEP or added_tokens is not _KEEP:
+            core_model = core.model() if model is _KEEP else model.to_core()
+            stages = {**self._stages(), **changes}
             tokens = core if added_tokens is _KEEP else added_to_core(added_tokens)
             if added_tokens is not _KEEP:
                 settings = self._with_first_special_tokens(settings)
-            core = _core.Pipeline.build(built, json.dumps(stages), tokens, core)
+            core = _core.Pipeline.build(core_model, json.dumps(stages), tokens, core)
         if chat_template is not _KEEP:
             template = None if chat_template is None else checked_chat_template(chat_template)
             settings = dataclasses.replace(settings, chat_template=template)
@@ -116,29 +116,29 @@ class Changes(HasSettings, HasStages):
     __replace__ = replace
 
     def _with_roles(self, roles: Mapping[str, str | None]) -> Self:
-        checked = checked_roles(roles)
-        apart = {*self.special_tokens, *(token.content for token in self.added_tokens)}
-        apart.update(dict(self._core.roles()).values())
-        for role, token in checked.items():
-            if token is None or token in apart:
+        new_roles = checked_roles(roles)
+        not_in_text = {*self.special_tokens, *(token.content for token in self.added_tokens)}
+        not_in_text.update(dict(self._core.roles()).values())
+        for role, token in new_roles.items():
+            if token is None or token in not_in_text:
                 continue
             why = (
                 f"{token!r} is not a token of this tokenizer, so it cannot be the {role}"
                 if self.id_of(token) is None
-                else f"{token!r} is a token of ordinary text, which would lose it to the {role}"
+                else f"{token!r} is a token of ordinary text, so it cannot also be the {role}"
             )
             raise ArgumentError(f"roles: {why} (with_added_tokens adds a special one)")
-        merged = {**self._settings.roles, **checked}
-        return self._of_core(self._core, dataclasses.replace(self._settings, roles=merged))
+        all_roles = {**self._settings.roles, **new_roles}
+        return self._of_core(self._core, dataclasses.replace(self._settings, roles=all_roles))
 
     def with_added_tokens(self, tokens: Iterable[AddedToken | str]) -> Self:
-        """A tokenizer like this one with more added tokens; a `str` stands for a special one.
+        """A copy of this tokenizer with more added tokens; a `str` becomes a special one.
 
-        A token without an id takes the one that the vocabulary has for it, or the next free one.
+        A token without an id gets the id that the vocabulary has for it, or the next free one.
 
         Raises:
-            ArgumentError: A token that is an added token already, or is given twice; an id that is
-                taken.
+            ArgumentError: A token that is already an added token, or is given twice; an id that
+                another token has.
 
         Example:
             >>> import jeton
@@ -154,17 +154,17 @@ class Changes(HasSettings, HasStages):
             )
         more = []
         for position, token in enumerate(tokens):
-            added = AddedToken(token, special=True) if isinstance(token, str) else token
-            if not isinstance(added, AddedToken):
+            entry = AddedToken(token, special=True) if isinstance(token, str) else token
+            if not isinstance(entry, AddedToken):
                 raise ArgumentTypeError(
-                    f"tokens[{position}] must be a str or an AddedToken, not {type(added).__name__}"
+                    f"tokens[{position}] must be a str or an AddedToken, not {type(entry).__name__}"
                 )
-            more.append(added._to_core())
+            more.append(entry._to_core())
         settings = self._with_first_special_tokens(self._settings)
         return self._of_core(self._core.with_added_tokens(more), settings)
 
     def _with_first_special_tokens(self, settings: Settings) -> Settings:
-        """The settings, which remember the special tokens from before the first change of them."""
+        """The settings with the special tokens as they were before the first change."""
         if settings.first_special_tokens is not None:
             return settings
         return dataclasses.replace(settings, first_special_tokens=frozenset(self.special_tokens))

@@ -1,12 +1,12 @@
-"""What a tokenizer holds, and how one is made of what the core gives."""
+"""The fields of a tokenizer, and its construction from a pipeline of the core."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import jeton._core as _core
-from jeton.components.component import read_stored
+from jeton.components.component import Component, read_stored
 from jeton.loading.settings import NO_SETTINGS, Settings
 from jeton.results.vocabulary import Vocabulary
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Core"]
 
+_Stage = TypeVar("_Stage", bound=Component)
+
 
 class Core(_core.Tokenizer):
-    """The fields of a tokenizer. The other files of this folder add what can be done with them."""
+    """The fields of a tokenizer. The other files of this folder add the methods."""
 
     __slots__ = ("__weakref__", "_components", "_core", "_hash", "_settings", "_vocab")
 
-    _components: dict[str, Any]
+    _components: dict[str, Component | None]
     _core: Pipeline
     _hash: int | None
     _settings: Settings
@@ -43,13 +45,14 @@ class Core(_core.Tokenizer):
         self._vocab = None
         self._components = {}
 
-    def _stages(self) -> dict[str, Any]:
+    def _stages(self) -> dict[str, dict[str, object] | None]:
         """All stages but the model and the added tokens, in the shape of a `tokenizer.json`."""
-        stages: dict[str, Any] = json.loads(self._core.stages())
+        stages: dict[str, dict[str, object] | None] = json.loads(self._core.stages())
         return stages
 
-    def _stage(self, name: str) -> Any:
-        """A stage as a value: the same one each time, for what it builds to run is built once."""
+    def _stage(self, kind: type[_Stage]) -> _Stage | None:
+        """A stage as a value: the same object each time, so that what it runs on is built once."""
+        name = kind.STAGE
         if name not in self._components:
             self._components[name] = read_stored(name, self._stages()[name])
-        return self._components[name]
+        return cast("_Stage | None", self._components[name])

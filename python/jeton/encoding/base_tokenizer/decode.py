@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Decodes"]
 
 UnknownIds: TypeAlias = Literal["error", "skip", "show"]
-"""What becomes of ids that stand for no token."""
+"""What to do with ids that belong to no token."""
 
 
 class Decodes(Core):
@@ -35,18 +35,19 @@ class Decodes(Core):
 
         Args:
             ids: Any iterable of ints, or a numpy array of integers.
-            skip_special_tokens: Leave special tokens out; or the tokens to leave out, by spelling
-                or id, as `["<|startoftranscript|>", "<|endoftext|>"]` where timestamps are to stay.
-            errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`: `"replace"`,
+            skip_special_tokens: Whether to leave out special tokens; or a list of the tokens to
+                leave out, by spelling or id, such as `["<|startoftranscript|>", "<|endoftext|>"]`
+                to keep timestamps.
+            errors: How to handle bytes that are not UTF-8, as in `bytes.decode`: `"replace"`,
                 `"strict"`, `"ignore"`, `"backslashreplace"`, …
-            unknown_ids: What becomes of ids that stand for no token, as those of the padded rows of
-                a model's output layer: `"error"`, `"skip"`, or `"show"`, which writes
+            unknown_ids: What to do with ids that belong to no token, such as those of the padding
+                of a model's output layer: `"error"`, `"skip"`, or `"show"`, which writes
                 `[unknown id 50300]`.
 
         Raises:
-            ArgumentTypeError: `ids` are no integers.
-            UnknownTokenError: An id stands for no token; the message names it. A token to leave out
-                is not in the vocabulary.
+            ArgumentTypeError: `ids` are not integers.
+            UnknownTokenError: An id belongs to no token; the message names it. Or a token to leave
+                out is not in the vocabulary.
             DecodeError: With `errors="strict"`, bytes that are not UTF-8.
 
         Example:
@@ -86,18 +87,18 @@ class Decodes(Core):
         unknown_ids: UnknownIds = "error",
         unit: Literal["characters", "bytes", "utf-16"] = "characters",
     ) -> list[tuple[int, int]]:
-        """Where each of these ids stands in the text that `decode` makes of them.
+        """The span of each of these ids in the text that `decode` returns for them.
 
-        For ids that a model wrote, with a log-probability each: `tok.decode(ids)[start:end]` is
-        what an id adds to the text. One that holds part of a character has the span of the whole
-        character; one that is left out, an empty one.
+        Useful for ids that a model wrote, with a log-probability each: `tok.decode(ids)[start:end]`
+        is what an id adds to the text. An id that holds part of a character has the span of the
+        whole character; an id that is left out has an empty span.
 
         Args:
             ids: As in `decode`; so are `skip_special_tokens` and `unknown_ids`.
             unit: What spans count, as in `encode_with_spans`.
 
         Raises:
-            UnsupportedError: A decoder by which tokens do not add up to the text, as `CTC`.
+            UnsupportedError: The decoder does not join tokens one after another, as `CTC`.
             UnknownTokenError: As `decode`.
 
         Example:
@@ -119,7 +120,7 @@ class Decodes(Core):
     ) -> list[str]:
         """The texts of many sequences of ids, such as a `TokenBatch`, decoded on all cores.
 
-        Other arguments and errors are those of `decode`; an error names the row it is about.
+        Other arguments and errors are those of `decode`; an error names the sequence it is about.
 
         Example:
             >>> import jeton
@@ -141,29 +142,31 @@ class Decodes(Core):
         stop_ids: Iterable[int] = (),
         min_tokens: int = 0,
     ) -> DecodeStream:
-        """A stream that gives the text of ids as they come, each part as soon as it is sure.
+        """A stream that returns the text of ids as they arrive, each part as soon as it is certain.
 
-        Put together, its parts are what `decode` gives for all ids. Part of a character is kept
-        until the rest is there; so is a run of byte tokens (`<0xF0>`) where its end decides what it
-        is, and what may begin a stop. A decoder that needs all tokens gives everything at the end.
+        Joined, its parts are what `decode` returns for all ids. The stream holds back part of a
+        character until the rest arrives; a run of byte tokens (`<0xF0>`) whose end decides how it
+        is read; and what may be the beginning of a stop. A decoder that needs all tokens returns
+        everything at the end.
 
         Args:
-            skip_special_tokens: Leave special tokens out, or these tokens, as in `decode`.
-            errors: What becomes of bytes that are not UTF-8: as in `decode`, these three.
-            unknown_ids: What becomes of ids that stand for no token, as in `decode`.
-            stop: Texts before which the text ends: before the first of them to be complete, however
-                tokens cut it. What follows is dropped. An answer that quotes `<|im_end|>` holds its
-                spelling: to end at the token, pass its id in `stop_ids`.
-            stop_ids: Tokens before which the text ends. They end it whether or not they are left
-                out of the text; a text that spells them does not.
-            min_tokens: How many ids come before a stop counts: none begins in the text of these
-                ids. A character belongs to the id that completes it.
+            skip_special_tokens: Whether to leave out special tokens, or which, as in `decode`.
+            errors: How to handle bytes that are not UTF-8: one of these three, as in `decode`.
+            unknown_ids: What to do with ids that belong to no token, as in `decode`.
+            stop: Texts that end the stream. The text ends before the first of them that is
+                complete, however tokens split it; the rest is dropped. An answer that quotes
+                `<|im_end|>` contains its spelling: to stop at the token, pass its id in `stop_ids`.
+            stop_ids: Tokens that end the stream. The text ends before them, whether or not
+                `skip_special_tokens` leaves them out; text that spells them does not end it.
+            min_tokens: How many ids must come before a stop counts: no stop begins in the text of
+                these ids. A character belongs to the id that completes it.
 
         Raises:
-            ArgumentTypeError: `stop` holds something else than `str`, or `stop_ids` than integers.
+            ArgumentTypeError: `stop` holds something other than `str`, or `stop_ids` something
+                other than integers.
             ArgumentError: An unknown `errors`; an empty stop, or one that holds the spelling of a
-                token that is left out and so never comes.
-            UnknownTokenError: An id of `stop_ids` stands for no token.
+                token that is left out and so never appears.
+            UnknownTokenError: An id of `stop_ids` belongs to no token.
 
         Example:
             >>> import jeton
@@ -188,7 +191,7 @@ class Decodes(Core):
         )
 
     def _skipped(self, tokens: bool | Iterable[str | int]) -> bool | list[int]:
-        """Whether special tokens are left out, or the ids of the tokens that are."""
+        """Whether to leave out special tokens, or the ids of the tokens to leave out."""
         if isinstance(tokens, (str, bytes)):
             raise ArgumentTypeError(
                 "skip_special_tokens must be a bool or a list of tokens, not "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, overload
 
 from jeton.argument_types import Entry, SpecialPolicy
 from jeton.arguments import checked_flag
@@ -46,26 +46,26 @@ class Encodes(HasSettings):
     ) -> TokenBatch:
         """The ids of many texts, encoded on all cores.
 
-        Each text's ids are those that `encode` gives, those of a pair or of words the ids that
-        `encode_with_spans` gives. Other arguments and errors are those of `encode`; an error names
-        the text it is about.
+        The ids of a text are those that `encode` returns; those of a pair or of words are those
+        that `encode_with_spans` returns. Other arguments and errors are those of `encode`; an error
+        names the text it is about.
 
         Args:
             texts: The texts, or pairs of texts as tuples of two, or both. Or a column of strings of
                 any library that exports Arrow: an array of pyarrow, a series of polars or pandas, a
-                relation of DuckDB. A column is read in place, without one `str`; a table counts as
-                its only column.
-            is_split_into_words: Whether each text is a list of words instead, that the caller has
-                split it into (`["to", "be"]`, a pair `(["to", "be"], ["or", "not"])`). Each word is
-                encoded as a text by itself, and the post-processor sees them as one text.
-            errors: Bytes of a column that are not UTF-8: an error, or U+FFFD in their place
-                (`"replace"`), or nothing (`"ignore"`).
-            nulls: Nulls of a column, and `None`, NaN or pandas' `NA` in place of a text or a word:
-                an error, or texts without tokens (`"empty"`).
+                relation of DuckDB. A column is read in place, without making a `str`; a table must
+                have one column.
+            is_split_into_words: Whether each text is a list of words (`["to", "be"]`, a pair
+                `(["to", "be"], ["or", "not"])`). Each word is encoded as a separate text, and the
+                post-processor sees them as one text.
+            errors: How to handle bytes of a column that are not UTF-8: raise an error, put U+FFFD
+                in their place (`"replace"`), or leave them out (`"ignore"`).
+            nulls: How to handle nulls of a column, and `None`, NaN or pandas' `NA` in place of a
+                text or a word: raise an error, or return no tokens for them (`"empty"`).
 
         Raises:
-            ArgumentError: A column that holds no strings; a null in it.
-            ArgumentTypeError: An entry that is nothing of this.
+            ArgumentError: A column that does not hold strings; a null in it.
+            ArgumentTypeError: An entry of another type.
             FormatError: Bytes that are not UTF-8.
 
         Example:
@@ -106,10 +106,10 @@ class Encodes(HasSettings):
     ) -> tuple[TokenBatch, npt.NDArray[np.int64]]:
         """The ids of many texts and where each token came from, encoded on all cores.
 
-        Each text's ids and spans are those that `encode_array_with_spans` gives, those of a pair or
-        of words those that `encode_with_spans` gives: each span lies in the text, or in the word,
-        that its token came from. Which word and which text of a pair that is, `word_ids` and
-        `sequence_ids` of `tok(texts)` say.
+        The ids and spans of a text are those that `encode_array_with_spans` returns; those of a
+        pair or of words are those that `encode_with_spans` returns: a span is a range of the text,
+        or of the word, that its token came from. `word_ids` and `sequence_ids` of `tok(texts)` say
+        which word and which text of a pair that is.
 
         Args:
             texts: The texts, pairs of texts, or a column of strings, as `encode_batch` takes them.
@@ -117,7 +117,7 @@ class Encodes(HasSettings):
                 `"utf-16"` code units.
             special, add_special_tokens, dropout, alpha, nbest_size, seed: As in `encode`.
             is_split_into_words, errors, nulls: As in `encode_batch`. With `errors="replace"` or
-                `"ignore"`, spans are those of the text that this makes of the bytes.
+                `"ignore"`, spans refer to the text that results.
 
         Returns:
             The ids as a batch, and the spans of all its tokens, int64 of shape `(tokens, 2)`: those
@@ -165,9 +165,9 @@ class Encodes(HasSettings):
         Args:
             text: The text.
             text_pair: A second text, for models that take two.
-            is_split_into_words: Whether each text is a list of words instead, that the caller has
-                split it into. Each word is encoded as a text by itself; `word_ids` count the words,
-                and spans lie in the word of their token.
+            is_split_into_words: Whether each text is a list of words. Each word is encoded as a
+                separate text; `word_ids` count the words, and a span is a range of its token's
+                word.
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether the post-processor adds its special tokens.
             unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
@@ -185,7 +185,7 @@ class Encodes(HasSettings):
             >>> tok.encode_with_spans(["he", "ll"], is_split_into_words=True).word_ids
             [0, 0, 1, 1]
         """
-        encoded = self._core.encode_with_spans(
+        encoding = self._core.encode_with_spans(
             text,
             text_pair,
             is_split_into_words,
@@ -194,28 +194,28 @@ class Encodes(HasSettings):
             unit,
             _drawing(dropout, alpha, nbest_size, seed),
         )
-        return Encoding._of_core(encoded)
+        return Encoding._of_core(encoding)
 
     def counted_text(
         self, text: str = "", *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
     ) -> CountedText:
-        """A text that grows at either end, and whose tokens are counted without encoding it again.
+        """A text that grows at either end and counts its tokens without encoding it all again.
 
         `append` and `prepend` add to it; `count()` is the number of its tokens, and
-        `count(start, stop)` that of a range of characters by itself. Each equals `Tokenizer.count`
-        of that text.
+        `count(start, stop)` the number for a range of characters encoded alone. Each equals
+        `Tokenizer.count` of that text.
 
         Args:
-            text: What it begins with.
-            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which says
-                where in the whole text one stands.
-            add_special_tokens: Whether the special tokens that the post-processor adds count, too.
+            text: The text to begin with.
+            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which
+                would need the position in the whole text.
+            add_special_tokens: Whether to count the special tokens that the post-processor adds.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`.
+            ArgumentTypeError: `text` is not a `str`.
             ArgumentError: It holds a lone surrogate.
-            UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram
-                of a `.model` file. `special` is `"raise"`.
+            UnsupportedError: The tokenizer has no known safe split points, such as a Unigram model
+                of a `.model` file; or `special` is `"raise"`.
 
         Example:
             >>> from jeton.learn import textbook
@@ -225,9 +225,9 @@ class Encodes(HasSettings):
             >>> text.count() == tok.count("pug hug hugs"), text.count(4, 7) == tok.count("hug")
             (True, True)
         """
-        counted = self._core.counted_text(special, add_special_tokens)
-        counted.append(text)
-        return counted
+        counter = self._core.counted_text(special, add_special_tokens)
+        counter.append(text)
+        return counter
 
     def encode_stream(
         self,
@@ -236,24 +236,24 @@ class Encodes(HasSettings):
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> Iterator[npt.NDArray[np.uint32]]:
-        """The ids of a text that comes part by part, in memory that does not grow with it.
+        """The ids of a text that arrives in parts, in memory that does not grow with the text.
 
-        Put together, they are what `encode` gives for the whole text, wherever the parts were cut.
-        What has no place where tokens surely part is kept until one comes.
+        Joined, they are what `encode` returns for the whole text, wherever its parts begin and end.
+        Text without a safe split point is held back until one comes.
 
         Args:
             texts: An open text file, or any iterable of the parts of one text.
-            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which says
-                where in the whole text one stands.
+            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which
+                would need the position in the whole text.
             add_special_tokens: Whether the post-processor adds its special tokens.
 
         Yields:
-            Arrays of ids, shape (tokens,), of some 256 KiB of the text at a time.
+            Arrays of ids, shape (tokens,), for some 256 KiB of the text at a time.
 
         Raises:
-            ArgumentTypeError: A part that is no `str`.
-            UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram
-                of a `.model` file; or half a gigabyte of text has none. `special` is `"raise"`.
+            ArgumentTypeError: A part that is not a `str`.
+            UnsupportedError: The tokenizer has no known safe split points, such as a Unigram model
+                of a `.model` file; half a gigabyte of text has none; or `special` is `"raise"`.
             EncodeError: As `encode`.
 
         Example:
@@ -266,7 +266,7 @@ class Encodes(HasSettings):
         from jeton.encoding import streams
 
         stream = self._core.encode_stream(special, add_special_tokens)
-        return streams.encoded(stream, streams.parts_of(texts))
+        return streams.encode_parts(stream, streams.parts_of(texts))
 
     @overload
     def nbest(self, text: str, n: int, *, scores: Literal[False] = ...) -> list[list[int]]: ...
@@ -274,23 +274,25 @@ class Encodes(HasSettings):
     def nbest(
         self, text: str, n: int, *, scores: Literal[True]
     ) -> list[tuple[list[int], float]]: ...
-    def nbest(self, text: str, n: int, *, scores: bool = False) -> Any:
+    def nbest(
+        self, text: str, n: int, *, scores: bool = False
+    ) -> list[list[int]] | list[tuple[list[int], float]]:
         """The ids of the `n` best segmentations of a text, best first; fewer if there are fewer.
 
-        Only a Unigram model knows of more than one. Of a `.model` file, as in SentencePiece, it is
-        only the very best of a text so long, and with so many as good as each other, that the
-        search for more does not end in time.
+        Needs a Unigram model. With one of a `.model` file the search may give up, as
+        SentencePiece's does, on a long text with very many equally good segmentations; it then
+        returns the best one alone.
 
         Args:
             text: The text; special tokens in it are text.
             n: How many, 1 to 512.
-            scores: Whether each comes with its score, the sum of its tokens' (an unknown character
-                counts 10 less than the worst token): a pair of ids and score.
+            scores: Whether to return pairs of ids and score. The score is the sum of the scores of
+                the tokens; an unknown character counts 10 less than the worst token.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`, or `n` no int.
+            ArgumentTypeError: `text` is not a `str`, or `n` not an int.
             ArgumentError: `n` is too small or too large.
-            UnsupportedError: It is another model.
+            UnsupportedError: The model is not Unigram.
 
         Example:
             >>> import jeton
@@ -311,14 +313,14 @@ class Encodes(HasSettings):
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> bool:
-        """Whether a text has more than `n` tokens: `tok.count(text) > n`, known sooner.
+        """Whether a text has more than `n` tokens: a faster `tok.count(text) > n`.
 
-        The text is read only as far as that takes, so an error in what follows goes unsaid.
+        It stops reading as soon as the answer is certain, and does not report errors after that.
 
         Raises:
-            ArgumentTypeError: `text` is no `str`, or `n` no int.
+            ArgumentTypeError: `text` is not a `str`, or `n` not an int.
             ArgumentError: `n` is negative.
-            EncodeError, SpecialTokenError: As `encode`, of what is read.
+            EncodeError, SpecialTokenError: As `encode`, for the part that was read.
 
         Example:
             >>> import jeton
@@ -358,13 +360,16 @@ class Encodes(HasSettings):
         add_special_tokens: bool,
         has_pairs: bool,
     ) -> TokenBatch:
-        """What the core gave, as a batch that knows how to pad itself."""
+        """Arrays of the core as a batch that can pad itself."""
         origin = functools.partial(origin_of, self, add_special_tokens, has_pairs)
         return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
 
 
 def origin_of(tokenizer: HasSettings, add_special_tokens: bool, has_pairs: bool = False) -> Origin:
-    """What a batch of a tokenizer knows; special tokens of pairs stand between texts too."""
+    """What a batch needs to know of its tokenizer to pad and frame sequences.
+
+    Special tokens of pairs are also between the texts, so such a frame is not the whole one.
+    """
     return Origin.of(
         tokenizer.special_tokens,
         tokenizer.role_ids,
@@ -379,6 +384,6 @@ _Drawing: TypeAlias = tuple[float | None, float | None, int | None, int | None]
 def _drawing(
     dropout: float | None, alpha: float | None, nbest_size: int | None, seed: int | None
 ) -> _Drawing | None:
-    """How segmentations are drawn, as the core takes it; `None` if they are not."""
+    """The options of random segmentation, as the core takes them; `None` without randomness."""
     is_drawn = not (dropout is alpha is nbest_size is seed is None)
     return (dropout, alpha, nbest_size, seed) if is_drawn else None

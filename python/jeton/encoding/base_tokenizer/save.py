@@ -1,4 +1,4 @@
-"""A tokenizer as a file or a folder, and the nearest one that a format can hold."""
+"""Saves a tokenizer to a file or a folder; the nearest tokenizer that a format can hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Saves"]
 
 
 class Saves(Changes):
-    """The part of `Tokenizer` for files."""
+    """The methods of `Tokenizer` that write files."""
 
     __slots__ = ()
 
@@ -41,40 +41,41 @@ class Saves(Changes):
         into: str | os.PathLike[str] | None = None,
         lossy: bool = False,
     ) -> None:
-        """Writes this tokenizer to a file or a folder, in the format that the name says.
+        """Writes this tokenizer to a file or a folder, in the format that the name implies.
 
-        A folder is what `transformers` loads. Saved again, what was loaded from one comes back
-        unchanged, but for what the tokenizer itself changed (its configuration, chat templates
-        and lists of special tokens) and a class name that would not be read as the file. Of
-        another tokenizer, what such files the folder held is replaced. The tokens of roles are
-        special tokens to who loads a folder.
+        A folder is one that `transformers` loads. A tokenizer that was loaded from a folder is
+        saved with the same files, apart from what has changed (configuration, chat templates,
+        lists of special tokens) and a class name by which transformers would not read the file.
+        Tokenizer files of another tokenizer in the folder are replaced. Whoever loads the folder
+        gets the tokens of roles as special tokens.
 
-        A file that would mean another tokenizer is refused. What a format leaves to whoever loads
-        it, such as the pattern and the special tokens of ranks, or the roles and the chat template
-        that only a folder holds, is left out, with a warning that names it.
+        Saving fails if the file would mean another tokenizer. Some formats leave parts to the
+        caller of their loader, such as the pattern and the special tokens of ranks, and only a
+        folder holds roles and a chat template: these are left out, with a warning that names them.
 
         Args:
             path: A name that ends in `.json` (Hugging Face), `vocab.json` (GPT-2's pair),
                 `.tiktoken` (ranks), `.model` (SentencePiece), `.txt` (BERT), `tekken.json`
-                (Mistral) or `.gguf` (llama.cpp); one without an ending, or with a separator at its
-                end, is a folder. `~` at the beginning of a `str` is a home.
+                (Mistral) or `.gguf` (llama.cpp). A name without an ending, or with a separator at
+                its end, is a folder. `~` at the beginning of a `str` is a home folder.
             roles: For a folder or a GGUF: tokens by role, as in `replace`.
             chat_template: For a folder or a GGUF: as in `replace`.
             into: For a GGUF: the path of a model. `path` becomes a copy of it with this tokenizer
-                in place of its own. Tensors are copied as they are, so the model must have one
+                in place of its own. Tensors are copied unchanged, so the model must have one
                 embedding per token.
             lossy: Whether to leave things out without a warning.
 
         Raises:
-            ArgumentError: `roles` or `chat_template` for what is neither a folder nor a GGUF;
-                `into` for what is no GGUF.
+            ArgumentError: `roles` or `chat_template` with neither a folder nor a GGUF; `into`
+                without a GGUF.
             UnsupportedError: The format cannot hold it; the message names what.
             FileError: The file cannot be written.
 
         Warns:
-            FormatWarning: The file does not hold all; it says what is missing. Or the folder named
-                a class by which transformers 5 builds other stages than the file has, such as
-                `GPT2Tokenizer` for StarCoder's: it names one that reads the file as it stands.
+            FormatWarning: The file does not hold everything; the message says what is missing. Or
+                the folder named a class for which transformers 5 builds other stages than the file
+                has, such as `GPT2Tokenizer` for StarCoder's; the new one names a class that reads
+                the file unchanged.
 
         Example:
             >>> import jeton, tempfile
@@ -97,8 +98,8 @@ class Saves(Changes):
         target = _core.target_of(self._core, name)
         is_folder = target == "folder"
         tokenizer = self
-        for argument, given in (("roles", roles), ("chat_template", chat_template)):
-            if given is not None and target not in ("folder", ".gguf"):
+        for argument, value in (("roles", roles), ("chat_template", chat_template)):
+            if value is not None and target not in ("folder", ".gguf"):
                 raise ArgumentError(f"{argument}= goes with a folder or a .gguf, not with {name}")
         if into is not None:
             into = os.path.expanduser(checked_path("into", into))
@@ -112,15 +113,15 @@ class Saves(Changes):
             from jeton.loading import folder
             from jeton.loading.transformers_classes import AS_IT_STANDS
 
-            written = folder.write(
+            changes = folder.write(
                 Path(name), tokenizer._core, tokenizer._settings, tokenizer.roles
             )
-            left_out = written.left_out
-            if written.replaced_class is not None:
+            left_out = changes.left_out
+            if changes.replaced_class is not None:
                 warn_caller(
                     f"{Path(name).name} names the class {AS_IT_STANDS}, not "
-                    f"{written.replaced_class}, by which transformers 5 builds stages of its own "
-                    "in place of those of tokenizer.json",
+                    f"{changes.replaced_class}, for which transformers 5 builds its own stages "
+                    "instead of those of tokenizer.json",
                     FormatWarning,
                 )
         elif target == ".gguf":
@@ -132,8 +133,8 @@ class Saves(Changes):
             holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
             elsewhere = "; a folder, a name without an ending, holds all" if holds_all else ""
             warn_caller(
-                f"{Path(name).name} does not hold {', '.join(left_out)} (say so again when it is "
-                f"loaded{elsewhere})",
+                f"{Path(name).name} does not hold {', '.join(left_out)} (give it again when you "
+                f"load the file{elsewhere})",
                 FormatWarning,
             )
 
@@ -149,49 +150,49 @@ class Saves(Changes):
         return left_out
 
     def _held_by_folders(self) -> list[str]:
-        """What is set that a file of this tokenizer does not tell."""
-        told = dict(self._core.roles())
+        """The settings that only a folder can hold."""
+        roles_of_file = dict(self._core.roles())
         roles = [
             role
             for role, token in self._settings.roles.items()
-            if token is not None and told.get(role) != token
+            if token is not None and roles_of_file.get(role) != token
         ]
-        held = [f"the role{'s' * (len(roles) > 1)} {', '.join(roles)}"] if roles else []
+        names = [f"the role{'s' * (len(roles) > 1)} {', '.join(roles)}"] if roles else []
         if self._settings.chat_template is not None:
-            held.append("the chat template")
+            names.append("the chat template")
         if self._settings.model_max_length is not None:
-            held.append("model_max_length")
-        return held
+            names.append("model_max_length")
+        return names
 
     def approximation(self, format: Literal["tokenizer.json", ".model"]) -> Self:
-        """The tokenizer that comes nearest to this one and that a format can hold exactly.
+        """The tokenizer nearest to this one that a format can hold exactly.
 
-        For a SentencePiece model that `save` refuses to write as `tokenizer.json`, and for a
-        Unigram `tokenizer.json` as a `.model` file; of a tokenizer that the format can hold, its
-        equal. The ids differ only in texts in which
+        Use it for a SentencePiece model that `save` refuses to write as `tokenizer.json`, and for a
+        Unigram `tokenizer.json` as a `.model` file. If the format can hold this tokenizer, the
+        result equals it. The ids differ only in texts in which
 
-        - two segmentations are as good as each other but for rounding: SentencePiece adds up
-          scores in 32 bits, Hugging Face tokenizers in 64;
-        - the spelling of the unknown piece or of a byte piece stands, with `special="ignore"`;
-        - the character map meets a grapheme cluster. Of one shorter than six bytes tokenizers
-          replaces all by what its beginning becomes: CR LF is one space, and behind a rewritten
-          character such as `½` an accent or a variation selector is lost. Of a longer one, and of
-          letters that are no cluster, it replaces each character by itself: half-width kana and
-          their voiced marks, jamo, and accents on rewritten characters such as `①` stay apart
-          where SentencePiece composes them;
-        - U+0085 or `▁` stands, if the `tokenizer.json` splits at white space (`WhitespaceSplit`,
-          `Metaspace`), to which U+0085 is such, and a `▁` a space.
+        - two segmentations differ in score by no more than rounding: SentencePiece adds up scores
+          in 32 bits, Hugging Face tokenizers in 64;
+        - the spelling of the unknown piece or of a byte piece occurs, with `special="ignore"`;
+        - the character map applies to a grapheme cluster. If the cluster is shorter than six bytes,
+          tokenizers replaces all of it by what its beginning maps to: CR LF is one space, and an
+          accent or a variation selector after a mapped character such as `½` is lost. In a longer
+          cluster, and in letters that are no cluster, it replaces each character separately:
+          half-width kana and their voiced marks, jamo, and accents on mapped characters such as `①`
+          stay apart where SentencePiece composes them;
+        - U+0085 or `▁` occurs, if the `tokenizer.json` splits at white space (`WhitespaceSplit`,
+          `Metaspace`): it takes U+0085 for white space, and `▁` for a space.
 
-        Text that begins with several spaces may be decoded with fewer of them. A `.model` file has
-        no place for special tokens that are added around text, for truncation and for padding:
-        these are left out, and so are the options `lstrip`, `rstrip` and `single_word` of special
-        tokens. All this is verified on texts made of the pieces.
+        Text that begins with several spaces may be decoded with fewer of them. A `.model` file
+        cannot hold special tokens that are added around text, truncation or padding: these are left
+        out, and so are the options `lstrip`, `rstrip` and `single_word` of special tokens. The
+        result is verified on texts made of the pieces.
 
         Args:
-            format: Which format is to hold it.
+            format: The format that is to hold it.
 
         Raises:
-            UnsupportedError: There is none so near; the message names what differs, or a text.
+            UnsupportedError: None is near enough; the message names what differs, or a text.
 
         Example:
             >>> import jeton

@@ -1,4 +1,4 @@
-"""What programs go by beside the stages: roles, chat template, longest input."""
+"""Settings that are not stages: roles, chat template, longest input."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["HasSettings"]
 
 
 class HasSettings(HasTokens):
-    """The part of `Tokenizer` for what stands beside its stages."""
+    """The properties of `Tokenizer` for its settings."""
 
     __slots__ = ()
 
     @property
     def roles(self) -> dict[str, str]:
-        """The special tokens that play a known part, by role: `"bos"`, `"eos"`, `"pad"`, ….
+        """The special tokens that have a role, by role: `"bos"`, `"eos"`, `"pad"`, ….
 
-        From the folder that the tokenizer was loaded from, as `replace` and `save` set them, or
-        from what its stages and its format tell: a SentencePiece model names its own, a published
-        encoding has known ones, and BERT's vocabularies have known names. A new dict each time.
+        They come from the folder that the tokenizer was loaded from, from `replace`, or from its
+        format: a SentencePiece model names its own, those of published encodings are known, and
+        BERT's vocabularies have known names. A new dict each time.
 
         Example:
             >>> import jeton
@@ -30,9 +30,9 @@ class HasSettings(HasTokens):
             >>> tok.roles["pad"], tok.role_ids["pad"]
             ('[PAD]', 0)
         """
-        told = {**dict(self._core.roles()), **self._settings.implied, **self._settings.roles}
-        names = [*STANDARD_ROLES, *(role for role in told if role not in STANDARD_ROLES)]
-        tokens = {role: told[role] for role in names if role in told}
+        by_role = {**dict(self._core.roles()), **self._settings.implied, **self._settings.roles}
+        names = [*STANDARD_ROLES, *(role for role in by_role if role not in STANDARD_ROLES)]
+        tokens = {role: by_role[role] for role in names if role in by_role}
         return {
             role: token
             for role, token in tokens.items()
@@ -52,7 +52,7 @@ class HasSettings(HasTokens):
 
     @property
     def model_max_length(self) -> int | None:
-        """How many tokens the model takes, if the folder says so. Nothing is cut by it."""
+        """How many tokens the model takes, if the folder says so. `encode` does not truncate."""
         return self._settings.model_max_length
 
     @property
@@ -62,12 +62,12 @@ class HasSettings(HasTokens):
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """How a `tokenizer.json` has batches padded: `tok(...)` goes by it, `encode` does not."""
+        """Padding by a `tokenizer.json`: `tok(...)` applies it, `encode` does not."""
         padding, _ = self._core.sections
         return None if padding is None else dict(json.loads(padding))
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """How a `tokenizer.json` has texts cut: `tok(...)` goes by it, `encode` does not."""
+        """Truncation by a `tokenizer.json`: `tok(...)` applies it, `encode` does not."""
         _, truncation = self._core.sections
         return None if truncation is None else dict(json.loads(truncation))

@@ -1,4 +1,4 @@
-"""The stages that a tokenizer is made of, as values."""
+"""The stages of a tokenizer, as values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["HasStages"]
 
 
 class HasStages(Core):
-    """The part of `Tokenizer` for its stages."""
+    """The properties of `Tokenizer` for its stages."""
 
     __slots__ = ()
 
@@ -44,33 +44,30 @@ class HasStages(Core):
 
     @property
     def normalizer(self) -> normalizers.Normalizer | None:
-        """What happens to text first."""
-        component: normalizers.Normalizer | None = self._stage("normalizer")
-        return component
+        """The stage that changes the text before it is split."""
+        return self._stage(components.normalizers.Normalizer)
 
     @property
     def pre_tokenizer(self) -> pre_tokenizers.PreTokenizer | None:
-        """Where text is cut into the pieces that the model sees."""
-        component: pre_tokenizers.PreTokenizer | None = self._stage("pre_tokenizer")
-        return component
+        """The stage that splits text into the pieces that the model sees."""
+        return self._stage(components.pre_tokenizers.PreTokenizer)
 
     @property
     def model(self) -> models.Model:
-        """From pieces to tokens. Holds a copy of the vocabulary."""
+        """The stage that turns pieces into tokens. It holds a copy of the vocabulary."""
         return components.models.from_core(self._core.model(), self._core.id_to_bytes)
 
     @property
     def post_processor(self) -> post_processors.PostProcessor | None:
-        """The special tokens around a text."""
-        component: post_processors.PostProcessor | None = self._stage("post_processor")
-        return component
+        """The stage that adds special tokens around a text."""
+        return self._stage(components.post_processors.PostProcessor)
 
     def post_process(
         self, encoding: Encoding, pair: Encoding | None = None, *, add_special_tokens: bool = True
     ) -> Encoding:
         """Adds special tokens to the encoding of a text or of two, as `encode_with_spans` does.
 
-        Without a post-processor, two encodings follow each other. Cut them to size before with
+        Without a post-processor, two encodings are concatenated. Shorten them first with
         `Encoding.truncate`; pad the result with `Encoding.pad`.
 
         Args:
@@ -79,7 +76,7 @@ class HasStages(Core):
             add_special_tokens: Whether special tokens are added.
 
         Raises:
-            ArgumentTypeError: `encoding` or `pair` is no `Encoding`.
+            ArgumentTypeError: `encoding` or `pair` is not an `Encoding`.
             UnsupportedError: A template names a token that it does not define.
 
         Example:
@@ -96,6 +93,5 @@ class HasStages(Core):
 
     @property
     def decoder(self) -> decoders.Decoder | None:
-        """From tokens back to text."""
-        component: decoders.Decoder | None = self._stage("decoder")
-        return component
+        """The stage that turns tokens back into text."""
+        return self._stage(components.decoders.Decoder)

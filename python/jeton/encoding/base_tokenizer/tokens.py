@@ -1,4 +1,4 @@
-"""What is in a tokenizer: its tokens with their ids, merges and scores."""
+"""The tokens of a tokenizer with their ids, merges and scores."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _T = TypeVar("_T")
 
 
 class HasTokens(Core):
-    """The part of `Tokenizer` for its tokens."""
+    """The methods of `Tokenizer` for its tokens."""
 
     __slots__ = ()
 
     @property
     def vocab(self) -> Vocabulary:
-        """All tokens with their ids, in the order of ids; added tokens are among them.
+        """All tokens with their ids, in the order of ids, including added tokens.
 
-        A mapping that cannot be written to, made when it is first asked for.
+        A read-only mapping, built at the first use.
         """
         if self._vocab is None:
             self._vocab = Vocabulary(self._core.vocab())
@@ -50,7 +50,7 @@ class HasTokens(Core):
         `token_bytes` is what it adds to text; `bytes_to_id` gives the id of a spelling.
 
         Raises:
-            UnknownTokenError: The id stands for no token.
+            UnknownTokenError: The id belongs to no token.
 
         Example:
             >>> import jeton
@@ -63,19 +63,19 @@ class HasTokens(Core):
         """The old name of `token_spelling`.
 
         Raises:
-            UnknownTokenError: The id stands for no token.
+            UnknownTokenError: The id belongs to no token.
         """
         return self.token_spelling(id)
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes that a token adds to decoded text in its middle.
+        """The bytes that a token adds to decoded text, when it is neither first nor last.
 
-        They are what the decoder makes of the token between two others: a `▁` is a space, `<0xF0>`
-        the byte, a `##` is gone and a word has its space in front; a control piece of a
-        SentencePiece model is nothing. Byte-level tokens are as they are.
+        The decoder turns `▁` into a space and `<0xF0>` into the byte, removes `##`, and puts a
+        space in front of a word; a control piece of a SentencePiece model becomes nothing.
+        Byte-level tokens are unchanged.
 
         Raises:
-            UnknownTokenError: The id stands for no token.
+            UnknownTokenError: The id belongs to no token.
 
         Example:
             >>> import jeton
@@ -93,7 +93,7 @@ class HasTokens(Core):
         return token
 
     def bytes_to_id(self, token: bytes | str) -> int:
-        """The id of a token, given by its bytes or by a text that stands for its UTF-8.
+        """The id of a token, given as bytes, or as text that is encoded as UTF-8.
 
         Raises:
             UnknownTokenError: There is no such token.
@@ -109,7 +109,7 @@ class HasTokens(Core):
         return id
 
     def id_of(self, token: bytes | str, default: _T | None = None) -> int | _T | None:
-        """The id of a token, as `bytes_to_id` gives it, or `default` where there is no such token.
+        """The id of a token, as in `bytes_to_id`, or `default` if there is no such token.
 
         `token in tok` says whether there is one.
 
@@ -127,12 +127,12 @@ class HasTokens(Core):
 
     @property
     def vocab_size(self) -> int:
-        """How many ids stand for a token. Where ids have gaps, `max_id` is larger than this."""
+        """How many ids belong to a token. If there are gaps, `max_id` is larger than this."""
         return self._core.vocab_size
 
     @property
     def max_id(self) -> int:
-        """The largest id; -1 where there is no token at all."""
+        """The largest id; -1 if there are no tokens."""
         largest = self._core.max_id
         return -1 if largest is None else largest
 
@@ -140,7 +140,7 @@ class HasTokens(Core):
         """The number of rows of an embedding that holds every id, rounded up.
 
         Args:
-            multiple_of: What the number is to be a multiple of, such as 64.
+            multiple_of: The result is a multiple of this, such as 64.
 
         Raises:
             ArgumentError: `multiple_of` is not at least 1.
@@ -166,7 +166,7 @@ class HasTokens(Core):
 def bytes_by_id(tokenizer: HasTokens) -> dict[int, bytes]:
     """All ids with the bytes of their tokens, in order.
 
-    An added token may have the bytes of one of the model's: then there are two ids for them, of
-    which `Tokenizer.vocab` knows one.
+    An added token may have the bytes of a token of the model. These bytes then have two ids, and
+    `Tokenizer.vocab` holds one of them.
     """
     return {id: tokenizer.token_spelling(id) for id in tokenizer._core.token_ids().tolist()}

@@ -1,15 +1,14 @@
-"""`tok(...)`: texts, pairs of texts and batches of them, made the rows of numbers a model takes.
+"""`tok(...)`: turns texts, pairs of texts and batches of them into the arrays that a model takes.
 
-A call goes through the files in this order: `inputs` reads what was given,
-`padding_and_truncation` what was asked for of these two, `encoded_texts` encodes the texts,
-`windows` cuts them, `rows` puts them and the special tokens where they belong, and `result` is what
-the caller gets.
+A call goes through the files in this order: `inputs` reads the texts, `padding_and_truncation` the
+options for these two, `encoded_texts` encodes the texts, `windows` splits them into windows, `rows`
+adds special tokens and padding, and `result` is what the caller gets.
 """
 
 from __future__ import annotations
 
 from jeton.encoding.calls.caller import Call, Caller
-from jeton.encoding.calls.padding_and_truncation import Asked
+from jeton.encoding.calls.padding_and_truncation import PaddingArguments
 from jeton.encoding.calls.result import BatchEncoding, CharSpan, TokenSpan
 
-__all__ = ["Asked", "BatchEncoding", "Call", "Caller", "CharSpan", "TokenSpan"]
+__all__ = ["BatchEncoding", "Call", "Caller", "CharSpan", "PaddingArguments", "TokenSpan"]

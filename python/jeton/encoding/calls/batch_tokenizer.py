@@ -1,7 +1,7 @@
-"""The tokenizer behind a batch: how tokens are spelled, and how it is pickled with the batch.
+"""The tokenizer of a batch: how its tokens are spelled, and how it is pickled with the batch.
 
-Look here for what a pickled batch weighs: a tokenizer is pickled once for all of its batches, and
-comes to life in another process only where it is asked something.
+Look here for the size of a pickled batch: a tokenizer is pickled once for all of its batches, and
+another process unpickles it at its first use.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import pickle
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from jeton.components.byte_alphabet import BYTES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,29 +35,29 @@ class BatchTokenizer:
 
     @cached_property
     def tokenizer(self) -> BaseTokenizer:
-        """The tokenizer; of an unpickled one, made when it is first asked for."""
+        """The tokenizer; after unpickling, it is built at its first use."""
         return _unpickled(self._image)
 
     @cached_property
     def _image(self) -> bytes:
         return pickle.dumps(self.tokenizer)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, bytes]:
         return {"_image": self._image}
 
     def __call__(self, id: int) -> str:
         """A token as a `tokenizer.json` spells it: `Ġthe`, `##s`, `▁the`, `<0xF0>`."""
         token = self.tokenizer.token_spelling(id)
-        if self._has_raw_tokens and id not in self._added:
+        if self._has_raw_tokens and id not in self._added_ids:
             return "".join(_ALPHABET[byte] for byte in token)
         return token.decode("utf-8", "replace")
 
     def spaces(
         self, ids: npt.NDArray[np.uint32], unit: str
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """How wide the space is that tokens begin with, and which are that space and nothing else.
+        """The width of the one space that each token begins with, and which tokens are only it.
 
-        It is 0 wide where there is none, or where there are several.
+        The width is 0 if the token begins with no space, or with several.
         """
         different, numbers = np.unique(ids, return_inverse=True)
         tokens = [self(id) for id in different.tolist()]
@@ -71,7 +73,7 @@ class BatchTokenizer:
         return widths[numbers], only[numbers]
 
     @cached_property
-    def _added(self) -> set[int]:
+    def _added_ids(self) -> set[int]:
         return {token.id for token in self.tokenizer.added_tokens if token.id is not None}
 
     @cached_property
@@ -85,23 +87,17 @@ def _unpickled(image: bytes) -> BaseTokenizer:
     return tokenizer
 
 
-def _alphabet() -> list[str]:
-    """GPT-2's printable characters, by the byte that each stands for."""
-    shown = {*range(33, 127), *range(161, 173), *range(174, 256)}
-    others = iter(range(256, 512))
-    return [chr(byte) if byte in shown else chr(next(others)) for byte in range(256)]
-
-
-_ALPHABET = _alphabet()
+_ALPHABET = {byte: character for character, byte in BYTES.items()}
+"""GPT-2's printable character for each byte."""
 
 
 def _is_space(character: str) -> bool:
-    """Whether trimming takes a character for white space: what Unicode says, and GPT-2's space."""
+    """Whether trimming removes a character: Unicode's white space, and GPT-2's space."""
     return character == _ALPHABET[ord(" ")] or (
         character.isspace() and not "\x1c" <= character <= "\x1f"
     )
 
 
 def _width(space: str, unit: str) -> int:
-    """How wide a space is in a text; GPT-2's stands for a byte."""
+    """The width of a space in a text; GPT-2's character for a space is one byte of the text."""
     return len(space.encode()) if unit == "bytes" and space != _ALPHABET[ord(" ")] else 1

@@ -1,4 +1,4 @@
-"""The call itself: what a tokenizer knows for all of its calls, and the steps of one.
+"""The call itself: what all calls of a tokenizer share, and the steps of one.
 
 Look here for the order of the steps, and for which columns a result has.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,11 +19,17 @@ from jeton.encoding.calls.frames import Frame, frame_of
 from jeton.encoding.calls.front_spaces import FrontSpaces, shows_one_space
 from jeton.encoding.calls.glued_words import glued_words
 from jeton.encoding.calls.inputs import Inputs, read
-from jeton.encoding.calls.padding_and_truncation import Asked, Defaults, Padding, Truncation, choose
+from jeton.encoding.calls.padding_and_truncation import (
+    Defaults,
+    Padding,
+    PaddingArguments,
+    Truncation,
+    choose,
+)
 from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
 from jeton.encoding.calls.short_text import SHORT, columns_alone
-from jeton.encoding.calls.windows import PerText, RowWindows, cut, share_room
+from jeton.encoding.calls.windows import PerText, RowWindows, share_room, windows_of
 from jeton.errors import ArgumentError, ChatWarning, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
@@ -45,7 +51,7 @@ class Call:
     text_pair: object
     text_target: object
     text_pair_target: object
-    asked: Asked
+    padding_and_truncation: PaddingArguments
     add_special_tokens: bool
     is_split_into_words: bool
     return_tensors: object
@@ -60,7 +66,7 @@ class Call:
     nulls: object
 
     def check(self) -> None:
-        """Refuses what is no flag and no word that the call knows."""
+        """Raises for a flag that is not a bool, and for an unknown word."""
         for name in (
             "add_special_tokens",
             "is_split_into_words",
@@ -73,13 +79,13 @@ class Call:
         for name in ("return_token_type_ids", "return_attention_mask"):
             if getattr(self, name) is not None:
                 checked_flag(name, getattr(self, name))
-        checked_flag("verbose", self.asked.verbose)
+        checked_flag("verbose", self.padding_and_truncation.verbose)
         one_of("unit", self.unit, ("characters", "bytes", "utf-16"))
         one_of("nulls", self.nulls, ("raise", "empty"))
 
 
 class Caller:
-    """What a tokenizer knows for all of its calls."""
+    """What all calls of a tokenizer share."""
 
     def __init__(self, tokenizer: BaseTokenizer) -> None:
         self._post_processor = tokenizer.post_processor
@@ -89,11 +95,11 @@ class Caller:
 
     @cached_property
     def defaults(self) -> Defaults:
-        """What the tokenizer says of rows."""
+        """The tokenizer's own padding and truncation."""
         return Defaults.of(self.spelling.tokenizer)
 
     def frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
-        """What stands around one text, or around two."""
+        """The special tokens around one text, or around two."""
         key = pair, add_special_tokens
         if key not in self._frames:
             self._frames[key] = frame_of(
@@ -108,7 +114,9 @@ class Caller:
             As `Tokenizer.__call__`.
         """
         call.check()
-        tensors = _tensors(call.return_tensors)
+        tensors = call.return_tensors
+        if tensors is not None:
+            tensors = one_of("return_tensors", tensors, ("np", "pt"))
         if call.text is None and call.text_target is None:
             raise ArgumentError(
                 "text is missing: give text, or text_target, or both (nulls= says what None means "
@@ -124,25 +132,25 @@ class Caller:
         return result
 
     def _warn_of_two_begins(self, call: Call) -> None:
-        """Warns if a text, such as a chat's, begins with the token that the call puts in front."""
+        """Warns if a text (a chat's, say) begins with the token that the call puts in front."""
         begin = next(iter(self.frame(pair=False, add_special_tokens=True)), None)
         if begin is None or begin.text is not None:
             return
         tokenizer = self.spelling.tokenizer
-        spelled = tokenizer.token_spelling(begin.id).decode(errors="replace")
+        spelling = tokenizer.token_spelling(begin.id).decode(errors="replace")
         is_token = call.special == "allow" or (
-            isinstance(call.special, (set, frozenset, list, tuple)) and spelled in call.special
+            isinstance(call.special, (set, frozenset, list, tuple)) and spelling in call.special
         )
         texts = call.text if isinstance(call.text, (list, tuple)) else [call.text]
-        if is_token and any(isinstance(it, str) and it.startswith(spelled) for it in texts):
+        if is_token and any(isinstance(it, str) and it.startswith(spelling) for it in texts):
             warn_caller(
-                f"the text begins with {spelled!r}, and the call puts another one in front "
+                f"the text begins with {spelling!r}, and the call puts another one in front "
                 "(give add_special_tokens=False; the ids of a chat are chat.ids)",
                 ChatWarning,
             )
 
     def _result(self, call: Call, names: tuple[str, str], tensors: str | None) -> BatchEncoding:
-        padding, truncation = choose(call.asked, self.defaults)
+        padding, truncation = choose(call.padding_and_truncation, self.defaults)
         inputs = read(
             getattr(call, names[0]),
             getattr(call, names[1]),
@@ -150,29 +158,29 @@ class Caller:
             nulls=str(call.nulls),
             names=names,
         )
-        if call.is_split_into_words and call.asked.verbose:
-            told = glued_words(self.spelling.tokenizer, inputs.first)
-            if told is not None:
-                warn_caller(told, UserWarning)
+        if call.is_split_into_words and call.padding_and_truncation.verbose:
+            warning = glued_words(self.spelling.tokenizer, inputs.first)
+            if warning is not None:
+                warn_caller(warning, UserWarning)
         how = EncodingOptions(self.spelling, call.unit, call.special, call.nulls)
         return _RowRequest(self, call, names, inputs, how, padding, truncation).result(tensors)
 
 
 @dataclass(slots=True)
 class _RowRequest:
-    """What a call asks for: rows of its texts, or of its targets."""
+    """The encoding of a call's texts, or of its targets, into rows."""
 
     caller: Caller
     call: Call
     names: tuple[str, str]
-    """The arguments that held the texts."""
+    """The names of the arguments that the texts came from."""
     inputs: Inputs
     how: EncodingOptions
     padding: Padding | None
     truncation: Truncation | None
 
     def result(self, tensors: str | None) -> BatchEncoding:
-        """The columns that are asked for, and the rows behind them."""
+        """The columns that the call asks for; the rows that they show are built when needed."""
         names, spelling = self._columns(), self.how.spelling
         is_single = not (self.inputs.is_batch or self.call.return_overflowing_tokens)
         short = self._short_columns(names) if is_single else None
@@ -187,7 +195,7 @@ class _RowRequest:
         """The names of the columns, in the order of transformers."""
         call, defaults = self.call, self.caller.defaults
         type_ids, mask = call.return_token_type_ids, call.return_attention_mask
-        wanted = {
+        columns = {
             "input_ids": True,
             "token_type_ids": defaults.type_ids if type_ids is None else type_ids,
             "attention_mask": defaults.mask if mask is None else mask,
@@ -196,11 +204,13 @@ class _RowRequest:
             "length": call.return_length,
             "overflow_to_sample_mapping": call.return_overflowing_tokens,
         }
-        return [name for name, is_wanted in wanted.items() if is_wanted]
+        return [name for name, is_wanted in columns.items() if is_wanted]
 
-    def _short_columns(self, names: list[str]) -> dict[str, list[Any]] | None:
-        """The columns of one short text, or of a pair, that is neither padded nor cut."""
-        if self.call.is_split_into_words or not _leaves_alone(self.padding):
+    def _short_columns(self, names: list[str]) -> dict[str, list[object]] | None:
+        """The columns of one short text, or of a pair, that needs no padding or truncation."""
+        padding = self.padding
+        pads = padding is not None and (padding.length is not None or padding.multiple_of != 1)
+        if self.call.is_split_into_words or pads:
             return None
         first, second = self.inputs.first, self.inputs.second
         columns = (first,) if second is None else (first, second)
@@ -211,14 +221,14 @@ class _RowRequest:
         frame = self.caller.frame(
             pair=second is not None, add_special_tokens=self.call.add_special_tokens
         )
-        most = None if self.truncation is None else self.truncation.max_length
-        return columns_alone(self.how, shorts, frame, names, most)
+        max_length = None if self.truncation is None else self.truncation.max_length
+        return columns_alone(self.how, shorts, frame, names, max_length)
 
-    def _rows_again(self, ids: tuple[int, ...]) -> BatchRows:
-        """The rows of a text whose columns were made without them, with these ids.
+    def _rows_again(self, ids: tuple[object, ...]) -> BatchRows:
+        """The rows of a text whose columns were computed without them, with these ids.
 
         Raises:
-            UnsupportedError: Its tokens are others now, since a function in the tokenizer gives
+            UnsupportedError: Its tokens have changed, since a function in the tokenizer returns
                 another text.
         """
         rows = self._rows()
@@ -226,7 +236,7 @@ class _RowRequest:
         return rows
 
     def _rows(self) -> BatchRows:
-        """The rows of all texts, made in arrays."""
+        """The rows of all texts, as arrays."""
         first, second, paired = encoded(
             self.how,
             self.inputs.first,
@@ -249,7 +259,7 @@ class _RowRequest:
         )
 
     def _frames(self, paired: npt.NDArray[np.bool_]) -> tuple[Frame | None, Frame | None]:
-        """What stands around one text, and around two, where there are such samples."""
+        """The frames of one text and of two, each if there are such samples."""
         single, pair = (
             self.caller.frame(pair=pair, add_special_tokens=self.call.add_special_tokens)
             if (paired == pair).any()
@@ -264,33 +274,23 @@ class _RowRequest:
         paired: npt.NDArray[np.bool_],
         frames: tuple[Frame | None, Frame | None],
     ) -> RowWindows:
-        """What each row holds of texts with these numbers of tokens."""
+        """The part of its texts that each row holds, for texts with these numbers of tokens."""
         if self.truncation is None:
             return RowWindows.whole(lengths)
         single, pair = frames
-        added = np.where(paired, _added(pair), _added(single))
-        room = share_room(lengths, added, paired, self.truncation)
+        added_tokens = np.where(paired, _special_count(pair), _special_count(single))
+        room = share_room(lengths, added_tokens, paired, self.truncation)
         overflowing = self.call.return_overflowing_tokens
         order = [piece.text for piece in frames[1] or () if piece.text is not None]
         if overflowing and len(set(order)) < len(order):
             raise UnsupportedError(
-                "the post-processor puts a text into a row more than once, so windows cannot "
-                "be made (leave return_overflowing_tokens out)"
+                "the post-processor puts a text into a row more than once, so it cannot be split "
+                "into windows (leave return_overflowing_tokens out)"
             )
-        return cut(
+        return windows_of(
             lengths, room, self.truncation, overflowing=overflowing, second_first=order[:1] == [1]
         )
 
 
-def _leaves_alone(padding: Padding | None) -> bool:
-    """Whether padding leaves a row alone that has no others beside it."""
-    return padding is None or (padding.length is None and padding.multiple_of == 1)
-
-
-def _added(frame: Frame | None) -> int:
+def _special_count(frame: Frame | None) -> int:
     return sum(piece.text is None for piece in frame or ())
-
-
-def _tensors(given: object) -> str | None:
-    """What the columns are to be: lists, arrays of numpy or tensors of torch."""
-    return None if given is None else one_of("return_tensors", given, ("np", "pt"))

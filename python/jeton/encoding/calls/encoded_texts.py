@@ -1,6 +1,6 @@
 """The tokens of the first texts of all samples, or of the second ones, without special tokens.
 
-Look here for when a text is encoded again: spans and words are found out where they are asked for.
+Look here for when a text is encoded again: spans and words are computed at their first use.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class EncodedTexts:
 
     @property
     def spans(self) -> npt.NDArray[np.int64]:
-        """Where each token came from, of shape (tokens, 2): places in its text, or in its word.
+        """Where each token came from, of shape (tokens, 2): a range of its text, or of its word.
 
-        They are those of each text or word by itself.
+        Each text or word is encoded alone.
         """
         if self._spans is None:
             ids, _, spans = self._with_spans()
@@ -94,7 +94,7 @@ class EncodedTexts:
         return self._spans
 
     def joined_spans(self, front_spaces: FrontSpaces) -> npt.NDArray[np.int64]:
-        """As `spans`, of words as they stand behind others."""
+        """As `spans`, but of words that follow others."""
         spans = self.spans
         if self._column.words is None:
             return spans
@@ -102,27 +102,27 @@ class EncodedTexts:
         first = first[spans[first, 0] > 0]
         if len(first):
             spans = spans.copy()
-            spans[first] = front_spaces.left_out(
+            spans[first] = front_spaces.without_space(
                 self.ids[first], spans[first], lambda: self.texts_of(first)
             )
         return spans
 
     def texts_of(self, tokens: npt.NDArray[np.int64]) -> list[str | None]:
-        """The text, or the word, that each of these tokens is of.
+        """The text or word that each of these tokens comes from.
 
-        `None` for a text of a column that cannot be made a list.
+        `None` for a text of a column that cannot be converted to a list.
         """
         texts: Any = self._column.texts
         if is_column(texts):
-            listed = getattr(texts, "to_pylist", None) or getattr(texts, "to_list", None)
-            texts = None if listed is None else listed()
+            to_list = getattr(texts, "to_pylist", None) or getattr(texts, "to_list", None)
+            texts = None if to_list is None else to_list()
         numbers = np.searchsorted(self._ends, tokens, side="right") - 1
         return [texts and texts[number] for number in numbers.tolist()]
 
     def begins_text(self, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which of these tokens are the first of a text, or of a word that was given."""
-        found: npt.NDArray[np.bool_] = self._ends[np.searchsorted(self._ends, tokens)] == tokens
-        return found
+        """Which of these tokens are the first of a text, or of a word of the caller."""
+        is_first: npt.NDArray[np.bool_] = self._ends[np.searchsorted(self._ends, tokens)] == tokens
+        return is_first
 
     def word_ids(self, sample: int) -> npt.NDArray[np.int64]:
         """Which word each token of a sample belongs to."""
@@ -143,7 +143,7 @@ class EncodedTexts:
         text = None if is_column(column.texts) else column.texts[number]  # type: ignore[index]
         if text is None:
             raise UnsupportedError(
-                "words are not found for the texts of a column (give the texts as a list)"
+                "the words of a column's texts are not known (give the texts as a list)"
             )
         encoding = self._how.spelling.tokenizer.encode_with_spans(text, special=self._how.special)
         self.check_same(np.array_equal(encoding.to_numpy(), self.ids[start:stop]))
@@ -162,12 +162,12 @@ class EncodedTexts:
         return batch.ids, batch.offsets, spans
 
     def check_same(self, is_same: bool) -> None:
-        """Refuses to go on where a text that was encoded again has other tokens than before."""
+        """Raises unless a text that was encoded again has the same tokens as before."""
         if not is_same:
             raise UnsupportedError(
-                "a function in this tokenizer gives another text the second time, so that a text "
-                "encoded again has other tokens (give return_offsets_mapping=True for spans, or "
-                "words for their numbers)"
+                "a function in this tokenizer returns another text the second time, so a text that "
+                "is encoded again has other tokens (give return_offsets_mapping=True for spans, or "
+                "split the text into words for word ids)"
             )
 
 
@@ -179,7 +179,7 @@ def encoded(
     with_spans: bool,
     names: tuple[str, str],
 ) -> tuple[EncodedTexts, EncodedTexts, npt.NDArray[np.bool_]]:
-    """Both sides, and which samples have a second text."""
+    """The first texts, the second ones, and which samples have a second text."""
     one = EncodedTexts(how, first, with_spans=with_spans)
     samples = len(one.offsets) - 1
     if second is None:
@@ -187,8 +187,8 @@ def encoded(
     other = EncodedTexts(how, second, with_spans=with_spans)
     if len(other.offsets) - 1 != samples:
         raise ArgumentError(
-            f"{names[0]} has {samples} entries and {names[1]} {len(other.offsets) - 1}; give one "
-            "to each"
+            f"{names[0]} has {samples} entries and {names[1]} {len(other.offsets) - 1}; give both "
+            "the same number"
         )
     present = np.ones(samples, np.bool_) if second.present is None else np.array(second.present)
     return one, other, present

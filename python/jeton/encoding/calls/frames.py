@@ -1,6 +1,6 @@
-"""Frames: what a post-processor puts around the tokens of one text, or of two.
+"""Frames: the special tokens that a post-processor puts around one text, or around two.
 
-Look here for how a frame is found out.
+Look here for how jeton finds the frame of a post-processor.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TEXTS: Final = (2**32 - 1, 2**32 - 2)
 def frame_of(
     post_processor: post_processors.PostProcessor | None, *, pair: bool, add_special_tokens: bool
 ) -> Frame:
-    """What a post-processor makes of one text, or of two, found out with texts of one token.
+    """The frame of one text, or of two: what the post-processor does to texts of one token.
 
     Raises:
         UnsupportedError: A template for one text that names a second; one that lacks a token.

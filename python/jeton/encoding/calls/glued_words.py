@@ -1,6 +1,6 @@
-"""Words that become one text without spaces between them, as GPT-2's do.
+"""Warns if a tokenizer joins words without spaces, as GPT-2's does.
 
-Look here for which tokenizers and words a call warns of.
+Look here for the tokenizers and words that a call warns about.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["glued_words"]
 
 _WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
-"""How the names of letters begin in whose scripts no space parts words."""
+"""How the Unicode names of letters begin, for scripts that do not separate words by spaces."""
 
 
 def glued_words(tokenizer: BaseTokenizer, column: Column) -> str | None:
-    """A warning of words that have no space between them; `None` if the first two have one.
+    """A warning about words that get no space between them; `None` if the first two get one.
 
-    Bert's tokens say where a word begins, and SentencePiece puts a space before each. Byte-level
-    ones encode each word as it is: `["New", "York"]` has the tokens of `NewYork`.
+    BERT's tokens mark where a word begins, and SentencePiece puts a space in front of each word.
+    Byte-level tokenizers encode each word unchanged: `["New", "York"]` has the tokens of `NewYork`.
     """
     words = _first_two(column)
     if words is None:
@@ -47,18 +47,15 @@ def glued_words(tokenizer: BaseTokenizer, column: Column) -> str | None:
 
 
 def _first_two(column: Column) -> tuple[str, str] | None:
-    """The first two words that follow each other, if a space belongs between them."""
+    """The first two neighbouring words, if a space belongs between them."""
     if column.words is None or not isinstance(column.texts, list):
         return None
     start = 0
     for count in column.words:
         for first, second in itertools.pairwise(column.texts[start : start + count]):
             if first and second:
-                return (first, second) if _needs_space(first[-1], second[0]) else None
+                is_word = first[-1].isalnum() and second[0].isalnum()
+                name = unicodedata.name(second[0], "")
+                return (first, second) if is_word and not name.startswith(_WITHOUT_SPACES) else None
         start += count
     return None
-
-
-def _needs_space(before: str, behind: str) -> bool:
-    letters = before.isalnum() and behind.isalnum()
-    return letters and not unicodedata.name(behind, "").startswith(_WITHOUT_SPACES)

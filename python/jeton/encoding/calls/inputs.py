@@ -1,12 +1,12 @@
-"""What `tok(...)` was given: one text or many, pairs, words; checked, in columns.
+"""The texts of `tok(...)`: one text or many, pairs, words; checked, as columns.
 
-Look here for what counts as a batch and as a pair, and for entries that are None or NaN.
+Look here for what is a batch or a pair, and for entries that are None or NaN.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
@@ -27,14 +27,14 @@ class Column:
     texts: Texts
     """The texts, or the words of all samples one after another; `None` for a null."""
     words: list[int] | None = None
-    """How many words each sample has, where texts were given as words."""
+    """How many words each sample has, if texts are split into words."""
     present: list[bool] | None = None
-    """Which samples have such a text, where not all do; the others have no entry above."""
+    """Which samples have such a text, if not all do; the others have no entry above."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is to be encoded."""
+    """The texts to encode."""
 
     first: Column
     second: Column | None
@@ -49,23 +49,23 @@ def read(
     nulls: str,
     names: tuple[str, str],
 ) -> Inputs:
-    """The columns of texts that a call means.
+    """The texts of a call as columns.
 
     Args:
-        text, text_pair: What was given.
+        text, text_pair: The values of the two arguments.
         is_split_into_words: Whether a text is a list of words.
-        nulls: Whether an entry that is missing is an error (`"raise"`) or an empty text.
-        names: What the two arguments are called.
+        nulls: Whether a missing entry is an error (`"raise"`) or an empty text.
+        names: The names of the two arguments.
     """
     reader = _Reader(nulls, names)
     return reader.words(text, text_pair) if is_split_into_words else reader.texts(text, text_pair)
 
 
 def is_null(entry: object) -> bool:
-    """Whether an entry is missing: None, NaN, or what pandas has for these."""
+    """Whether an entry is missing: None, NaN, or pandas' NA or NaT."""
     if entry is None:
         return True
-    # Of all values only NaN, and NaT, is not equal to itself; pandas.NA says neither.
+    # NaN differs from itself. pandas.NA answers no comparison, so its type is compared instead.
     if type(entry).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(entry, float) and entry != entry
@@ -97,15 +97,22 @@ class _Reader:
 
     def words(self, text: object, text_pair: object) -> Inputs:
         first, second = self.names
-        listed = _listed(first, text, "a list of words, or of lists of them")
+        listed = _as_list(first, text, "a list of words, or of lists of them")
         nested = [_is_nested(entry) for entry in listed]
         if not any(nested):
-            return self._one_of_words(listed, text_pair)
+            column = Column(self._entries(first, listed), [len(listed)])
+            if text_pair is None:
+                return Inputs(column, None, False)
+            beside = _as_list(second, text_pair, f"a list of words, as {first} is")
+            return Inputs(column, Column(self._entries(second, beside), [len(beside)]), False)
         if text_pair is not None:
-            beside = _listed(second, text_pair, f"a list of lists of words, as {first} is")
+            beside = _as_list(second, text_pair, f"a list of lists of words, as {first} is")
             _check_lengths(self.names, listed, beside)
             return Inputs(self._word_lists(first, listed), self._word_lists(second, beside), True)
-        pairs = [_is_word_pair(entry) for entry in listed]
+        pairs = [
+            isinstance(entry, (list, tuple)) and len(entry) == 2 and all(map(_is_nested, entry))
+            for entry in listed
+        ]
         if not any(pairs):
             return Inputs(self._word_lists(first, listed), None, True)
         firsts = [entry[0] if pair else entry for pair, entry in zip(pairs, listed, strict=True)]
@@ -117,15 +124,7 @@ class _Reader:
             True,
         )
 
-    def _one_of_words(self, listed: list[Any], text_pair: object) -> Inputs:
-        first, second = self.names
-        column = Column(self._entries(first, listed), [len(listed)])
-        if text_pair is None:
-            return Inputs(column, None, False)
-        beside = _listed(second, text_pair, f"a list of words, as {first} is")
-        return Inputs(column, Column(self._entries(second, beside), [len(beside)]), False)
-
-    def _word_lists(self, name: str, listed: list[Any]) -> Column:
+    def _word_lists(self, name: str, listed: Sequence[object]) -> Column:
         rows: list[list[Any]] = []
         for number, entry in enumerate(listed):
             place = f"{name}[{number}]"
@@ -133,7 +132,7 @@ class _Reader:
                 self._check_null(place, entry)
                 rows.append([])
             else:
-                rows.append(_listed(place, entry, "a list of words"))
+                rows.append(_as_list(place, entry, "a list of words"))
         flat = list(itertools.chain.from_iterable(rows))
         if not _all_str(flat):
             for number, row in enumerate(rows):
@@ -142,13 +141,13 @@ class _Reader:
         return Column(flat, [len(row) for row in rows])
 
     def _column(
-        self, name: str, given: object, *, beside: object = None, pairs: bool = False
+        self, name: str, value: object, *, beside: object = None, pairs: bool = False
     ) -> Column:
-        if not isinstance(given, (list, tuple)) and is_column(given):
-            return Column(given)
-        if beside is not None and isinstance(given, str):
+        if not isinstance(value, (list, tuple)) and is_column(value):
+            return Column(value)
+        if beside is not None and isinstance(value, str):
             raise ArgumentTypeError(f"{name} must be a list of str, as {self.names[0]} is, not str")
-        listed = _listed(name, given, "a str or a list of str")
+        listed = _as_list(name, value, "a str or a list of str")
         if beside is not None and not is_column(beside):
             _check_lengths(self.names, beside, listed)
         if _all_str(listed):
@@ -163,7 +162,7 @@ class _Reader:
         return Column(self._entries(name, listed))
 
     def _paired(self, column: Column) -> Inputs:
-        """The two columns of a batch some of whose entries are pairs."""
+        """The two columns of a batch in which some entries are pairs."""
         name = self.names[0]
         listed: Any = column.texts
         pairs = [_is_nested(entry) for entry in listed]
@@ -185,8 +184,8 @@ class _Reader:
             seconds.append(other)
         return Inputs(Column(firsts), Column(seconds, None, None if all(pairs) else pairs), True)
 
-    def _entries(self, name: str, listed: list[Any]) -> list[str | None]:
-        """Texts or words, of which some may be missing."""
+    def _entries(self, name: str, listed: list[object]) -> list[str | None]:
+        """Texts or words, some of which may be missing."""
         if _all_str(listed):
             return listed
         return [self._entry(name, number, entry) for number, entry in enumerate(listed)]
@@ -209,12 +208,12 @@ class _Reader:
             )
 
 
-def is_column(given: object) -> TypeGuard[ArrowColumn]:
-    """Whether a thing exports itself as Arrow."""
-    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+def is_column(value: object) -> TypeGuard[ArrowColumn]:
+    """Whether a value exports itself as Arrow."""
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
-def _all_str(listed: list[Any]) -> TypeGuard[list[str | None]]:
+def _all_str(listed: list[object]) -> TypeGuard[list[str | None]]:
     return set(map(type, listed)) <= {str}
 
 
@@ -224,21 +223,16 @@ def _is_nested(entry: object) -> bool:
     )
 
 
-def _is_word_pair(entry: object) -> bool:
-    """Whether an entry is two lists of words, and not one."""
-    return isinstance(entry, (list, tuple)) and len(entry) == 2 and all(map(_is_nested, entry))
+def _as_list(name: str, value: object, kinds: str) -> list[Any]:
+    # An array without an axis has `__iter__` but cannot be iterated over.
+    if not _is_nested(value) or getattr(value, "ndim", 1) == 0:
+        raise ArgumentTypeError(f"{name} must be {kinds}, not {type(value).__name__}")
+    return list(value)  # type: ignore[call-overload,no-any-return]
 
 
-def _listed(name: str, given: object, expected: str) -> list[Any]:
-    # An array without an axis is iterable by its type alone.
-    if not _is_nested(given) or getattr(given, "ndim", 1) == 0:
-        kind = type(given).__name__
-        raise ArgumentTypeError(f"{name} must be {expected}, not {kind}")
-    return list(given)  # type: ignore[call-overload,no-any-return]
-
-
-def _check_lengths(names: tuple[str, str], first: object, second: list[Any]) -> None:
-    if hasattr(first, "__len__") and len(first) != len(second):
+def _check_lengths(names: tuple[str, str], first: object, second: Sized) -> None:
+    if isinstance(first, Sized) and len(first) != len(second):
         raise ArgumentError(
-            f"{names[0]} has {len(first)} entries and {names[1]} {len(second)}; give one to each"
+            f"{names[0]} has {len(first)} entries and {names[1]} {len(second)}; give both the same "
+            "number"
         )

@@ -1,13 +1,13 @@
-"""Padding and truncation of one call: what the arguments, the folder and the file say together.
+"""Padding and truncation of one call, from its arguments, the folder and the file.
 
-Look here for which of them counts, and for what the names that transformers has for them mean.
+Look here for which of these takes precedence, and for the meaning of the names in transformers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from jeton.arguments import checked_int, one_of
 from jeton.encoding.base_tokenizer.encode import origin_of
@@ -19,7 +19,7 @@ from jeton.results.padding import Origin
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Asked", "Defaults", "Padding", "Side", "Truncation", "choose"]
+__all__ = ["Defaults", "Padding", "PaddingArguments", "Side", "Truncation", "choose"]
 
 Side: TypeAlias = Literal["right", "left"]
 
@@ -31,7 +31,7 @@ _STRATEGIES: Final = {
     "OnlyFirst": "only_first",
     "OnlySecond": "only_second",
 }
-"""What a `tokenizer.json` calls the ways to truncate."""
+"""The names of the ways to truncate in a `tokenizer.json`, and in a call."""
 
 _NO_PAD: Final = (
     'tok.replace(roles={"pad": TOKEN}) makes one of its tokens that; '
@@ -44,10 +44,10 @@ class _Section:
     """A section of a `tokenizer.json`, whose fields are checked as they are read."""
 
     name: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, object]
 
     @classmethod
-    def of(cls, name: str, fields: Mapping[str, Any] | None) -> _Section | None:
+    def of(cls, name: str, fields: Mapping[str, object] | None) -> _Section | None:
         """The section, if there is one."""
         return None if fields is None else cls(name, fields)
 
@@ -55,23 +55,23 @@ class _Section:
         """A field that holds a number."""
         value = self.fields.get(field)
         if type(value) is not int or not 0 <= value < 2**63:
-            raise self.refused(field, "a whole number of 0 or more")
+            raise self.error(field, "a whole number of 0 or more")
         return value
 
-    def refused(self, field: str, expected: str) -> FormatError:
-        """The error for a field that holds something else, or that is missing."""
+    def error(self, field: str, rule: str) -> FormatError:
+        """The error for a field that breaks its rule, or that is missing."""
         return FormatError(
-            f"{self.name}.{field}: expected {expected}, found {self.fields.get(field)!r:.60} "
-            f"(tok.replace({self.name}=None) takes the section away)"
+            f"{self.name}.{field}: expected {rule}, found {self.fields.get(field)!r:.60} "
+            f"(tok.replace({self.name}=None) removes the section)"
         )
 
 
 @dataclass(frozen=True)
 class Padding:
-    """How rows are made equally long."""
+    """How rows are padded to the same length."""
 
     length: int | None
-    """How long; `None` for as long as the longest row."""
+    """The length of a row in tokens; `None` for that of the longest row."""
     multiple_of: int
     side: Side
     id: int
@@ -79,7 +79,7 @@ class Padding:
 
     @classmethod
     def of_section(cls, section: _Section, side: Side) -> Padding:
-        """What a `tokenizer.json` says, but for the side."""
+        """The padding of a `tokenizer.json`, on another side."""
         length: int | None = None
         match section.fields.get("strategy"):
             case "BatchLongest":
@@ -87,7 +87,7 @@ class Padding:
             case {"Fixed": int(fixed)} if 0 <= fixed < 2**63:
                 length = fixed
             case _:
-                raise section.refused("strategy", '"BatchLongest" or {"Fixed": LENGTH}')
+                raise section.error("strategy", '"BatchLongest" or {"Fixed": LENGTH}')
         is_rounded = section.fields.get("pad_to_multiple_of") is not None
         multiple_of = section.number("pad_to_multiple_of") if is_rounded else 0
         return cls(
@@ -101,22 +101,22 @@ class Padding:
 
 @dataclass(frozen=True)
 class Truncation:
-    """How texts are cut."""
+    """How texts are truncated."""
 
     strategy: str
     max_length: int
-    """The most tokens of a row, special ones among them."""
+    """The maximum number of tokens per row, including special tokens."""
     stride: int
-    """How many tokens a window has in common with the one before."""
+    """How many tokens a window shares with the one before."""
     side: Side
-    """Where tokens are taken away."""
+    """The side that loses tokens."""
 
     @classmethod
     def of_section(cls, section: _Section, side: Side) -> Truncation:
-        """What a `tokenizer.json` says, but for the side."""
+        """The truncation of a `tokenizer.json`, on another side."""
         strategy = section.fields.get("strategy")
         if not isinstance(strategy, str) or strategy not in _STRATEGIES:
-            raise section.refused("strategy", " or ".join(f'"{name}"' for name in _STRATEGIES))
+            raise section.error("strategy", " or ".join(f'"{name}"' for name in _STRATEGIES))
         return cls(
             strategy=_STRATEGIES[strategy],
             max_length=section.number("max_length"),
@@ -126,7 +126,7 @@ class Truncation:
 
 
 @dataclass(slots=True)
-class Asked:
+class PaddingArguments:
     """The arguments of a call that padding and truncation depend on."""
 
     padding: object
@@ -139,10 +139,10 @@ class Asked:
     verbose: bool
 
     def checked(self) -> _CheckedArguments:
-        """The same, each checked by itself.
+        """The same arguments, each of a valid type and value.
 
         Raises:
-            ArgumentError, ArgumentTypeError: One that makes no sense.
+            ArgumentError, ArgumentTypeError: An argument is invalid.
         """
         return _CheckedArguments(
             padding=_strategy("padding", self.padding, _PADDING),
@@ -159,7 +159,7 @@ class Asked:
 
 @dataclass(slots=True)
 class _CheckedArguments:
-    """Arguments of a call that make sense; `None` where the tokenizer says."""
+    """Valid arguments of a call; `None` where the tokenizer decides."""
 
     padding: str | None
     truncation: str | None
@@ -169,7 +169,7 @@ class _CheckedArguments:
     padding_side: Side | None
     truncation_side: Side | None
     length_cuts: bool
-    """Whether `max_length` by itself cuts: not where padding is named, be it `"do_not_pad"`."""
+    """Whether `max_length` alone truncates: not if `padding` is given, even as `"do_not_pad"`."""
     verbose: bool
 
     def warn(self, message: str) -> None:
@@ -180,7 +180,7 @@ class _CheckedArguments:
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a tokenizer says of rows, where a call does not."""
+    """The padding and truncation of a tokenizer, for what a call does not say."""
 
     type_ids: bool
     """Whether the model takes `token_type_ids`."""
@@ -189,27 +189,27 @@ class Defaults:
     padding_side: Side
     truncation_side: Side
     padding: Padding | None
-    """What its `tokenizer.json` says."""
+    """Those of its `tokenizer.json`."""
     truncation: Truncation | None
     padded_length: int | None
-    """How long `padding="max_length"` makes rows."""
-    cut_length: int | None
-    """How long truncation leaves them."""
+    """The length of rows with `padding="max_length"`, in tokens."""
+    truncated_length: int | None
+    """The length of truncated rows, in tokens."""
     origin: Origin
-    """Which id padding has."""
+    """Where the id of padding comes from."""
 
     @classmethod
     def of(cls, tokenizer: BaseTokenizer) -> Defaults:
-        """Those of a tokenizer.
+        """The defaults of a tokenizer.
 
         Raises:
-            FormatError: A section of its `tokenizer.json` that is not what the format says.
+            FormatError: A section of its `tokenizer.json` breaks the format.
         """
         config, longest = tokenizer.config, tokenizer.model_max_length
         name = bare_name(config)
         as_bert = not config and tells_texts_apart(tokenizer._core, tokenizer.roles)
         names = config.get("model_input_names")
-        taken = names if names and isinstance(names, list) else input_names(name)
+        inputs = names if names and isinstance(names, list) else input_names(name)
         section = _Section.of("padding", tokenizer.padding)
         side = _side_of(config.get("padding_side"), section, padding_side(name))
         padding = None if section is None else Padding.of_section(section, side)
@@ -220,14 +220,14 @@ class Defaults:
         if padding is not None:
             origin = replace(origin, pad_id=tokenizer.role_ids.get("pad", padding.id))
         return cls(
-            type_ids="token_type_ids" in taken or as_bert,
-            mask="attention_mask" in taken,
+            type_ids="token_type_ids" in inputs or as_bert,
+            mask="attention_mask" in inputs,
             padding_side=side,
             truncation_side=truncation_side,
             padding=padding,
             truncation=truncation,
             padded_length=longest if longest is not None or padding is None else padding.length,
-            cut_length=(
+            truncated_length=(
                 longest if longest is not None or truncation is None else truncation.max_length
             ),
             origin=origin,
@@ -239,81 +239,85 @@ def _side_of(configured: object, section: _Section | None, default: Side) -> Sid
         return configured
     if section is None:
         return default
-    # Older files do not say where texts are cut: it is on the right.
+    # Older files have no direction: they truncate on the right.
     side = str(section.fields.get("direction", "Right")).lower()
     if side not in _SIDES:
-        raise section.refused("direction", '"Left" or "Right"')
+        raise section.error("direction", '"Left" or "Right"')
     return cast(Side, side)
 
 
-def choose(asked: Asked, defaults: Defaults) -> tuple[Padding | None, Truncation | None]:
-    """How the rows of a call are padded and its texts cut.
+def choose(
+    arguments: PaddingArguments, defaults: Defaults
+) -> tuple[Padding | None, Truncation | None]:
+    """How to pad the rows of a call and truncate its texts.
 
     Raises:
-        ArgumentError, ArgumentTypeError: An argument that makes no sense, or that does not go with
-            another; padding without a pad token.
+        ArgumentError, ArgumentTypeError: An argument is invalid or contradicts another; padding
+            without a pad token.
     """
-    checked = asked.checked()
+    checked = arguments.checked()
     truncation = _truncation_of(checked, defaults)
     return _padding_of(checked, defaults, truncation), truncation
 
 
-def _truncation_of(asked: _CheckedArguments, defaults: Defaults) -> Truncation | None:
-    of_file, side = defaults.truncation, asked.truncation_side or defaults.truncation_side
-    max_length, stride = asked.max_length, asked.stride
-    if asked.truncation is None and of_file is not None:
+def _truncation_of(arguments: _CheckedArguments, defaults: Defaults) -> Truncation | None:
+    of_file, side = defaults.truncation, arguments.truncation_side or defaults.truncation_side
+    max_length, stride = arguments.max_length, arguments.stride
+    if arguments.truncation is None and of_file is not None:
         return Truncation(
             strategy=of_file.strategy,
             max_length=of_file.max_length if max_length is None else max_length,
             stride=of_file.stride if stride is None else stride,
             side=side,
         )
-    strategy = _strategy_of_length(asked) if asked.truncation is None else asked.truncation
+    strategy = (
+        _strategy_of_length(arguments) if arguments.truncation is None else arguments.truncation
+    )
     if strategy is None or strategy == "do_not_truncate":
         return None
-    max_length = defaults.cut_length if max_length is None else max_length
+    max_length = defaults.truncated_length if max_length is None else max_length
     if max_length is None:
-        asked.warn(
-            "truncation cuts nothing: neither max_length nor the tokenizer says how long rows are"
+        arguments.warn(
+            "truncation has no effect: neither max_length nor the tokenizer says how long rows are"
         )
         return None
     return Truncation(strategy=strategy, max_length=max_length, stride=stride or 0, side=side)
 
 
-def _strategy_of_length(asked: _CheckedArguments) -> str | None:
-    """How `max_length` cuts where nothing says of truncation; `None` if it does not."""
-    if asked.max_length is None:
+def _strategy_of_length(arguments: _CheckedArguments) -> str | None:
+    """How `max_length` truncates if `truncation` is not given; `None` if it does not."""
+    if arguments.max_length is None:
         return None
-    if asked.length_cuts:
+    if arguments.length_cuts:
         return "longest_first"
-    if asked.padding == "longest":
-        asked.warn(
-            "max_length has no effect: padding to the longest row does not go by it (give "
-            'truncation=True, or padding="max_length")'
+    if arguments.padding == "longest":
+        arguments.warn(
+            "max_length has no effect on padding to the longest row (give truncation=True, or "
+            'padding="max_length")'
         )
     return None
 
 
 def _padding_of(
-    asked: _CheckedArguments, defaults: Defaults, truncation: Truncation | None
+    arguments: _CheckedArguments, defaults: Defaults, truncation: Truncation | None
 ) -> Padding | None:
-    of_file, side = defaults.padding, asked.padding_side or defaults.padding_side
-    if asked.padding == "do_not_pad":
+    of_file, side = defaults.padding, arguments.padding_side or defaults.padding_side
+    if arguments.padding == "do_not_pad":
         return None
-    if asked.padding is None:
+    if arguments.padding is None:
         if of_file is None:
             return None
-        return replace(of_file, side=side, multiple_of=asked.multiple_of or of_file.multiple_of)
+        return replace(of_file, side=side, multiple_of=arguments.multiple_of or of_file.multiple_of)
     length = None
-    if asked.padding == "max_length":
-        length = defaults.padded_length if asked.max_length is None else asked.max_length
+    if arguments.padding == "max_length":
+        length = defaults.padded_length if arguments.max_length is None else arguments.max_length
         if length is None:
-            asked.warn(
-                'padding="max_length" pads nothing: neither max_length nor the tokenizer says how '
+            arguments.warn(
+                'padding="max_length" has no effect: neither max_length nor the tokenizer says how '
                 "long"
             )
             return None
-    multiple_of = asked.multiple_of or 1
+    multiple_of = arguments.multiple_of or 1
     if truncation is not None and truncation.max_length % multiple_of:
         raise ArgumentError(
             f"max_length={truncation.max_length} is not a multiple of "
@@ -329,7 +333,7 @@ def _padding_of(
 
 
 def _strategy(name: str, value: object, names: tuple[str, ...]) -> str | None:
-    """A strategy by its name, of which `True` means the first and `False` the last."""
+    """A strategy by its name; `True` means the first name and `False` the last."""
     if value is None:
         return None
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""What `tok(...)` gives: columns by name, and where each token came from.
+"""The result of `tok(...)`: columns by name, and where each token came from.
 
-Look here for a method that transformers' `BatchEncoding` has, and for what is found out only where
-it is asked for: words, tokens and spans that no column holds.
+Look here for a method that transformers' `BatchEncoding` has, and for what is computed at its first
+use: words, tokens and spans that no column holds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEAST: Final = -(2**63)
 
 
 class CharSpan(NamedTuple):
-    """A span of text: from `start` up to `end`, in the unit asked for."""
+    """A span of text: from `start` up to `end`, in the `unit` of the call."""
 
     start: int
     end: int
@@ -46,26 +46,27 @@ class TokenSpan(NamedTuple):
 
 
 class BatchEncoding(UserDict[str, Any]):
-    """Columns by name, as a model takes them; what `tok(...)` gives.
+    """Columns by name, as a model takes them: the result of `tok(...)`.
 
-    It is a mapping, `model(**batch)`, whose columns are attributes too, `batch.input_ids`, and can
-    be replaced, added and taken out. A batch that was made by a call knows more of its rows than
-    its columns hold. A row is a sample, or a window of one; padding is among its tokens. Rows,
-    tokens and words are counted from 0, rows and tokens from the end where they are negative.
-    Lookups give `None` for a token, a place or a word that is not there, and raise `IndexError`
-    for a row that is not, and `UnsupportedError` where the batch was made of columns alone.
+    It is a mapping, so `model(**batch)` works; columns are also attributes (`batch.input_ids`), and
+    you can replace, add and delete them. A batch that a call returns knows more about its rows than
+    its columns hold. A row is a sample, or a window of one; padding counts as tokens of it. Rows,
+    tokens and words are counted from 0; negative numbers of rows and tokens count from the end.
+    Lookups return `None` for a token, a position or a word that does not exist. They raise
+    `IndexError` for a row that does not exist, and `UnsupportedError` if the batch was built from
+    columns alone.
 
     Args:
-        data: The columns. One that is made so knows of nothing else.
+        data: The columns. A batch built from them knows nothing else.
 
     Attributes:
         input_ids: The ids.
         attention_mask: 1 for tokens and 0 for padding.
         token_type_ids: 0 for the first text and 1 for the second, or as a template says.
-        special_tokens_mask: 1 for special tokens that were added, and for padding.
+        special_tokens_mask: 1 for added special tokens, and for padding.
         offset_mapping: Where each token came from in its text, or in its word.
-        length: How many tokens each row has, padding included.
-        overflow_to_sample_mapping: Which sample each row is of.
+        length: How many tokens each row has, including padding.
+        overflow_to_sample_mapping: The sample that each row belongs to.
 
     Example:
         >>> import jeton
@@ -100,7 +101,7 @@ class BatchEncoding(UserDict[str, Any]):
         """The result of a call.
 
         Raises:
-            ArgumentError: Tensors of rows that are not equally long.
+            ArgumentError: Rows of different lengths do not fit one tensor.
         """
         batch = cls()
         batch._rows = rows
@@ -116,13 +117,13 @@ class BatchEncoding(UserDict[str, Any]):
     @classmethod
     def _of_lists(
         cls,
-        columns: dict[str, list[Any]],
+        columns: dict[str, list[object]],
         *,
         rows: Callable[[], BatchRows],
         spelling: BatchTokenizer,
         tensors: str | None,
     ) -> BatchEncoding:
-        """The result of a call with one row, whose columns are there already."""
+        """The result of a call with one row, whose columns are computed already."""
         batch = cls()
         batch._rows = rows
         batch._spelling = spelling
@@ -155,13 +156,13 @@ class BatchEncoding(UserDict[str, Any]):
         data = self.__dict__.get("data", {})
         if name in data:
             return data[name]
-        hint = f" ({self._instead_of(name)})" if name in _ASKED_FOR_BY else ""
+        hint = f" ({self._instead_of(name)})" if name in _OPTIONS else ""
         raise AttributeError(f"BatchEncoding has no column and no method {name!r}{hint}")
 
     def _instead_of(self, name: str) -> str:
-        """What to do about a column that is not there."""
-        if name in _ASKED_FOR_BY and self._rows is not None:
-            return f"the call gives it with {_ASKED_FOR_BY[name]}"
+        """What to do about a missing column."""
+        if name in _OPTIONS and self._rows is not None:
+            return f"the call returns it with {_OPTIONS[name]}"
         close = _core.did_you_mean(name, list(self.data))
         return f"did you mean {close!r}?" if close else f"it has {', '.join(self.data) or 'none'}"
 
@@ -179,27 +180,27 @@ class BatchEncoding(UserDict[str, Any]):
     # To arrays and tensors
 
     def to_numpy(self) -> BatchEncoding:
-        """The same with columns that are arrays of int64.
+        """A copy with columns as int64 arrays.
 
         Raises:
-            ArgumentError: Rows that are not equally long.
+            ArgumentError: Rows differ in length.
         """
         return self._converted(lambda name, column: _as_array(name, column))
 
     def to_torch(self) -> BatchEncoding:
-        """The same with columns that are tensors of int64. Needs PyTorch.
+        """A copy with columns as int64 tensors. Needs PyTorch.
 
         Raises:
-            ArgumentError: Rows that are not equally long.
+            ArgumentError: Rows differ in length.
         """
         return self._converted(lambda name, column: torch_of(_as_array(name, column)))
 
     def to(self, device: object, *, non_blocking: bool = False) -> BatchEncoding:
-        """Moves all tensors to a device. Changes this batch, and gives it back.
+        """Moves all tensors to a device. Changes this batch and returns it.
 
         Args:
-            device: What `torch.Tensor.to` takes: `"cuda"`, `torch.device("cpu")`, a number.
-            non_blocking: As there.
+            device: As in `torch.Tensor.to`: `"cuda"`, `torch.device("cpu")`, a number.
+            non_blocking: As in `torch.Tensor.to`.
         """
         for name, column in self.data.items():
             if callable(getattr(column, "to", None)):
@@ -209,12 +210,12 @@ class BatchEncoding(UserDict[str, Any]):
     def convert_to_tensors(
         self, tensor_type: str | None = None, prepend_batch_axis: bool = False
     ) -> BatchEncoding:
-        """Makes columns arrays (`"np"`) or tensors (`"pt"`), as transformers' method of that name.
+        """Converts columns to arrays (`"np"`) or tensors (`"pt"`), as in transformers.
 
-        Changes this batch, and gives it back.
+        Changes this batch and returns it.
 
         Args:
-            tensor_type: Which of them; `None` changes nothing.
+            tensor_type: `"np"` or `"pt"`; `None` changes nothing.
             prepend_batch_axis: Whether each column becomes the only row of a batch.
         """
         if tensor_type is None:
@@ -230,23 +231,23 @@ class BatchEncoding(UserDict[str, Any]):
         batch._rows, batch._spelling = self._rows, self._spelling
         return batch
 
-    # What is known of rows
+    # Rows
 
     @property
     def is_fast(self) -> bool:
-        """Whether it knows of its rows, as a batch that was made by a call does."""
+        """Whether the batch came from a call, so that it knows more than its columns."""
         return self._rows is not None
 
     @property
     def n_sequences(self) -> int | None:
-        """How many texts each sample has: 1, or 2 for pairs; `None` where nothing is known."""
+        """How many texts each sample has: 1, or 2 for pairs; `None` if the batch does not know."""
         if self._rows is None:
             return None
         return 2 if len(self._rows_of_call) and bool(self._rows_of_call.paired[0]) else 1
 
     @property
     def encodings(self) -> list[Encoding] | None:
-        """The encoding of each row; `None` where nothing is known."""
+        """The encoding of each row; `None` if the batch does not know."""
         if self._rows is None:
             return None
         return [self._encoding(row) for row in range(len(self._rows_of_call))]
@@ -255,31 +256,31 @@ class BatchEncoding(UserDict[str, Any]):
         """The tokens of a row, as a `tokenizer.json` spells them."""
         row = self._row(batch_index)
         assert self._spelling is not None
-        return [self._spelling(id) for id in self._cut(self._rows_of_call.ids, row).tolist()]
+        return [self._spelling(id) for id in self._of_row(self._rows_of_call.ids, row).tolist()]
 
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
-        """Which word each token of a row belongs to; `None` for what is of no text.
+        """The word that each token of a row belongs to; `None` for a token outside of the texts.
 
-        A word is one of those that were given, or else a piece as the pre-tokenizer cuts the text.
+        A word is a word of the caller, or else a piece of text from the pre-tokenizer.
         """
         return self._rows_of_call.word_ids(self._row(batch_index))
 
     def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
-        """Which text each token of a row is of, 0 or 1; `None` for what is of no text."""
-        texts = self._cut(self._rows_of_call.texts, self._row(batch_index)).tolist()
+        """The text that each token of a row belongs to, 0 or 1; `None` for one outside of them."""
+        texts = self._of_row(self._rows_of_call.texts, self._row(batch_index)).tolist()
         return [None if text < 0 else text for text in texts]
 
     def token_to_sequence(
         self, batch_or_token_index: int, token_index: int | None = None
     ) -> int | None:
-        """Which text a token is of: `(row, token)`, or `(token)` of row 0."""
+        """The text that a token belongs to: `(row, token)`, or `(token)` of row 0."""
         row, token = self._token(batch_or_token_index, token_index)
         return None if token is None else self.sequence_ids(row)[token]
 
     def token_to_word(
         self, batch_or_token_index: int, token_index: int | None = None
     ) -> int | None:
-        """Which word a token belongs to: `(row, token)`, or `(token)` of row 0."""
+        """The word that a token belongs to: `(row, token)`, or `(token)` of row 0."""
         row, token = self._token(batch_or_token_index, token_index)
         return None if token is None else self.word_ids(row)[token]
 
@@ -290,29 +291,29 @@ class BatchEncoding(UserDict[str, Any]):
         row, token = self._token(batch_or_token_index, token_index)
         if token is None or self.sequence_ids(row)[token] is None:
             return None
-        start, end = self._cut(self._rows_of_call.spans, row)[token].tolist()
+        start, end = self._of_row(self._rows_of_call.spans, row)[token].tolist()
         return CharSpan(start, end)
 
     def char_to_token(
         self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
     ) -> int | None:
-        """The token that holds a place in the text: `(row, place)`, or `(place)` of row 0.
+        """The token at a position of the text: `(row, position)`, or `(position)` of row 0.
 
         Args:
-            batch_or_char_index, char_index: The row, and the place in the unit asked for.
+            batch_or_char_index, char_index: The row, and the position in the `unit` of the call.
             sequence_index: Which text of a pair.
         """
         row, place = self._row_and_number("char", batch_or_char_index, char_index)
         text = checked_int("sequence_index", sequence_index, 0)
-        spans = self._cut(self._rows_of_call.spans, row)
+        spans = self._of_row(self._rows_of_call.spans, row)
         holds = (spans[:, 0] <= place) & (place < spans[:, 1])
-        found = np.flatnonzero(holds & (self._cut(self._rows_of_call.texts, row) == text))
-        return int(found[0]) if found.size else None
+        tokens = np.flatnonzero(holds & (self._of_row(self._rows_of_call.texts, row) == text))
+        return int(tokens[0]) if tokens.size else None
 
     def char_to_word(
         self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
     ) -> int | None:
-        """The word that holds a place in the text; the arguments are those of `char_to_token`."""
+        """The word at a position of the text; the arguments are those of `char_to_token`."""
         row, _ = self._row_and_number("char", batch_or_char_index, char_index)
         token = self.char_to_token(batch_or_char_index, char_index, sequence_index)
         return None if token is None else self.word_ids(row)[token]
@@ -328,13 +329,13 @@ class BatchEncoding(UserDict[str, Any]):
         """
         row, word = self._row_and_number("word", batch_or_word_index, word_index)
         text = checked_int("sequence_index", sequence_index, 0)
-        texts = self._cut(self._rows_of_call.texts, row).tolist()
-        found = [
+        texts = self._of_row(self._rows_of_call.texts, row).tolist()
+        tokens = [
             token
             for token, of_word in enumerate(zip(texts, self.word_ids(row), strict=True))
             if of_word == (text, word)
         ]
-        return TokenSpan(found[0], found[-1] + 1) if found else None
+        return TokenSpan(tokens[0], tokens[-1] + 1) if tokens else None
 
     def word_to_chars(
         self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
@@ -344,24 +345,22 @@ class BatchEncoding(UserDict[str, Any]):
         tokens = self.word_to_tokens(batch_or_word_index, word_index, sequence_index)
         if tokens is None:
             return None
-        spans = self._cut(self._rows_of_call.spans, row)
+        spans = self._of_row(self._rows_of_call.spans, row)
         return CharSpan(int(spans[tokens.start, 0]), int(spans[tokens.end - 1, 1]))
-
-    # How it is found out
 
     @property
     def _rows_of_call(self) -> BatchRows:
         if self._rows is None:
             raise UnsupportedError(
-                "this batch was made from columns and holds nothing else (the one that a call "
-                "gives knows where its tokens came from)"
+                "this batch was built from columns and holds nothing else (a batch that tok(...) "
+                "returns knows where its tokens came from)"
             )
         if callable(self._rows):
             self._rows = self._rows()
         return self._rows
 
     def _row(self, index: object, name: str = "batch_index") -> int:
-        """A row by its number, counted from the end where it is negative."""
+        """The number of a row from 0; a negative one counts from the end."""
         number = checked_int(name, index, _LEAST)
         rows = len(self._rows_of_call)
         if not -rows <= number < rows:
@@ -369,38 +368,38 @@ class BatchEncoding(UserDict[str, Any]):
         return number % rows
 
     def _row_and_number(self, kind: str, first: object, second: object) -> tuple[int, int]:
-        """A row and a number in it; a number alone is one in row 0."""
+        """A row and a number in it; one number alone is in row 0."""
         name = f"batch_or_{kind}_index"
         if second is None:
             return self._row(0), checked_int(name, first, _LEAST)
         return self._row(first, name), checked_int(f"{kind}_index", second, _LEAST)
 
     def _token(self, first: object, second: object) -> tuple[int, int | None]:
-        """A row and a token in it, from the end where it is negative; `None` if there is none."""
+        """A row and a token in it, counted from the end if negative; `None` if there is none."""
         row, token = self._row_and_number("token", first, second)
         width = int(self._rows_of_call.widths[row])
         return row, token % width if -width <= token < width else None
 
-    def _cut(self, column: npt.NDArray[np.int64], row: int) -> npt.NDArray[np.int64]:
+    def _of_row(self, column: npt.NDArray[np.int64], row: int) -> npt.NDArray[np.int64]:
         start, stop = self._rows_of_call.offsets[row : row + 2]
         return column[start:stop]
 
     def _encoding(self, row: int) -> Encoding:
         rows, spelling = self._rows_of_call, self._spelling
         assert spelling is not None
-        ids = self._cut(rows.ids, row).tolist()
+        ids = self._of_row(rows.ids, row).tolist()
         return Encoding(
             ids=ids,
-            spans=_list(self._cut(rows.spans, row)),
+            spans=_list(self._of_row(rows.spans, row)),
             word_ids=rows.word_ids(row),
-            type_ids=self._cut(rows.type_ids, row).tolist(),
+            type_ids=self._of_row(rows.type_ids, row).tolist(),
             sequence_ids=self.sequence_ids(row),
-            special_tokens_mask=self._cut(rows.special, row).astype(bool).tolist(),
+            special_tokens_mask=self._of_row(rows.special, row).astype(bool).tolist(),
             tokens=[spelling.tokenizer.token_spelling(id) for id in ids],
         )
 
 
-_ASKED_FOR_BY: Final = {
+_OPTIONS: Final = {
     "attention_mask": "return_attention_mask=True",
     "labels": "text_target=…",
     "length": "return_length=True",
@@ -409,7 +408,7 @@ _ASKED_FOR_BY: Final = {
     "special_tokens_mask": "return_special_tokens_mask=True",
     "token_type_ids": "return_token_type_ids=True",
 }
-"""The columns that a call may leave out, and the argument that asks for each."""
+"""The columns that a call may leave out, and the argument that adds each."""
 
 _COLUMNS: dict[str, str] = {
     "input_ids": "ids",
@@ -418,13 +417,13 @@ _COLUMNS: dict[str, str] = {
     "special_tokens_mask": "special",
     "offset_mapping": "spans",
 }
-"""The columns that have an entry a token, and what they are in `BatchRows`."""
+"""The columns with one entry per token, and their names in `BatchRows`."""
 
 
 def _array(rows: BatchRows, name: str, *, ragged: bool) -> npt.NDArray[Any]:
-    """A column as an array whose first axis is that of rows.
+    """A column as an array whose first axis is the rows.
 
-    Where they are not equally long, it is one of objects, an array each, if it may be `ragged`.
+    With `ragged`, rows of different lengths become an array of objects, one array per row.
     """
     if name not in _COLUMNS:
         return _by_row(rows, name)
@@ -435,14 +434,14 @@ def _array(rows: BatchRows, name: str, *, ragged: bool) -> npt.NDArray[Any]:
         return parts
     if rows.width is None:
         raise ArgumentError(
-            f"rows have {int(rows.widths.min())} to {int(rows.widths.max())} tokens, and do "
-            "not make an array (give padding=True, with truncation=True where rows have a limit)"
+            f"rows have {int(rows.widths.min())} to {int(rows.widths.max())} tokens, so they do "
+            "not fit one array (give padding=True, and truncation=True if there is a limit)"
         )
     return column.reshape(len(rows), rows.width, *column.shape[1:])
 
 
 def _lists(rows: BatchRows, name: str, is_single: bool) -> list[Any]:
-    """A column as a list for each row, or as that of the only row."""
+    """A column as one list per row, or as the list of the only row."""
     if name not in _COLUMNS:
         by_row: list[Any] = _by_row(rows, name).tolist()
         return by_row
@@ -455,9 +454,9 @@ def _lists(rows: BatchRows, name: str, is_single: bool) -> list[Any]:
 
 
 def _list(column: npt.NDArray[np.int64]) -> list[Any]:
-    """A column as a list, of spans one of tuples."""
+    """A column as a list; spans become tuples."""
     flat: list[Any] = []
-    # Ctrl-C is heard between two parts, and what is there by then is freed with the traceback.
+    # Ctrl-C interrupts between two parts, and the list so far is freed with the traceback.
     for start in range(0, len(column), AT_ONCE):
         part = column[start : start + AT_ONCE]
         flat += part.tolist() if part.ndim == 1 else zip(*part.T.tolist(), strict=True)
@@ -465,7 +464,7 @@ def _list(column: npt.NDArray[np.int64]) -> list[Any]:
 
 
 def _by_row(rows: BatchRows, name: str) -> npt.NDArray[np.int64]:
-    """A column with one entry a row."""
+    """A column with one entry per row."""
     return rows.widths if name == "length" else rows.windows.sample
 
 
@@ -479,6 +478,6 @@ def _as_array(name: str, column: object) -> npt.NDArray[np.int64]:
         array = np.empty(0, object)
     if array.dtype == object:
         raise ArgumentError(
-            f"the rows of {name} differ in length and do not make an array (give padding=True)"
+            f"the rows of {name} differ in length and do not fit one array (give padding=True)"
         )
     return array if array.size else array.astype(np.int64)

@@ -1,7 +1,7 @@
-"""Rows: special tokens, windows of texts and padding, put where they belong.
+"""Rows: special tokens, windows of texts and padding, each at its position.
 
-Look here for how a column such as `input_ids` comes about: without a step for each token, by
-writing each piece of the frame into all rows at once.
+Look here for how a column such as `input_ids` is filled: not token by token, but by writing each
+part of the frame into all rows at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class _SpecialPart:
     id: int
     type_id: int
     places: npt.NDArray[np.int64]
-    """Its place in each of these rows, among the places of all rows."""
+    """Its position in each of these rows, counted over all rows."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class _TextPart:
     number: int
     """Which text, 0 or 1."""
     side: EncodedTexts
-    """The texts that it is one of."""
+    """The texts that it belongs to."""
     type_id: int
     places: npt.NDArray[np.int64] | slice
-    """The places of its tokens, one row after another."""
+    """The positions of its tokens, row by row."""
     tokens: npt.NDArray[np.int64] | slice
-    """The tokens that go there, among those of its side."""
+    """The tokens at these positions, as indices into those of its side."""
     begins: npt.NDArray[np.int64]
-    """The place where each window begins."""
+    """The position where each window begins."""
     first: npt.NDArray[np.int64]
     """The first token of each window."""
     lengths: npt.NDArray[np.int64]
@@ -64,11 +64,11 @@ class BatchRows:
 
     Attributes:
         sides: The first texts and the second ones.
-        windows: What each row holds of them.
-        frames: What stands around one text, and around two.
-        paired: Which rows have two.
-        padding: How rows are made equally long, if they are.
-        front_spaces: Set where spans leave spaces out, but for one at the front of each window.
+        windows: The part of its texts that each row holds.
+        frames: The special tokens around one text, and around two.
+        paired: Which rows have two texts.
+        padding: How rows are padded to the same length; `None` if they are not.
+        front_spaces: Set if spans leave out spaces, except one at the front of each window.
     """
 
     sides: tuple[EncodedTexts, EncodedTexts]
@@ -81,12 +81,12 @@ class BatchRows:
     def __len__(self) -> int:
         return len(self.paired)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """How many tokens each row has, special ones among them."""
+        """How many tokens each row has, including special ones."""
         lengths = np.zeros(len(self), np.int64)
         for rows, frame in self._kinds:
             for piece in frame:
@@ -95,20 +95,20 @@ class BatchRows:
 
     @cached_property
     def widths(self) -> npt.NDArray[np.int64]:
-        """How long each row is, padding included."""
+        """The length of each row in tokens, including padding."""
         if self.padding is None:
             return self.lengths
         longest = int(self.lengths.max()) if len(self) else 0
         width = longest if self.padding.length is None else self.padding.length
         width += -width % self.padding.multiple_of
         if width >= 2**31:
-            asked = "pad_to_multiple_of" if self.padding.multiple_of >= 2**31 else "max_length"
-            raise ArgumentError(f"{asked} must be less than 2**31: a row has that many ids")
+            option = "pad_to_multiple_of" if self.padding.multiple_of >= 2**31 else "max_length"
+            raise ArgumentError(f"{option} must be less than 2**31, since rows have that many ids")
         return np.maximum(self.lengths, width)
 
     @cached_property
     def width(self) -> int | None:
-        """How long all rows are; `None` where they are not equally long."""
+        """The length of all rows in tokens; `None` if they differ."""
         widths = self.widths
         if not len(widths):
             return 0
@@ -116,10 +116,10 @@ class BatchRows:
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
-        """Row `i` has the places from `offsets[i]` up to `offsets[i + 1]`."""
+        """Row `i` has the positions from `offsets[i]` up to `offsets[i + 1]`."""
         return np.concatenate([[0], np.cumsum(self.widths)])
 
-    # Columns, one entry a place
+    # Columns, one entry per position
 
     @cached_property
     def ids(self) -> npt.NDArray[np.int64]:
@@ -142,24 +142,24 @@ class BatchRows:
 
     @cached_property
     def special(self) -> npt.NDArray[np.int64]:
-        """1 for what is not a token of a text: special tokens that were added, and padding."""
+        """1 for added special tokens and padding, 0 for the tokens of texts."""
         return self._column(1, lambda _: 1, lambda _: 0)
 
     @cached_property
     def texts(self) -> npt.NDArray[np.int64]:
-        """Which text each token is of, 0 or 1; -1 for what is of none."""
+        """The text that each token belongs to, 0 or 1; -1 for special tokens and padding."""
         return self._column(-1, lambda _: -1, lambda text: text.number)
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int64]:
-        """Which token of its side each is; -1 for what is of no text."""
+        """The index of each token in its side; -1 for special tokens and padding."""
         return self._column(
             -1, lambda _: -1, lambda text: np.arange(len(text.side.ids))[text.tokens]
         )
 
     @cached_property
     def spans(self) -> npt.NDArray[np.int64]:
-        """Where each token came from, of shape (places, 2); 0 and 0 for what is of no text."""
+        """Where each token came from, of shape (positions, 2); (0, 0) outside of the texts."""
         spans = np.zeros((int(self.offsets[-1]), 2), np.int64)
         _, texts = self._parts
         for text in texts:
@@ -171,7 +171,7 @@ class BatchRows:
         return spans
 
     def word_ids(self, row: int) -> list[int | None]:
-        """Which word of its text each token of a row belongs to."""
+        """The word of its text that each token of a row belongs to."""
         start, stop = self.offsets[row : row + 2]
         texts, sources = self.texts[start:stop], self.sources[start:stop]
         sample = int(self.windows.sample[row])
@@ -182,20 +182,18 @@ class BatchRows:
                 words[of_text] = side.word_ids(sample)[sources[of_text] - side.offsets[sample]]
         return [None if word < 0 else word for word in words.tolist()]
 
-    # How a column is filled
-
     def _column(
         self,
         padding: int,
         of_special: Callable[[_SpecialPart], int],
-        of_text: Callable[[_TextPart], int | npt.NDArray[Any]],
+        of_text: Callable[[_TextPart], int | npt.NDArray[np.integer]],
     ) -> npt.NDArray[np.int64]:
-        """One entry a place: that of padding, of a special token, or of a token of a text.
+        """A column with one entry per position.
 
         Args:
             padding: The entry of padding.
-            of_special: That of a special token.
-            of_text: That of all tokens of a text, or an array with one for each.
+            of_special: Returns the entry of a special token.
+            of_text: Returns the entry of all tokens of a text, or an array with one per token.
         """
         column = np.full(int(self.offsets[-1]), padding, np.int64)
         specials, texts = self._parts
@@ -203,14 +201,14 @@ class BatchRows:
             column[special.places] = of_special(special)
         for text in texts:
             entries = of_text(text)
-            # Most type ids are those of padding, and stand there already.
+            # Most type ids equal that of padding, which is there already.
             if not isinstance(entries, int) or entries != padding:
                 column[text.places] = entries
         return column
 
     @cached_property
     def _kinds(self) -> list[tuple[npt.NDArray[np.int64] | slice, Frame]]:
-        """The rows of one text and those of two, with what stands around."""
+        """The rows of one text and those of two, each with its frame."""
         single, pair = self.frames
         kinds: list[tuple[npt.NDArray[np.int64] | slice, Frame]] = []
         for is_pair, frame in ((False, single), (True, pair)):
@@ -226,7 +224,7 @@ class BatchRows:
 
     @cached_property
     def _parts(self) -> tuple[list[_SpecialPart], list[_TextPart]]:
-        """Where the special tokens of each frame go, and where its texts."""
+        """The positions of the special tokens of each frame, and of its texts."""
         specials: list[_SpecialPart] = []
         texts: list[_TextPart] = []
         starts = self.offsets[:-1]
@@ -260,7 +258,7 @@ class BatchRows:
 
 
 def _show_first(spans: npt.NDArray[np.int64], text: _TextPart, front_spaces: FrontSpaces) -> None:
-    """Puts the space at the front of the first token of each window into its span."""
+    """Adds the space at the front of the first token of each window to its span."""
     side, filled = text.side, text.lengths > 0
     first, places = text.first[filled], text.begins[filled]
     begins = side.begins_text(first)
@@ -274,7 +272,7 @@ def _show_first(spans: npt.NDArray[np.int64], text: _TextPart, front_spaces: Fro
 def _ranges(
     starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64] | slice:
-    """The numbers of ranges of these starts and lengths, one range after another.
+    """The numbers of the ranges with these starts and lengths, one range after another.
 
     Example:
         >>> import numpy as np

@@ -1,12 +1,11 @@
-"""One short text, or a pair of them, that is not cut: its columns as lists, without arrays.
+"""The fast path for one short text, or a pair, without truncation: columns as lists, no arrays.
 
-Look here for the short way that such a call takes; `rows` has the way of all others, and tests hold
-the two equal.
+All other calls go through `rows`; tests hold the two equal.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from jeton.encoding.calls.encoded_texts import EncodingOptions
@@ -15,13 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["SHORT", "columns_alone"]
 
 SHORT: Final = 2_000
-"""Up to how many characters a text is short: arrays are no slower for longer ones."""
+"""The maximum length of a short text, in characters: for longer ones arrays are as fast."""
 
 
 def columns_alone(
-    how: EncodingOptions, texts: list[str], frame: Frame, names: list[str], most: int | None
-) -> dict[str, list[Any]] | None:
-    """Columns by name, for one row; `None` where it would have more than `most` tokens."""
+    how: EncodingOptions, texts: list[str], frame: Frame, names: list[str], max_length: int | None
+) -> dict[str, list[object]] | None:
+    """The columns of one row by name; `None` if it has more than `max_length` tokens."""
     tokenizer = how.spelling.tokenizer
     with_spans = "offset_mapping" in names
     ids: list[list[int]] = []
@@ -37,9 +36,9 @@ def columns_alone(
             ids.append(tokenizer.encode(text, special=how.special))
     lengths = [1 if piece.text is None else len(ids[piece.text]) for piece in frame]
     total = sum(lengths)
-    if most is not None and total > most:
+    if max_length is not None and total > max_length:
         return None
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+    columns: dict[str, list[object]] = {name: [] for name in names}
     for piece, length in zip(frame, lengths, strict=True):
         number = piece.text
         columns["input_ids"] += [piece.id] if number is None else ids[number]

@@ -1,7 +1,8 @@
-"""Windows: which tokens of each text a sequence holds, once texts are cut to a length.
+"""Windows: which tokens of each text a sequence holds, after truncation to a length.
 
 Look here for how two texts share the room of a sequence (`share_room`), and for the windows that
-cover what was cut (`cut`). All is done for all samples at once, in arrays with an entry per sample.
+cover the rest of a text (`windows_of`). Every step handles all samples at once, in arrays with an
+entry per sample.
 
 A text of 9 tokens in windows of 5 that overlap by a stride of 2, so each begins 5 - 2 = 3 later:
 
@@ -10,8 +11,8 @@ A text of 9 tokens in windows of 5 that overlap by a stride of 2, so each begins
     window 1             [------------]       starts 3, stops 8
     window 2                      [------]    starts 6, stops 9, where the text ends
 
-There are 1 + ⌈(9 - 5) / 3⌉ = 3 of them. Cut at the left (`side="left"`), they are counted from the
-end: 4 to 9, 1 to 6, 0 to 3.
+There are 1 + ⌈(9 - 5) / 3⌉ = 3 of them. With `side="left"` they are counted from the end: 4 to 9,
+1 to 6, 0 to 3.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls.padding_and_truncation import Truncation
 
-__all__ = ["PerText", "RowWindows", "cut", "share_room"]
+__all__ = ["PerText", "RowWindows", "share_room", "windows_of"]
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,11 @@ class RowWindows:
     """Sequences, each with a window of the first text and of the second; one entry per sequence."""
 
     sample: npt.NDArray[np.int64]
-    """Which sample the sequence is of."""
+    """The sample that the sequence belongs to."""
     starts: PerText
-    """Where the windows begin: tokens of their text."""
+    """Where the windows begin, in tokens of their text."""
     stops: PerText
-    """Where they end."""
+    """Where the windows end, in tokens of their text."""
 
     @classmethod
     def whole(cls, lengths: PerText) -> RowWindows:
@@ -68,7 +69,7 @@ class RowWindows:
 
 def share_room(
     lengths: PerText,
-    added: npt.NDArray[np.int64],
+    specials: npt.NDArray[np.int64],
     paired: npt.NDArray[np.bool_],
     truncation: Truncation,
 ) -> PerText:
@@ -76,30 +77,31 @@ def share_room(
 
     Args:
         lengths: The number of tokens of the first texts, and of the second.
-        added: How many special tokens are around them.
+        specials: How many special tokens are around them.
         paired: Which samples have a second text.
-        truncation: How texts are cut.
+        truncation: How texts are truncated.
 
     Raises:
-        ArgumentError: There is no room for the special tokens, or a text cannot be cut so far.
+        ArgumentError: There is no room for the special tokens, or a text has too few tokens to
+            remove.
 
     Example:
-        Two texts of 9 and 4 tokens in a sequence of 10, 3 of them special: the longer text is cut
-        until both are equally long, and takes the odd token.
+        Two texts of 9 and 4 tokens in a sequence of 10, 3 of them special: the longer text loses
+        tokens until both are equally long, and keeps the odd one.
 
         >>> import numpy as np
         >>> from jeton.encoding.calls.padding_and_truncation import Truncation
-        >>> lengths, added = PerText(np.array([9]), np.array([4])), np.array([3])
+        >>> lengths, specials = PerText(np.array([9]), np.array([4])), np.array([3])
         >>> truncation = Truncation("longest_first", 10, 0, "right")
-        >>> share_room(lengths, added, np.array([True]), truncation)
+        >>> share_room(lengths, specials, np.array([True]), truncation)
         PerText(first=array([4]), second=array([3]))
     """
     first, second = lengths.first, lengths.second
-    room = truncation.max_length - added
+    room = truncation.max_length - specials
     if (room < 0).any():
         raise ArgumentError(
-            f"max_length={truncation.max_length} has no room for the {int(added.max())} special "
-            "tokens around each text (or give add_special_tokens=False)"
+            f"max_length={truncation.max_length} has no room for the {int(specials.max())} special "
+            "tokens around each text (give more, or add_special_tokens=False)"
         )
     excess = np.maximum(first + second - room, 0)
     if truncation.strategy == "longest_first":
@@ -133,7 +135,7 @@ def _check_enough(
     paired: npt.NDArray[np.bool_],
     truncation: Truncation,
 ) -> None:
-    """Refuses to cut one text alone if it has fewer tokens than are too many."""
+    """Raises if the one text that is to be truncated has too few tokens to remove."""
     alone = np.where(paired, lengths.second, 0) if text else lengths.first
     short = np.flatnonzero((excess > 0) & (alone <= excess) & (room > 0))
     if not short.size:
@@ -141,15 +143,15 @@ def _check_enough(
     sample = int(short[0])
     strategy = f'truncation="{truncation.strategy}"'
     if text == 1 and not paired[sample]:
-        raise ArgumentError(f"{strategy} cannot cut sample {sample}: it has no second text")
+        raise ArgumentError(f"{strategy} cannot shorten sample {sample}: it has no second text")
     other = "first" if text else "second"
     raise ArgumentError(
-        f"{strategy} cannot cut sample {sample} to max_length={truncation.max_length}: its {other} "
-        f'text alone has {int(lengths[1 - text][sample])} tokens (give "longest_first")'
+        f"{strategy} cannot shorten sample {sample} to max_length={truncation.max_length}: its "
+        f'{other} text alone has {int(lengths[1 - text][sample])} tokens (give "longest_first")'
     )
 
 
-def cut(
+def windows_of(
     lengths: PerText,
     room: PerText,
     truncation: Truncation,
@@ -162,22 +164,22 @@ def cut(
     Args:
         lengths: The number of tokens of the first texts, and of the second.
         room: How many of them a sequence may hold: `share_room`.
-        truncation: How texts are cut.
-        overflowing: Whether a sample has a sequence for each of its windows, and of two texts one
-            for each window of the first with each of the second, or its first sequence alone.
+        truncation: How texts are truncated.
+        overflowing: Whether a sample has one sequence per window, and for a pair one per window of
+            the first text and window of the second; otherwise it has its first sequence alone.
         second_first: Whether the second text comes before the first.
 
     Raises:
-        ArgumentError: Windows that would not come to an end.
+        ArgumentError: The windows would never reach the end of a text.
 
     Example:
-        The windows that are drawn at the head of this file.
+        The windows drawn at the head of this file.
 
         >>> import numpy as np
         >>> from jeton.encoding.calls.padding_and_truncation import Truncation
         >>> lengths, room = (PerText(np.array([n]), np.array([0])) for n in (9, 5))
         >>> for side in ("right", "left"):
-        ...     windows = cut(
+        ...     windows = windows_of(
         ...         lengths,
         ...         room,
         ...         Truncation("only_first", 5, 2, side),
@@ -195,7 +197,7 @@ def cut(
     counts = lengths.each(lambda text: _count(text, lengths[text], room[text], truncation))
     sequences = counts.first * counts.second
     sample = np.repeat(samples, sequences)
-    # The text in front advances slowest, and its first window comes last but for sequence 0.
+    # The windows of the front text change slowest. Its window 0 comes last, except in sequence 0.
     outer, inner = counts[second_first], counts[not second_first]
     place = np.arange(len(sample)) - np.repeat(np.cumsum(sequences) - sequences, sequences)
     width, turns = inner[sample], ((outer - 1) * inner)[sample]
@@ -241,12 +243,12 @@ def _windows(
 ) -> RowWindows:
     """The windows of these numbers: one of each text per sequence."""
     windows = lengths.each(lambda text: room[text][sample])
-    skipped = lengths.each(lambda text: numbers[text] * (windows[text] - truncation.stride))
+    offsets = lengths.each(lambda text: numbers[text] * (windows[text] - truncation.stride))
     wholes = lengths.each(lambda text: lengths[text][sample])
     if truncation.side == "right":
-        starts = skipped
+        starts = offsets
         stops = starts.each(lambda text: np.minimum(starts[text] + windows[text], wholes[text]))
     else:
-        stops = wholes.each(lambda text: wholes[text] - skipped[text])
+        stops = wholes.each(lambda text: wholes[text] - offsets[text])
         starts = stops.each(lambda text: np.maximum(stops[text] - windows[text], 0))
     return RowWindows(sample, starts, stops)

@@ -1,7 +1,8 @@
-"""Texts cut to a number of tokens: into chunks that overlap, or into what is kept and the rest.
+"""Splits texts by their number of tokens: into chunks that overlap, or into a part and the rest.
 
-`Tokenizer.chunk`, `Tokenizer.truncate` and `Tokenizer.split_at` do it; look in `boundaries` for
-where a sentence, a line, a word and a character end, in `structure` for Markdown, code and HTML.
+This is the code of `Tokenizer.chunk`, `Tokenizer.truncate` and `Tokenizer.split_at`. Look in
+`boundaries` for where a sentence, a line, a word and a character end, in `structure` for Markdown,
+code and HTML.
 """
 
 from __future__ import annotations

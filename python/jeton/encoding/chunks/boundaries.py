@@ -1,8 +1,8 @@
-"""Where a text may be cut: behind a sentence, a line or a word, and between two characters.
+"""Where a text may be split: after a sentence, a line or a word, and between two characters.
 
-Look here for what ends a sentence in which script. The rules are those of Unicode's text
-segmentation (UAX #29, https://www.unicode.org/reports/tr29/) but for what is said at each; the
-terminators of sentences are the characters with Unicode's property `Sentence_Terminal`.
+Look here for how sentences end in each script. The rules are those of Unicode's text segmentation
+(UAX #29, https://www.unicode.org/reports/tr29/), with the exceptions noted at each; the terminators
+of sentences are the characters with Unicode's property `Sentence_Terminal`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 __all__ = ["ends", "first", "is_between_characters", "last", "splits_pair"]
 
 _NEEDS_SPACE = ".!?…․‼‽⁇⁈⁉﹒．"
-"""Terminators that stand in numbers, names and addresses too: white space must follow."""
+"""Terminators that also occur in numbers, names and addresses: white space must follow."""
 
 _TERMINATORS = (
     "։؝-؟۔܀-܂߹࠷࠹࠽࠾।॥၊။።፧፨᙮᜵᜶។៕᠃᠉᥄᥅᪨-᪫"
@@ -30,33 +30,33 @@ _TERMINATORS_BEYOND = (
     "\U00011ef7\U00011ef8\U00011f43\U00011f44\U00016a6e\U00016a6f\U00016af5\U00016b37\U00016b38"
     "\U00016b44\U00016d6e\U00016d6f\U00016e98\U0001bc9f\U0001da88"
 )
-"""All other terminators, as bodies of classes of `re`: they end a sentence by themselves."""
+"""All other terminators, as bodies of character classes: they end a sentence without a space."""
 
 _CLOSING = r"\"'”’»›)\]}」』）】〉》〕］｝〗〙〛〞〟"
-"""What may stand between a terminator and the end of its sentence."""
+"""Characters that may come between a terminator and the end of its sentence."""
 
 _CLOSING_BEFORE_SPACE = _CLOSING + "“‘«‹*_`"
-"""The same where white space follows: German quotes, and the marks of Markdown."""
+"""The same if white space follows: also German quotes, and the marks of Markdown."""
 
 _SPACE = r"[\s\u200b]"
 _LINE_BREAK = r"(?:\r\n|\r(?!\n)|[\n\x85])"
 _WITHOUT_TERMINATORS = "ก-ฺเ-๎ກ-ຽເ-໎"
-"""Letters of Thai and Lao, where white space parts sentences and phrases, not words."""
+"""Letters of Thai and Lao, in which white space separates sentences and phrases, not words."""
 
 _ENDING = _TERMINATORS + _TERMINATORS_BEYOND
 
 _TITLES: Final = "Mr|Ms|Dr|St|Lt|Hr|Sr", "Mrs|Rev|Hon|Gen|Col|Sgt|Mme|Sra", "Prof|Capt|Mlle"
-"""By their lengths, since that of what stands before a place in a pattern is fixed."""
+"""By their lengths, since a look-behind has a fixed length."""
 
 _GOES_ON = (
     r"(?! [a-z,;:])(?:(?! [^\s\u200b])|(?<!\b[A-HJ-Z]\.)"
     + "".join(rf"(?<!\b(?:{titles})\.)" for titles in _TITLES)
     + ")"
 )
-"""What is commonest of what `_goes_on` refuses, where one space follows: refused by the pattern."""
+"""The commonest cases of `_goes_on`, for one space, as a part of the pattern: it is faster."""
 
-# Each pattern begins with one class, which `re` looks for without trying the rest. It tests
-# characters beyond U+FFFF one range after the other, so these are one range there.
+# Each pattern begins with one class, so that `re` can skip to a match. `re` tests characters above
+# U+FFFF range by range, so the class has one range for all of them.
 _SENTENCE: Final = re.compile(
     rf"[{_NEEDS_SPACE}{_TERMINATORS}\U00010a56-\U0001da88{_WITHOUT_TERMINATORS}\n\r\x85\u2029](?:"
     rf"(?<=[{_NEEDS_SPACE}])(?<![{_NEEDS_SPACE}]{{2}}){_GOES_ON}"
@@ -67,15 +67,15 @@ _SENTENCE: Final = re.compile(
     rf"|(?<=[{_WITHOUT_TERMINATORS}]){_SPACE}+(?=[{_WITHOUT_TERMINATORS}])"
     rf")"
 )
-"""Behind a terminator with what closes and the white space that follows, or behind a blank line.
+"""A sentence ends after a terminator, closing marks and white space, or after a blank line.
 
-Two rules are not those of UAX #29. A single line break ends no sentence, since much text is
-wrapped. `.`, `!` and `?` need white space behind them, and end none where a lower-case letter
-follows, or where a title, an initial or the number of a line stands before: UAX #29 cuts
-"Mr. Bell", and addresses at their `?`.
+Two rules differ from UAX #29. A single line break ends no sentence, since much text is wrapped.
+`.`, `!` and `?` need white space after them, and end no sentence if a lower-case letter follows, or
+a title, an initial or the number of a line comes before: UAX #29 splits "Mr. Bell", and addresses
+at their `?`.
 """
 _LINE: Final = re.compile(r"[\n\v\f\r\x85\u2028\u2029](?:(?<=\r)\n)?")
-"""Behind a line break, of any kind that Unicode names."""
+"""A line ends after any line break of Unicode."""
 
 _BREAKING_SPACE = r"\t-\r\x1c- \x85\u1680\u2000-\u2006\u2008-\u200b\u2028\u2029\u205f\u3000"
 _IDEOGRAPHIC_MARKS = "、。，．…！？；：）｝］」』】〉》〕〗〙〛〟・"
@@ -83,23 +83,23 @@ _WORD: Final = re.compile(
     rf"[{_BREAKING_SPACE}{_IDEOGRAPHIC_MARKS}]"
     rf"(?:(?<=[{_IDEOGRAPHIC_MARKS}])[{_IDEOGRAPHIC_MARKS}]*)?[{_BREAKING_SPACE}]*"
 )
-"""Behind white space, and behind the punctuation of Chinese and Japanese.
+"""A word ends after white space, and after Chinese and Japanese punctuation.
 
-Without a dictionary nothing tells the words of Chinese, Japanese, Thai, Lao, Khmer and Burmese
-apart, where UAX #29 cuts between any two ideographs: here they are cut at tokens instead.
+Words of Chinese, Japanese, Thai, Lao, Khmer and Burmese cannot be separated without a dictionary.
+UAX #29 splits between any two ideographs; jeton splits such text at tokens instead.
 """
 _PATTERNS: Final = {"sentence": _SENTENCE, "line": _LINE, "word": _WORD}
 
 _TITLE: Final = re.compile(rf"\b(?:{'|'.join(_TITLES)})\.$")
 _NUMBER_OF_A_LINE: Final = re.compile(r"(?:^|[\n\r\x85\u2028\u2029])[ \t]*\d{1,4}\.$")
 _CONTEXT = 32
-"""How many characters around a place are looked at to judge it."""
+"""How many characters around a position decide whether it is an end."""
 _BLOCK = 128
-"""How many characters a search for the last end looks at first."""
+"""How many characters a search for the last end reads first."""
 
 
 def ends(unit: str, text: str, low: int, high: int) -> list[int]:
-    """The places behind `low` and up to `high` where a unit ends within the text.
+    """The positions after `low` and up to `high` where a unit ends within the text.
 
     Args:
         unit: `"sentence"`, `"line"` or `"word"`.
@@ -114,11 +114,11 @@ def ends(unit: str, text: str, low: int, high: int) -> list[int]:
 
 
 def last(unit: str, text: str, low: int, high: int) -> int | None:
-    """The last place behind `low` and up to `high` where a unit ends.
+    """The last position after `low` and up to `high` where a unit ends.
 
     Args:
-        unit: As in `ends`; the end of the text ends each of them.
-        low: A place where the text was cut before.
+        unit: As in `ends`; the end of the text ends every unit.
+        low: An earlier split of the text.
 
     Example:
         >>> last("sentence", "One. Two. Three.", 0, 12)
@@ -138,11 +138,11 @@ def last(unit: str, text: str, low: int, high: int) -> int | None:
 
 
 def first(unit: str, text: str, low: int, high: int, since: int) -> int | None:
-    """The first place from `low` on and before `high` where a unit ends.
+    """The first position from `low` on and before `high` where a unit ends.
 
     Args:
         unit: As in `ends`.
-        since: A place up to `low` where the text was cut before.
+        since: An earlier split of the text, at `low` or before.
 
     Example:
         >>> first("word", "One. Two. Three.", 6, 12, since=0)
@@ -155,8 +155,8 @@ def first(unit: str, text: str, low: int, high: int, since: int) -> int | None:
 
 
 def _matches(unit: str, text: str, low: int, high: int) -> Iterator[re.Match[str]]:
-    """What may be the end of a unit, behind `low` and up to `high`."""
-    # From before `low`, since a match may begin there, and beyond `high`, where it may go on.
+    """The possible ends of a unit, after `low` and up to `high`."""
+    # A match may begin before `low` and go on beyond `high`.
     begin, stop = max(0, low - _CONTEXT), min(len(text), high + _CONTEXT)
     for match in _PATTERNS[unit].finditer(text, begin, stop):
         end = match.end()
@@ -173,7 +173,7 @@ def _is_end(unit: str, text: str, match: re.Match[str], since: int) -> bool:
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
-    """Whether the sentence goes on behind a full stop or the like."""
+    """Whether the sentence goes on after a full stop or another terminator."""
     follows = text[match.end() : match.end() + 8].lstrip("\"'“‘«‹([{¿¡*_`")[:1]
     if follows.islower() or follows in (",", ";", ":"):
         return True
@@ -191,23 +191,23 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
 _EXTENDING: Final = frozenset("\u200c\u200dำຳﾞﾟ") | {
     chr(code) for code in (*range(0x1F3FB, 0x1F400), *range(0xE0020, 0xE0080))
 }
-"""What belongs to the character before it, beside marks: joiners, tones of skin, tags, vowels."""
+"""Characters besides marks that belong to the one before: joiners, skin tones, tags, vowels."""
 _HANGUL: Final = re.compile(
     "[\u1100-\u115f\ua960-\ua97c][\u1100-\u115f\ua960-\ua97c가-힣]|.[\u1160-\u11ffힰ-\ud7fb]"
 )
-"""Two letters of one syllable, or a letter that stands in the middle or at the end of one."""
+"""Two letters of one syllable, or a letter in the middle or at the end of one."""
 _VIRAMA = 9
-"""The combining class of what joins two consonants to one character."""
+"""The combining class of viramas, which join two consonants into one character."""
 
 
 def is_between_characters(text: str, place: int, since: int) -> bool:
-    r"""Whether a place does not cut what a reader takes for one character.
+    r"""Whether a position is between two characters, as a reader sees them.
 
-    That is one of UAX #29's grapheme clusters: a letter with its marks, CR LF, a flag, an emoji
-    with its joiners, a syllable of Hangul, consonants joined by a virama in any script.
+    Such a character is a grapheme cluster of UAX #29: a letter with its marks, CR LF, a flag, an
+    emoji with its joiners, a syllable of Hangul, consonants joined by a virama in any script.
 
     Args:
-        since: A place before it that cuts none, for flags to be counted from.
+        since: An earlier position between two characters, from which to count flags.
 
     Example:
         >>> [is_between_characters("e\u0301x", place, 0) for place in (1, 2)]
@@ -236,7 +236,7 @@ def is_between_characters(text: str, place: int, since: int) -> bool:
 
 
 def splits_pair(text: str, place: int) -> bool:
-    """Whether a place lies within a surrogate pair, which is one character."""
+    """Whether a position is within a surrogate pair, which is one character."""
     return "\ud800" <= text[place - 1] <= "\udbff" and "\udc00" <= text[place] <= "\udfff"
 
 

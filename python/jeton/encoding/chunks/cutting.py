@@ -1,7 +1,7 @@
-"""Cutting a text so that each part, encoded by itself, has no more tokens than asked for.
+"""Splits a text so that each part, encoded alone, has at most a given number of tokens.
 
-Tokens at the end of a text differ from those in its middle, so no part is taken to have the tokens
-that stand for it in the whole: these only say where to try, and each part is counted by itself.
+A part encoded alone may have other tokens than within the whole text. So the tokens of the whole
+text only suggest where to split, and each part is counted alone.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ __all__ = [
     "chunks_of",
     "chunks_of_batch",
     "split_at",
-    "truncated",
+    "truncate",
 ]
 
 Unit: TypeAlias = Literal["sentence", "line", "word", "token"]
-"""Where a text is cut: behind which of its parts."""
+"""A text is split after a unit of this kind."""
 
 Side: TypeAlias = Literal["right", "left", "middle"]
-"""What is cut off from a text."""
+"""The part of a text that truncation removes."""
 
 Boundaries: TypeAlias = (
     Literal["markdown", "code", "html"] | Iterable[int] | Callable[[str], Iterable[int]]
 )
-"""Where parts of a text begin that are kept whole before all: a kind of text, the places
-themselves, or what gives them for a text."""
+"""The preferred places to split, where parts of the text begin: a kind of text, the positions
+themselves, or a function that returns them for a text."""
 
 _FINER: Final[dict[str, tuple[str, ...]]] = {
     "sentence": ("sentence", "line", "word", "token", "code point"),
@@ -51,20 +51,20 @@ _FINER: Final[dict[str, tuple[str, ...]]] = {
     "word": ("word", "token", "code point"),
     "token": ("token", "code point"),
 }
-"""What a text is cut at, and at what if that is too long."""
+"""For each unit, the units to split at in turn: a finer one if the coarser is too long."""
 
 _ANYWHERE: Final = 1 << 10
-"""The level of a cut that is at none of these units, within a token too: finer than all of them."""
+"""The level of a split at any character, even within a token: finer than all units."""
 
 _PART = 1 << 20
 """How many characters are encoded at a time."""
 _MARGIN = 256
-"""Tokens before the end of a part that may not be those of the whole text: a word that goes on
-beyond it may be that many."""
+"""Tokens before the end of an encoded part that may differ from those of the whole text: a word
+that goes on beyond the end may have that many."""
 _LIKELY = 4
-"""Characters per token up to which a whole text is likely to be short enough, and is counted."""
-_TRIED = 16
-"""How many characters are tried one by one before a text is given up."""
+"""Characters per token up to which a whole text probably fits, so that it is counted first."""
+_MAX_ATTEMPTS = 16
+"""How many ends are tried character by character before the error."""
 
 _T = TypeVar("_T")
 
@@ -75,10 +75,10 @@ class Chunk:
 
     Attributes:
         text: The part.
-        start, end: Where it stands in the text, half open, in characters.
-        tokens: How many tokens it has when it is encoded by itself, behind its `head`.
-        head: Of a part that begins among the rows of a table, the head of that table, to be put in
-            front of it; empty otherwise, and wherever `boundaries` is neither `"markdown"` nor
+        start, end: Its range in the text, half open, in characters.
+        tokens: How many tokens it has when it is encoded alone, after its `head`.
+        head: For a part that begins among the rows of a table, the head of that table, to be put in
+            front of it. Otherwise empty, and always empty unless `boundaries` is `"markdown"` or
             `"html"`.
     """
 
@@ -94,7 +94,7 @@ class Chunk:
 
     @classmethod
     def _of(cls, text: str, start: int, end: int, tokens: int, head: str = "") -> Chunk:
-        """One whose values are known to be right: a check takes longer than cutting it."""
+        """A chunk from trusted values, without the checks, which take longer than the splitting."""
         chunk = object.__new__(cls)
         chunk.__dict__.update(text=text, start=start, end=end, tokens=tokens, head=head)
         return chunk
@@ -105,17 +105,16 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Truncated:
-    """What is left of a text that was cut to a number of tokens, and what was dropped.
+    """A text truncated to a number of tokens, and the text that was dropped.
 
     Attributes:
-        text: What is left; of a text whose middle was cut, its beginning and its end.
-        start, end: Where it stands in the text, half open, in characters.
-        tokens: How many tokens it has when it is encoded by itself.
-        dropped_text: The rest: before it if the left side was cut, else behind it; empty where all
-            is kept.
-        dropped_tokens: How many tokens the rest has by itself, without special tokens around it.
-        gap: Where the middle of the text was dropped, in characters of `text`; `None` if no middle
-            was.
+        text: The rest of the text; without its middle, the beginning joined to the end.
+        start, end: Its range in the text, half open, in characters.
+        tokens: How many tokens it has when it is encoded alone.
+        dropped_text: The text that was dropped from the left, the right or the middle; empty if
+            everything fits.
+        dropped_tokens: How many tokens `dropped_text` has alone, without special tokens.
+        gap: Where the middle was dropped, in characters of `text`; `None` if no middle was.
     """
 
     text: str
@@ -134,10 +133,9 @@ class Truncated:
         checked_int("dropped_tokens", self.dropped_tokens, 0)
 
     def __repr__(self) -> str:
-        dropped = f"{_tokens(self.dropped_tokens)} dropped"
         return (
             f"Truncated({self.start}:{self.end}, {_tokens(self.tokens)}, {_excerpt(self.text)}, "
-            f"{dropped})"
+            f"{_tokens(self.dropped_tokens)} dropped)"
         )
 
 
@@ -151,8 +149,8 @@ def _tokens(count: int) -> str:
     return f"{count:,} token{'s' * (count != 1)}"
 
 
-def _excerpt(text: str, most: int = 40) -> str:
-    return repr(text if len(text) <= most else text[: most - 1] + "…")
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
 def chunks_of(
@@ -203,7 +201,7 @@ def chunks_of_batch(
     """The chunks of each text; see `Tokenizer.chunk_batch`."""
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise ArgumentTypeError(f"texts must be an iterable of str, not {type(texts).__name__}")
-    cut = functools.partial(
+    split = functools.partial(
         chunks_of,
         tokenizer,
         max_tokens=max_tokens,
@@ -212,17 +210,17 @@ def chunks_of_batch(
         special=special,
         add_special_tokens=add_special_tokens,
     )
-    cut("", within=None)  # what is wrong with an argument is so without a text, too
-    found = []
+    split("", within=None)  # raises for a wrong argument even if there are no texts
+    batch = []
     for number, text in enumerate(texts):
         try:
-            found.append(cut(text, within=within))
+            batch.append(split(text, within=within))
         except (ArgumentError, ArgumentTypeError, EncodeError) as error:
             raise type(error)(f"texts[{number}]: {error}") from None
-    return found
+    return batch
 
 
-def truncated(
+def truncate(
     tokenizer: BaseTokenizer,
     text: str,
     n: int,
@@ -231,25 +229,25 @@ def truncated(
     special: SpecialPolicy,
     add_special_tokens: bool,
 ) -> Truncated:
-    """What is kept of a text and what is not; see `Tokenizer.truncate`."""
+    """A text without its right side, its left side or its middle; see `Tokenizer.truncate`."""
     one_of("side", side, ("right", "left", "middle"))
     if side == "middle":
         return _without_middle(tokenizer, text, n, at, special, add_special_tokens)
     cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
 
-    def cut() -> Truncated:
-        start, end = cutter.kept(side)
-        dropped = text[end:] if side == "right" else text[:start]
+    def truncate_side() -> Truncated:
+        start, end = cutter.fit(side)
+        rest = text[end:] if side == "right" else text[:start]
         return Truncated(
             text=text[start:end],
             start=start,
             end=end,
             tokens=cutter.size(start, end),
-            dropped_text=dropped,
-            dropped_tokens=tokenizer.count(dropped, special=cutter.special),
+            dropped_text=rest,
+            dropped_tokens=tokenizer.count(rest, special=cutter.special),
         )
 
-    return cutter.run(cut)
+    return cutter.run(truncate_side)
 
 
 def _without_middle(
@@ -260,30 +258,30 @@ def _without_middle(
     special: SpecialPolicy,
     add_special_tokens: bool,
 ) -> Truncated:
-    """The beginning and the end of a text, of which the end has no more tokens.
+    """The beginning and the end of a text; the end has no more tokens than the beginning.
 
-    Joined they may have other tokens than apart, so the end gives way until they fit.
+    Joined, the two may have other tokens than apart, so the end is shortened until they fit.
     """
     whole = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
-    if whole.run(lambda: whole.kept("right")) == (0, len(text)):
+    if whole.run(lambda: whole.fit("right")) == (0, len(text)):
         return Truncated(text, 0, len(text), whole.size(0, len(text)), "", 0)
     half = (whole.room + 1) // 2
     head = _cutter_of_ends(tokenizer, text, half, at, special, False)
-    _, end = head.run(lambda: head.kept("right"))
+    _, end = head.run(lambda: head.fit("right"))
     room, step = whole.room - half, 1
     while True:
         tail = _cutter_of_ends(tokenizer, text, max(room, 0), at, special, False)
-        start, _ = tail.run(functools.partial(tail.kept, "left"))
+        start, _ = tail.run(functools.partial(tail.fit, "left"))
         start = len(text) if room < 1 else max(start, end)
-        left = text[:end] + text[start:]
-        tokens = tokenizer.count(left, special=whole.special, add_special_tokens=add_special_tokens)
+        both = text[:end] + text[start:]
+        tokens = tokenizer.count(both, special=whole.special, add_special_tokens=add_special_tokens)
         if tokens <= n or start == len(text):
             break
         room -= max(tokens - n, step)
         step *= 2
-    dropped = text[end:start]
-    dropped_tokens = tokenizer.count(dropped, special=whole.special)
-    return Truncated(left, 0, len(text), tokens, dropped, dropped_tokens, gap=end)
+    middle = text[end:start]
+    middle_tokens = tokenizer.count(middle, special=whole.special)
+    return Truncated(both, 0, len(text), tokens, middle, middle_tokens, gap=end)
 
 
 def split_at(
@@ -294,9 +292,9 @@ def split_at(
     special: SpecialPolicy,
     add_special_tokens: bool,
 ) -> tuple[str, str]:
-    """A text in two; see `Tokenizer.split_at`."""
+    """The two parts of a text; see `Tokenizer.split_at`."""
     cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
-    _, end = cutter.run(lambda: cutter.kept("right"))
+    _, end = cutter.run(lambda: cutter.fit("right"))
     return text[:end], text[end:]
 
 
@@ -315,19 +313,20 @@ def _cutter_of_ends(
         at=at,
         special=special,
         add_special_tokens=add_special_tokens,
-        # No token of usual text is longer, so that of a long text only its beginning is encoded.
+        # Tokens of usual text are no longer than this, so only the beginning of a long text is
+        # encoded.
         width=min(8 * limit + 1024, _PART),
     )
     return _Cutter(tokenizer, text, options)
 
 
 class _Options(NamedTuple):
-    """How a text is cut; `at`, `special` and `add_special_tokens` as in `Tokenizer.chunk`."""
+    """How a text is split; `at`, `special` and `add_special_tokens` as in `Tokenizer.chunk`."""
 
     name: str
-    """The argument that the limit was given as, for messages."""
+    """The name of the argument with the limit, for messages."""
     limit: int
-    """The most tokens of a part, with those that are added to it."""
+    """The maximum number of tokens of a part, including added special tokens."""
     at: Unit
     special: SpecialPolicy
     add_special_tokens: bool
@@ -343,56 +342,56 @@ def _no_room(options: _Options, frame: int) -> ArgumentError:
     )
 
 
-def _places_of(text: str, given: Boundaries | None) -> list[list[int]]:
-    """The levels of places at which a text is to be cut, coarsest first.
+def _places_of(text: str, boundaries: Boundaries | None) -> list[list[int]]:
+    """The levels of positions at which to split a text, coarsest first.
 
     Raises:
-        ArgumentError, ArgumentTypeError: What is no boundary, or lies outside of the text.
+        ArgumentError, ArgumentTypeError: A boundary is invalid or outside of the text.
     """
-    if given is None:
+    if boundaries is None:
         return []
-    if isinstance(given, str):
-        one_of("boundaries", given, tuple(structure.KINDS))
-        return structure.KINDS[given](text)
+    if isinstance(boundaries, str):
+        one_of("boundaries", boundaries, tuple(structure.KINDS))
+        return structure.KINDS[boundaries](text)
     try:
-        found = given(text) if callable(given) else given
+        numbers = boundaries(text) if callable(boundaries) else boundaries
     except (ArgumentError, ArgumentTypeError) as error:
         raise type(error)(f"boundaries: {error}") from None
-    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
+    if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
         raise ArgumentTypeError(
-            f"boundaries must be a kind of text, places or a function that gives them, not "
-            f"{type(found).__name__}"
+            "boundaries must be a kind of text, positions, or a function that returns them, not "
+            f"{type(numbers).__name__}"
         )
-    places = sorted({checked_int("each of boundaries", place, 0) for place in found})
+    places = sorted({checked_int("each of boundaries", place, 0) for place in numbers})
     if places and places[-1] > len(text):
         raise ArgumentError(
-            f"boundaries: {places[-1]} lies behind the {len(text)} characters of the text"
+            f"boundaries: {places[-1]} is outside of the text, which has {len(text)} characters"
         )
     return [places] if places else []
 
 
-class _Found(NamedTuple):
+class _ChunkEnd(NamedTuple):
     """Where a chunk can end."""
 
     end: int
     tokens: int
-    """How many it has by itself."""
+    """How many tokens the chunk has alone."""
     level: int
-    """Which of the units it was cut at: 0 is what was asked for, the next ones are finer, and
+    """The index of the unit that it ends after: 0 is the requested one, higher ones are finer, and
     `_ANYWHERE` is none of them."""
 
 
 class _Cutter:
-    """A text, and how much of it may stand together.
+    """A text, and how much of it fits into a limit of tokens.
 
     Attributes:
-        limit: The most tokens that a part may have.
-        frame: How many of these are added to each part.
-        room: How many are left for its text.
-        levels: What the text is cut at: the places that were given, by their number in `places`,
-            the unit asked for, and the finer ones.
-        special: What special tokens in a part mean. Those that are an error are looked for once,
-            in the whole text.
+        limit: The maximum number of tokens of a part.
+        frame: How many of these are special tokens around the part.
+        room: How many remain for its text.
+        levels: Where to split the text: the given positions, by their index in `places`, the
+            requested unit, and the finer ones.
+        special: What special tokens in a part mean. With `"raise"`, the whole text is searched
+            once for them.
     """
 
     def __init__(self, tokenizer: BaseTokenizer, text: str, options: _Options) -> None:
@@ -417,18 +416,18 @@ class _Cutter:
         self.options = options
         self._part: TokenPlaces | None = None
 
-    def run(self, cut: Callable[[], _T]) -> _T:
-        """Cuts, and has errors of encoding name their place in the whole text."""
+    def run(self, work: Callable[[], _T]) -> _T:
+        """Runs `work`; an encoding error names the position in the whole text."""
         if self.options.special == "raise":
             self.tokenizer.count(self.text, special="raise")
         try:
-            return cut()
+            return work()
         except EncodeError:
             self.bare_size(0, len(self.text))
             raise
 
     def size(self, start: int, end: int) -> int:
-        """How many tokens a part of the text has by itself, with those that are added to it."""
+        """How many tokens a part of the text has alone, including added special tokens."""
         part = self.text[start:end]
         return self.tokenizer.count(
             self.head(start) + part if self.tables else part,
@@ -437,18 +436,18 @@ class _Cutter:
         )
 
     def head(self, start: int) -> str:
-        """The head of the table that a part begins in, if it leaves as much room for rows."""
+        """The head of the table that a part begins in, unless it takes over half of the room."""
         head = structure.head_of(start, self.tables)
         return head if 2 * self.tokenizer.count(head, special=self.special) <= self.room else ""
 
     def bare_size(self, start: int, end: int) -> int:
-        """The same without what is added."""
+        """How many tokens a part of the text has alone, without added special tokens."""
         return self.tokenizer.count(self.text[start:end], special=self.special)
 
     # Chunks
 
     def chunks(self, overlap: int) -> Iterator[Chunk]:
-        """The chunks, each of which ends behind the one before it."""
+        """The chunks; each ends after the end of the one before."""
         begin = end = level = 0
         if 0 < len(self.text) <= _LIKELY * self.room:
             tokens = self.size(0, len(self.text))
@@ -457,44 +456,41 @@ class _Cutter:
                 return
         while end < len(self.text):
             start = self._start_within(begin, end, overlap, level)
-            found = self._furthest(self._part_with(start, start), start, end)
-            if start < end and (found is None or found.level > 0):
-                start, found = self._with_less_overlap(start, end, overlap, level, found)
-            if found is None:
-                raise self._refused(end)
-            begin, end, level = start, found.end, found.level
+            reach = self._furthest(self._part_with(start, start), start, end)
+            if start < end and (reach is None or reach.level > 0):
+                start, reach = self._with_less_overlap(start, end, overlap, level, reach)
+            if reach is None:
+                size = self.size(end, end + 1)
+                raise ArgumentError(
+                    f"{self.options.name}={self.limit} is less than the {_tokens(size)} of the "
+                    f"character {self.text[end]!r} at {end}"
+                )
+            begin, end, level = start, reach.end, reach.level
             head = self.head(begin) if self.tables else ""
-            yield Chunk._of(self.text[begin:end], begin, end, found.tokens, head)
+            yield Chunk._of(self.text[begin:end], begin, end, reach.tokens, head)
 
     def _with_less_overlap(
-        self, start: int, end: int, overlap: int, level: int, found: _Found | None
-    ) -> tuple[int, _Found | None]:
-        """Gives way to a unit that fits only with less overlap, or with none."""
+        self, start: int, end: int, overlap: int, level: int, reach: _ChunkEnd | None
+    ) -> tuple[int, _ChunkEnd | None]:
+        """Reduces the overlap if a coarser unit then fits, down to no overlap."""
         part = self._part_with(start, end)
         alone = self._furthest(part, end, end)
-        if alone is None or (found is not None and found.level <= alone.level):
-            return start, found
+        if alone is None or (reach is not None and reach.level <= alone.level):
+            return start, reach
         unit = self.levels[-1 if alone.level == _ANYWHERE else alone.level]
         following = self._first(unit, part, end + 1, alone.end, end)
-        needed = self.bare_size(end, alone.end if following is None else following)
-        nearer = self._start_within(start, end, min(overlap, self.room - needed), level)
+        size = self.bare_size(end, alone.end if following is None else following)
+        nearer = self._start_within(start, end, min(overlap, self.room - size), level)
         if nearer < end:
             shorter = self._furthest(part, nearer, end)
             if shorter is not None and shorter.level <= alone.level:
                 return nearer, shorter
         return end, alone
 
-    def _refused(self, at: int) -> ArgumentError:
-        size = self.size(at, at + 1)
-        return ArgumentError(
-            f"{self.options.name}={self.limit} is less than the {_tokens(size)} of the character "
-            f"{self.text[at]!r} at {at}"
-        )
-
     # The two ends
 
-    def kept(self, side: Literal["right", "left"]) -> tuple[int, int]:
-        """The start and the end of what stays of the text if a side of it is cut."""
+    def fit(self, side: Literal["right", "left"]) -> tuple[int, int]:
+        """The range of the text that fits if a side of it is truncated."""
         length = len(self.text)
         if not self.tokenizer.exceeds(
             self.text,
@@ -504,11 +500,11 @@ class _Cutter:
         ):
             return 0, length
         if side == "right":
-            found = self._furthest(self._part_with(0, 0), 0, 0)
-            return 0, 0 if found is None else found.end
+            reach = self._furthest(self._part_with(0, 0), 0, 0)
+            return 0, 0 if reach is None else reach.end
         begin = max(0, length - self.options.width)
         while True:
-            places = self._encoded(begin, begin, length - begin, 0)
+            places = self._token_places(begin, begin, length - begin, 0)
             if begin == 0 or places.tokens > self.room + _MARGIN:
                 break
             begin = max(0, length - 2 * (length - begin))
@@ -522,32 +518,32 @@ class _Cutter:
         )
         return start, length
 
-    # Places
+    # Positions
 
-    def _furthest(self, part: TokenPlaces, start: int, floor: int) -> _Found | None:
-        """The furthest end behind `floor` of a chunk from `start`, at the coarsest level it has.
+    def _furthest(self, part: TokenPlaces, start: int, floor: int) -> _ChunkEnd | None:
+        """The furthest end after `floor` of a chunk from `start`, at its coarsest level.
 
-        It is tried where tokens part in the text, then where they part from `start` on, then at
-        each character.
+        It tries the ends of tokens of the text, then the ends of tokens of the text from `start`
+        on, then every character.
         """
-        found = self._furthest_at(part, start, floor)
-        if found is None and part.start < start:
-            from_start = self._encoded(start, start, 4 * self.room + 64, self.room + 8)
-            found = self._furthest_at(from_start, start, floor)
-        if found is not None:
-            return found
-        for end in range(floor + 1, min(floor + _TRIED, len(self.text)) + 1):
+        reach = self._furthest_at(part, start, floor)
+        if reach is None and part.start < start:
+            from_start = self._token_places(start, start, 4 * self.room + 64, self.room + 8)
+            reach = self._furthest_at(from_start, start, floor)
+        if reach is not None:
+            return reach
+        for end in range(floor + 1, min(floor + _MAX_ATTEMPTS, len(self.text)) + 1):
             if end < len(self.text) and boundaries.splits_pair(self.text, end):
                 continue
             size = self.size(start, end)
             if size <= self.limit:
-                return _Found(end, size, _ANYWHERE)
+                return _ChunkEnd(end, size, _ANYWHERE)
         return None
 
     def _start_within(self, begin: int, end: int, tokens: int, level: int) -> int:
-        """The first place behind `begin` with so many tokens at most from there to `end`.
+        """The first position after `begin` with at most `tokens` tokens from there to `end`.
 
-        A word is cut only if the text is cut at this level at `end` too.
+        It splits a word only if `level`, that of the split at `end`, does.
         """
         if begin == end or tokens < 1:
             return end
@@ -558,11 +554,11 @@ class _Cutter:
 
     # The next two mirror each other; docs/experiments.md says why they are not one.
 
-    def _furthest_at(self, places: TokenPlaces, start: int, floor: int) -> _Found | None:
-        """The last end behind `floor` and at a unit of a chunk from `start`, as `places` has it.
+    def _furthest_at(self, places: TokenPlaces, start: int, floor: int) -> _ChunkEnd | None:
+        """The last end after `floor` of a chunk from `start`, at a unit and among `places`.
 
-        An end with too many tokens gives way to one with fewer before it: by as many as were too
-        many, and by steps that double, so that a text is counted a few times, not once a unit.
+        If an end has too many tokens, an earlier one is tried: earlier by the excess, and by steps
+        that double, so that a text is counted a few times, not once per unit.
         """
         base = places.tokens_before(start)
         for level, unit in enumerate(self.levels):
@@ -571,7 +567,7 @@ class _Cutter:
             while (end := self._last(unit, places, floor, high)) is not None:
                 size = self.size(start, end)
                 if size <= self.limit:
-                    return _Found(end, size, level)
+                    return _ChunkEnd(end, size, level)
                 room -= max(size - self.limit, step)
                 step *= 2
                 high = min(places.last_with(base + room), end - 1)
@@ -586,9 +582,9 @@ class _Cutter:
         units: tuple[str | int, ...],
         size: Callable[[int, int], int],
     ) -> int:
-        """The first place from `first` on, at the coarsest unit, from which so few reach `end`.
+        """The first position from `first` on with at most `tokens` tokens up to `end`.
 
-        Searched as in `_furthest_at`.
+        It takes the coarsest unit that has one, and searches as `_furthest_at` does.
         """
         top = places.tokens_before(end)
         since = max(first - 1, 0)
@@ -605,10 +601,10 @@ class _Cutter:
         return end
 
     def _last(self, unit: str | int, places: TokenPlaces, low: int, high: int) -> int | None:
-        """The last place behind `low` and up to `high` for a cut at a unit."""
+        """The last position after `low` and up to `high` where the text splits at a unit."""
         if isinstance(unit, int):
-            given = self.places[unit]
-            place = high if high == len(self.text) else given[bisect_right(given, high) - 1]
+            numbers = self.places[unit]
+            place = high if high == len(self.text) else numbers[bisect_right(numbers, high) - 1]
             return place if low < place <= high else None
         if unit not in ("token", "code point"):
             return boundaries.last(unit, self.text, low, high)
@@ -620,7 +616,7 @@ class _Cutter:
     def _first(
         self, unit: str | int, places: TokenPlaces, low: int, high: int, since: int
     ) -> int | None:
-        """The first place from `low` on and before `high` for a cut at a unit."""
+        """The first position from `low` on and before `high` where the text splits at a unit."""
         if isinstance(unit, int):
             place = next(iter(self.places[unit][bisect_left(self.places[unit], low) :]), high)
             return place if place < high else None
@@ -634,28 +630,28 @@ class _Cutter:
     # Tokens
 
     def _part_with(self, begin: int, start: int) -> TokenPlaces:
-        """The part of the text that is encoded now, with more than a chunk from `start` on.
+        """An encoded part of the text with more than a chunk from `start` on.
 
-        Where it has less, the part from `begin` on takes its place.
+        If the current part has less, the part from `begin` on is encoded and replaces it.
         """
-        needed = self.room + _MARGIN
+        tokens = self.room + _MARGIN
         part = self._part
         if part is None or (
-            part.end < len(self.text) and part.tokens - part.tokens_before(start) < needed
+            part.end < len(self.text) and part.tokens - part.tokens_before(start) < tokens
         ):
-            part = self._encoded(begin, start, self.options.width, 2 * needed)
+            part = self._token_places(begin, start, self.options.width, 2 * tokens)
             self._part = part
         return part
 
-    def _encoded(self, begin: int, start: int, width: int, needed: int) -> TokenPlaces:
-        """The places of the text from `begin` on, with so many tokens behind `start`."""
+    def _token_places(self, begin: int, start: int, width: int, tokens: int) -> TokenPlaces:
+        """The ends of tokens of the text from `begin` on, with `tokens` tokens after `start`."""
         end = min(start + width, len(self.text))
         while True:
             _, spans = self.tokenizer.encode_array_with_spans(
                 self.text[begin:end], special=self.special
             )
             places = TokenPlaces(spans, begin, end)
-            behind = places.tokens - places.tokens_before(start)
-            if behind >= needed or end == len(self.text):
+            after = places.tokens - places.tokens_before(start)
+            if after >= tokens or end == len(self.text):
                 return places
             end = min(begin + 2 * (end - begin), len(self.text))

@@ -1,8 +1,8 @@
 """Where the parts of Markdown, of code and of HTML begin, coarsest first; the heads of tables.
 
-Look here for what `boundaries="markdown"`, `"code"` and `"html"` mean. Each gives levels of places,
-of which every one holds those of the one before it. Headings and code blocks of Markdown are those
-of CommonMark (https://spec.commonmark.org), read line by line.
+Look here for what `boundaries="markdown"`, `"code"` and `"html"` mean. Each returns levels of
+positions; a level includes the positions of the coarser ones. Headings and code blocks of Markdown
+are those of CommonMark (https://spec.commonmark.org), read line by line.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TAGS: Final = (
     "p|div|ul|ol|dl|table|blockquote|pre|figure|form|h[1-6]",
     "li|tr|td|th|dt|dd",
 )
-"""The elements of HTML behind which a text is split, coarsest first; headings follow the first."""
+"""The elements of HTML after which a text is split, coarsest first; headings follow the first."""
 _HTML_HEADING: Final = re.compile(r"<h([1-6])(?=[ \t\r\n>])", re.IGNORECASE)
 _OF_TABLES: Final = re.compile(
     r"<(/?)(table|thead|tr|th|td)(?:[ \t\r\n][^<>]*)?>[ \t\r\n]*", re.IGNORECASE
@@ -53,11 +53,11 @@ class _Line(NamedTuple):
 def _lines(text: str) -> Iterator[_Line]:
     start, fence = 0, ""
     for line in text.splitlines(keepends=True):
-        found = _FENCE.match(line)
-        is_fenced = bool(fence) or found is not None
-        opens = not fence and found is not None
-        if not fence and found is not None:
-            fence = found[1]
+        match = _FENCE.match(line)
+        is_fenced = bool(fence) or match is not None
+        opens = not fence and match is not None
+        if not fence and match is not None:
+            fence = match[1]
         elif fence and line.strip(" \t\r\n").rstrip(fence[0]) == "" and fence in line:
             fence = ""
         yield _Line(line, start, is_fenced, opens)
@@ -65,13 +65,14 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _markdown(text: str) -> list[list[int]]:
-    """In front of headings: of level 1, then of level 2 too, …; then around blocks of code."""
+    """Before headings: of level 1, then of level 2 too, …; then around blocks of code."""
     levels: list[list[int]] = [[] for _ in range(7)]
     *by_rank, around_code = levels
     paragraph: int | None = None
     """Where the paragraph begins that a line may continue."""
     was_fenced = is_contained = False
-    for line in _behind_front_matter([*_lines(text)]):
+    lines = [*_lines(text)]
+    for line in lines[_front_matter_lines(lines) :]:
         content = line.text.rstrip("\r\n")
         if line.opens or was_fenced > line.is_fenced:
             around_code.append(line.start)
@@ -93,17 +94,17 @@ def _markdown(text: str) -> list[list[int]]:
     return _cumulative(levels)
 
 
-def _behind_front_matter(lines: list[_Line]) -> list[_Line]:
-    """The lines without front matter: fields between two `---` that a text may begin with."""
+def _front_matter_lines(lines: list[_Line]) -> int:
+    """How many lines are front matter: fields between two `---` that a text may begin with."""
     if len(lines) > 1 and lines[0].text.rstrip() == "---" and _FIELD.match(lines[1].text):
         for number, line in enumerate(lines[1:], 2):
             if line.text.rstrip() in ("---", "..."):
-                return lines[number:]
-    return lines
+                return number
+    return 0
 
 
 def _code(text: str) -> list[list[int]]:
-    """In front of what begins behind an empty line: outermost, then further in."""
+    """Before the lines that follow an empty line: outermost, then further in."""
     by_indent: list[list[int]] = [[] for _ in _INDENTS]
     is_behind_empty = False
     start = 0
@@ -112,8 +113,8 @@ def _code(text: str) -> list[list[int]]:
         is_empty = not rest.strip()
         if is_behind_empty and not is_empty and rest[0] not in ")]}":
             indent = len(line.expandtabs(4)) - len(rest)
-            for level, most in enumerate(_INDENTS):
-                if indent <= most:
+            for level, limit in enumerate(_INDENTS):
+                if indent <= limit:
                     by_indent[level].append(start)
                     break
         is_behind_empty = is_empty
@@ -122,7 +123,7 @@ def _code(text: str) -> list[list[int]]:
 
 
 def _html(text: str) -> list[list[int]]:
-    """Behind sections, then in front of headings by level, then behind blocks, then entries."""
+    """After sections, then before headings by level, then after blocks, then after entries."""
     levels = []
     for tags in _TAGS:
         breaks = "|<br ?/?>" if "li" in tags else ""
@@ -135,9 +136,9 @@ def _html(text: str) -> list[list[int]]:
 
 
 def _cumulative(levels: Sequence[list[int]]) -> list[list[int]]:
-    """Each level with the places of those before it; without levels that have no more."""
-    joined = accumulate(levels, lambda before, more: sorted({*before, *more}))
-    return [level for level, more in zip(joined, levels, strict=True) if more and level != [0]]
+    """Each level with the positions of the coarser ones; without levels that add none."""
+    unions = accumulate(levels, lambda before, more: sorted({*before, *more}))
+    return [level for level, more in zip(unions, levels, strict=True) if more and level != [0]]
 
 
 KINDS: Final[dict[str, Callable[[str], list[list[int]]]]] = {
@@ -145,15 +146,15 @@ KINDS: Final[dict[str, Callable[[str], list[list[int]]]]] = {
     "code": _code,
     "html": _html,
 }
-"""What texts have parts of their own, and the places where these begin."""
+"""The kinds of text, each with the function that returns where its parts begin."""
 
 
 class Table(NamedTuple):
     """A table: its head, and where the rows below it are."""
 
     head: str
-    """The names of the columns and the line below them; in HTML, all up to the end of `<thead>`,
-    or of the first row if that has only `<th>`."""
+    """The names of the columns and the line below them; in HTML, everything up to the end of
+    `<thead>`, or of the first row if that has only `<th>`."""
     start: int
     end: int
 
@@ -165,7 +166,7 @@ def _markdown_tables(text: str) -> list[Table]:
         >>> _markdown_tables("| a | b |\\n| --- | --- |\\n| 1 | 2 |\\n")
         [Table(head='| a | b |\\n| --- | --- |\\n', start=24, end=34)]
     """
-    found = []
+    tables = []
     lines = [*_lines(text), _Line("", len(text), False)]
     at = 0
     while at + 2 < len(lines):
@@ -177,18 +178,18 @@ def _markdown_tables(text: str) -> list[Table]:
         start = at = at + 2
         while "|" in lines[at].text and not lines[at].is_fenced:
             at += 1
-        found.append(Table(names.text + rule.text, lines[start].start, lines[at].start))
-    return found
+        tables.append(Table(names.text + rule.text, lines[start].start, lines[at].start))
+    return tables
 
 
 def _html_tables(text: str) -> list[Table]:
-    """The tables of a text of HTML that have a head, in order, without those inside others.
+    """The tables of HTML that have a head, in order, without those inside others.
 
     Example:
         >>> _html_tables("<table><tr><th>a</th></tr><tr><td>1</td></tr></table>")
         [Table(head='<table><tr><th>a</th></tr>', start=26, end=45)]
     """
-    found = []
+    tables = []
     depth = begin = 0
     head: int | None = None
     """Where the head ends."""
@@ -200,7 +201,7 @@ def _html_tables(text: str) -> list[Table]:
                 begin, head = match.start(), None
                 in_head = has_names = has_cells = False
             elif ends and depth == 1 and head is not None:
-                found.append(Table(text[begin:head], head, match.start()))
+                tables.append(Table(text[begin:head], head, match.start()))
             depth = max(depth - 1, 0) if ends else depth + 1
         elif depth != 1 or head is not None:
             continue
@@ -213,18 +214,18 @@ def _html_tables(text: str) -> list[Table]:
         elif not ends:
             has_names, has_cells = has_names or tag == "th", has_cells or tag == "td"
     if depth and head is not None:
-        found.append(Table(text[begin:head], head, len(text)))
-    return found
+        tables.append(Table(text[begin:head], head, len(text)))
+    return tables
 
 
 TABLES: Final[dict[str, Callable[[str], list[Table]]]] = {
     "markdown": _markdown_tables,
     "html": _html_tables,
 }
-"""What finds the tables of a text, for the kinds of text that have tables."""
+"""For the kinds of text that have tables, the function that finds them."""
 
 
 def head_of(place: int, within: Sequence[Table]) -> str:
-    """The head of the table among whose rows a place stands; empty where it stands in none."""
+    """The head of the table whose rows contain a position; empty if none does."""
     index = bisect_right(within, place, key=lambda table: table.start) - 1
     return within[index].head if index >= 0 and place < within[index].end else ""

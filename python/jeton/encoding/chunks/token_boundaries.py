@@ -1,6 +1,6 @@
-"""The places of a text where two tokens part between characters, with the tokens before each.
+"""The positions of a text between two tokens and two characters, with the tokens before each.
 
-Look here for how a number of tokens becomes a place in the text, and a place a number of tokens.
+Look here for how a number of tokens becomes a position in the text, and the reverse.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ __all__ = ["TokenPlaces"]
 
 
 class TokenPlaces:
-    """Where tokens part, in a part of a text that was encoded by itself.
+    """The positions between tokens, in a part of a text that was encoded alone.
 
-    Tokens that hold parts of one character do not part there. What the normalizer drops between
+    There is none between tokens that hold parts of one character. What the normalizer drops between
     two tokens belongs to the first.
 
     Args:
-        spans: Of its tokens, in characters of the part; shape (tokens, 2).
-        start, end: Where the part lies in the text.
+        spans: The spans of its tokens, in characters of the part; shape (tokens, 2).
+        start, end: The range of the part in the text.
 
     Example:
         >>> places = TokenPlaces(np.array([(0, 3), (4, 5), (4, 5), (5, 7)]), 10, 17)
@@ -34,16 +34,16 @@ class TokenPlaces:
         starts, ends = spans[:, 0], spans[:, 1]
         self.start, self.end = start, end
         if (ends[:-1] == starts[1:]).all():  # each token ends where the next one begins
-            parted: Sequence[int] = range(1, len(spans))
+            counts: Sequence[int] = range(1, len(spans))
             between = starts[1:]
         else:
-            reached = np.maximum.accumulate(ends)
-            ahead = np.minimum.accumulate(starts[::-1])[::-1]
-            places = np.flatnonzero(reached[:-1] <= ahead[1:]) + 1
-            parted, between = places.tolist(), ahead[places]
+            furthest_end = np.maximum.accumulate(ends)
+            next_start = np.minimum.accumulate(starts[::-1])[::-1]
+            places = np.flatnonzero(furthest_end[:-1] <= next_start[1:]) + 1
+            counts, between = places.tolist(), next_start[places]
         # Lists, since places are looked up one by one.
         self.at: list[int] = [start, *(between + start).tolist(), end]
-        self.before: list[int] = [0, *parted, len(spans)]
+        self.before: list[int] = [0, *counts, len(spans)]
 
     @property
     def tokens(self) -> int:
@@ -51,19 +51,19 @@ class TokenPlaces:
         return self.before[-1]
 
     def tokens_before(self, place: int) -> int:
-        """How many tokens of the part end at a place or before it."""
+        """How many tokens of the part end at a position or before it."""
         return self.before[max(0, bisect_right(self.at, place) - 1)]
 
     def last_with(self, tokens: int) -> int:
-        """The last place with at most so many tokens before it."""
+        """The last position with at most `tokens` tokens before it."""
         return self.at[max(0, bisect_right(self.before, tokens) - 1)]
 
     def first_with(self, tokens: int) -> int:
-        """The first place with at least so many tokens before it."""
+        """The first position with at least `tokens` tokens before it."""
         return self.at[min(bisect_left(self.before, tokens), len(self.at) - 1)]
 
     def down_from(self, high: int, low: int) -> Iterator[int]:
-        """The places up to `high` and behind `low`, last first."""
+        """The positions up to `high` and after `low`, last first."""
         for index in range(bisect_right(self.at, high) - 1, -1, -1):
             place = self.at[index]
             if place <= low:
@@ -71,7 +71,7 @@ class TokenPlaces:
             yield place
 
     def up_from(self, low: int, high: int) -> Iterator[int]:
-        """The places from `low` on and before `high`, first first."""
+        """The positions from `low` on and before `high`, in order."""
         for index in range(bisect_left(self.at, low), len(self.at)):
             place = self.at[index]
             if place >= high:

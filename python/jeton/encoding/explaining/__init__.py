@@ -1,16 +1,16 @@
 """Encoding, explained: every stage of a tokenizer, and each step of its model, as data.
 
-Look here for what `Tokenizer.explain` does. `steps.py` says what it gives; the stages before the
-model stand in `first_stages.py`, and each model in a file of its own. The ids at the end are
-compared with those of the tokenizer, so that what is told is what happens.
+Look here for what `Tokenizer.explain` does. `steps.py` has the classes of its result; the stages
+before the model are in `first_stages.py`, and each kind of model has a file of its own. The final
+ids are compared with those of the tokenizer, so that an explanation is never wrong.
 """
 
 from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from jeton.components import models
 from jeton.encoding.explaining.explanation import Explanation
@@ -67,8 +67,7 @@ def explain(
 ) -> Explanation:
     """How `tok` encodes a text; see `Tokenizer.explain`."""
     parts = _parts(tok)
-    # The ids that the steps must lead to.
-    expected = tok.encode(text, special=special, add_special_tokens=add_special_tokens)
+    ids = tok.encode(text, special=special, add_special_tokens=add_special_tokens)
     steps, stretches = parts.first.steps(text, special)
     pieces = tuple(
         Added(it.text, it.span, (Token(it.id, it.text.encode()),))
@@ -77,20 +76,22 @@ def explain(
         for it in stretches
     )
     model = ModelStep(parts.name, pieces)
-    explanation = Explanation(_valid(text), (*steps, model))
+    # The tokenizer joins surrogate pairs and replaces lone surrogates.
+    valid_text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    explanation = Explanation(valid_text, (*steps, model))
     if tok.post_processor is not None:
         last = _post_step(tok, model, add_special_tokens)
         explanation = Explanation(explanation.text, (*explanation.steps, last))
-    if explanation.ids != expected:
+    if explanation.ids != ids:
         raise JetonError(
-            f"the steps lead to {explanation.ids[:20]}, and encoding to {expected[:20]}; this is a "
-            "mistake in jeton, please report it with the tokenizer and the text"
+            f"the steps lead to {explanation.ids[:20]}, but encoding to {ids[:20]}; this is a bug "
+            "in jeton, please report it with the tokenizer and the text"
         )
     return explanation
 
 
 class _TokenizerParts:
-    """What is needed of a tokenizer to explain it, made once."""
+    """What the explanations of a tokenizer share."""
 
     def __init__(self, tok: BaseTokenizer) -> None:
         model = tok.model
@@ -104,10 +105,10 @@ class _TokenizerParts:
 def _explaining(
     model: models.Model, withheld: set[int]
 ) -> tuple[str, Callable[[str, tuple[int, int]], Piece]]:
-    """The name of the model, and what tells what it makes of a piece."""
+    """The name of the model, and the function that explains how it encodes a piece."""
     from jeton.encoding.explaining.vocabulary import ModelTokens
 
-    known = functools.partial(ModelTokens, withheld=withheld)
+    tokens = functools.partial(ModelTokens, withheld=withheld)
     match model:
         case models.SentencePiece():
             from jeton.encoding.explaining.sentencepiece import BySentencePiece
@@ -118,12 +119,12 @@ def _explaining(
             from jeton.encoding.explaining.unigram import ByScores
 
             vocab = {_bytes(token): id for id, (token, _) in enumerate(model.pieces)}
-            return "Unigram", ByScores(model, known(vocab)).explain
+            return "Unigram", ByScores(model, tokens(vocab)).explain
         case models.BPE():
             from jeton.encoding.explaining.bpe import ByMerges
 
             rule = "by ranks" if model.merges is None else "by merges"
-            return f"BPE {rule}", ByMerges(model, known(_vocab(model))).explain
+            return f"BPE {rule}", ByMerges(model, tokens(_vocab(model))).explain
     from jeton.encoding.explaining.lookups import (
         ByCharacters,
         ByLongestMatch,
@@ -133,16 +134,21 @@ def _explaining(
 
     match model:
         case models.WordPiece():
-            return "WordPiece", ByLongestMatch(model, known(_vocab(model))).explain
+            return "WordPiece", ByLongestMatch(model, tokens(_vocab(model))).explain
         case models.WordLevel():
-            return "Words", ByWords(model, known(_vocab(model))).explain
+            return "Words", ByWords(model, tokens(_vocab(model))).explain
         case models.LongestMatch():
-            return "Longest match", ByLongestToken(known(_vocab(model))).explain
+            return "Longest match", ByLongestToken(tokens(_vocab(model))).explain
     assert isinstance(model, models.Characters)
-    return "Characters", ByCharacters(model, known(_vocab(model))).explain
+    return "Characters", ByCharacters(model, tokens(_vocab(model))).explain
 
 
-def _vocab(model: Any) -> dict[bytes, int]:
+class _HasVocab(Protocol):
+    @property
+    def vocab(self) -> Mapping[str, int] | Mapping[bytes, int] | Mapping[bytes | str, int]: ...
+
+
+def _vocab(model: _HasVocab) -> dict[bytes, int]:
     return {_bytes(token): id for token, id in model.vocab.items()}
 
 
@@ -150,22 +156,22 @@ def _bytes(token: bytes | str) -> bytes:
     return token.encode() if isinstance(token, str) else token
 
 
-_KNOWN: dict[int, tuple[weakref.ref[Any], _TokenizerParts]] = {}
+_CACHE: dict[int, tuple[weakref.ref[BaseTokenizer], _TokenizerParts]] = {}
 
 
 def _parts(tok: BaseTokenizer) -> _TokenizerParts:
-    """The parts of a tokenizer, kept for as long as it lives."""
-    known = _KNOWN.get(id(tok))
-    if known is not None and known[0]() is tok:
-        return known[1]
+    """The parts of a tokenizer, cached for its lifetime."""
+    entry = _CACHE.get(id(tok))
+    if entry is not None and entry[0]() is tok:
+        return entry[1]
     parts = _TokenizerParts(tok)
     key = id(tok)
-    _KNOWN[key] = (weakref.ref(tok, lambda _: _KNOWN.pop(key, None)), parts)
+    _CACHE[key] = (weakref.ref(tok, lambda _: _CACHE.pop(key, None)), parts)
     return parts
 
 
 def _post_step(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -> PostStep:
-    """What the post-processor makes of the tokens of the model."""
+    """The step of the post-processor, after that of the model."""
     from jeton.encoding.explaining.first_stages import component_name
 
     post_processor = tok.post_processor
@@ -190,8 +196,3 @@ def _post_step(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -
         tuple(Token(*it) for it in zip(processed.ids, processed.tokens, strict=True)),
         tuple(processed.special_tokens_mask),
     )
-
-
-def _valid(text: str) -> str:
-    """A text as the tokenizer reads it: no surrogates."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""`Explanation`: what `Tokenizer.explain` gives, as data that prints itself."""
+"""`Explanation`: the result of `Tokenizer.explain`, as data that prints itself."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ["Explanation"]
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """How a text became ids, step by step; printed, or shown in a notebook, it tells all of it.
+    """How a text became ids, step by step. Print it, or show it in a notebook, to see every step.
 
     Attributes:
         text: The text.
-        steps: The steps in order: those before the model, the model, and what comes after it.
+        steps: The steps in order: those before the model, the model, and the post-processor.
 
     Example:
         >>> from jeton.learn import textbook
-        >>> told = textbook.low_lower_newest_widest().explain("lowest")
-        >>> told.ids == textbook.low_lower_newest_widest().encode("lowest")
+        >>> explanation = textbook.low_lower_newest_widest().explain("lowest")
+        >>> explanation.ids == textbook.low_lower_newest_widest().encode("lowest")
         True
-        >>> [step.stage for step in told.steps]
+        >>> [step.stage for step in explanation.steps]
         ['pre-tokenizer', 'model']
-        >>> [merge.rank for merge in told.model.pieces[0].merges]
+        >>> [merge.rank for merge in explanation.model.pieces[0].merges]
         [0, 1, 2, 3, 4]
     """
 
@@ -33,7 +33,7 @@ class Explanation:
 
     @property
     def ids(self) -> list[int]:
-        """The ids: those that `Tokenizer.encode` gives."""
+        """The ids: those that `Tokenizer.encode` returns."""
         last = self.steps[-1]
         assert not isinstance(last, TextStep)  # the model always comes after the text
         return last.ids
@@ -45,7 +45,7 @@ class Explanation:
 
     @property
     def model(self) -> ModelStep:
-        """What the model did."""
+        """The step of the model."""
         return model_step(self.steps)
 
     def __repr__(self) -> str:

@@ -1,18 +1,19 @@
-"""The stages before the model, one after another, each as the tokenizer itself runs it.
+"""The stages before the model, explained: each is run as the tokenizer itself runs it.
 
-Look here for how the text between two stages is seen: the stages stand around a model that writes
-every byte as a token of its own, and its tokens, joined, are the text that the real model gets.
+Look here for how the text between two stages is made visible. The stages are put around a model
+with one token per byte; its tokens, joined, are the text that the real model gets.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from jeton.components import models, normalizers, pre_tokenizers
 from jeton.components.assembly import assembled
-from jeton.encoding.explaining.steps import Stretch, TextStep
+from jeton.components.component import Component
+from jeton.encoding.explaining.steps import Stretch, TextStage, TextStep
 
 if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FirstStages", "component_name"]
 
-_MOST_BUILT: Final = 64
+_Stage = TypeVar("_Stage", bound=Component)
+
+_CACHE_CAPACITY: Final = 64
+"""How many tokenizers of bytes are cached: each set of names in `special` has its own."""
 
 _BYTES: Final = {f"<0x{byte:02X}>".encode(): byte for byte in range(256)}
 
@@ -39,29 +43,31 @@ class FirstStages:
         if isinstance(model, models.BPE):
             alphabet = model.alphabet
         self.spelling = models.BPE(_BYTES, [], alphabet=alphabet, byte_fallback=True)
-        self.added = tok.added_tokens
-        self.normalizers: list[normalizers.Normalizer] = _flat(tok.normalizer)
-        self.pre_tokenizers: list[pre_tokenizers.PreTokenizer] = _flat(tok.pre_tokenizer)
+        self.added_tokens = tok.added_tokens
+        self.normalizers = _flat(tok.normalizer)
+        self.pre_tokenizers = _flat(tok.pre_tokenizer)
         self._of_core = type(tok)._of_core
-        self._built: dict[object, BaseTokenizer] = {}
+        self._cache: dict[object, BaseTokenizer] = {}
 
-    def steps(self, text: str, special: SpecialPolicy) -> tuple[tuple[TextStep, ...], Any]:
+    def steps(
+        self, text: str, special: SpecialPolicy
+    ) -> tuple[tuple[TextStep, ...], tuple[Stretch, ...]]:
         """The steps, and the stretches that the model gets."""
         steps: list[TextStep] = []
         stretches = self._stretches(text, special, 0, 0, False)
-        normal_tokens = any(token.normalized for token in self.added)
+        normal_tokens = any(token.normalized for token in self.added_tokens)
 
-        def add(stage: Any, name: str, after: tuple[Stretch, ...]) -> None:
+        def add(stage: TextStage, name: str, after: tuple[Stretch, ...]) -> None:
             nonlocal stretches
             steps.append(TextStep(stage, name, stretches, after))
             stretches = after
 
-        if self.added:
-            whole = self._whole(text)
-            found, stretches = stretches, whole
+        if self.added_tokens:
+            after = stretches
+            stretches = _read(self._tokenizer((), (), ()), text, "ignore", {})
             if not self.normalizers and normal_tokens:
-                found = self._stretches(text, special, 0, 0, True)
-            add("added tokens", _many(self.added), found)
+                after = self._stretches(text, special, 0, 0, True)
+            add("added tokens", _many(self.added_tokens), after)
         for number, normalizer in enumerate(self.normalizers, 1):
             add(
                 "normalizer",
@@ -69,7 +75,7 @@ class FirstStages:
                 self._stretches(text, special, number, 0, False),
             )
         if self.normalizers and normal_tokens:
-            tokens = [token for token in self.added if token.normalized]
+            tokens = [token for token in self.added_tokens if token.normalized]
             after = self._stretches(text, special, len(self.normalizers), 0, True)
             add("added tokens", f"{_many(tokens)} in normalized text", after)
         for number, pre_tokenizer in enumerate(self.pre_tokenizers, 1):
@@ -77,61 +83,65 @@ class FirstStages:
             add("pre-tokenizer", component_name(pre_tokenizer), after)
         return tuple(steps), stretches
 
-    def _whole(self, text: str) -> tuple[Stretch, ...]:
-        alone = self._tokenizer((), (), ())
-        return _read(alone, text, "ignore", {})
-
     def _stretches(
-        self, text: str, special: SpecialPolicy, normalized: int, cut: int, normal_tokens: bool
+        self,
+        text: str,
+        special: SpecialPolicy,
+        normalizer_count: int,
+        pre_tokenizer_count: int,
+        normal_tokens: bool,
     ) -> tuple[Stretch, ...]:
-        """The text behind so many normalizers and pre-tokenizers.
+        """The text after its first normalizers and pre-tokenizers.
 
         Args:
             text: The text.
             special: What special tokens in it mean.
-            normalized: How many normalizers it has passed.
-            cut: How many pre-tokenizers it has passed.
-            normal_tokens: Whether tokens are found in normalized text, too.
+            normalizer_count: How many normalizers it goes through.
+            pre_tokenizer_count: How many pre-tokenizers it goes through.
+            normal_tokens: Whether added tokens are also found in normalized text.
         """
         tokens, policy = self._tokens_to_find(special)
         tokens = [token for token in tokens if normal_tokens or not token.normalized]
-        key = (normalized, cut, tuple(token.content for token in tokens))
-        if key not in self._built:
-            if len(self._built) > _MOST_BUILT:  # each set of names in `special` has its own
-                self._built.clear()
-            self._built[key] = self._tokenizer(
-                self.normalizers[:normalized], self.pre_tokenizers[:cut], tokens
+        key = (normalizer_count, pre_tokenizer_count, tuple(token.content for token in tokens))
+        if key not in self._cache:
+            if len(self._cache) > _CACHE_CAPACITY:
+                self._cache.clear()
+            self._cache[key] = self._tokenizer(
+                self.normalizers[:normalizer_count],
+                self.pre_tokenizers[:pre_tokenizer_count],
+                tokens,
             )
-        built = self._built[key]
-        ids = {it.content: it.id for it in self.added}
-        known = {it.id: ids[it.content] for it in built.added_tokens}
-        return _read(built, text, policy, known)
+        byte_tokenizer = self._cache[key]
+        ids = {it.content: it.id for it in self.added_tokens}
+        id_map = {it.id: ids[it.content] for it in byte_tokenizer.added_tokens}
+        return _read(byte_tokenizer, text, policy, id_map)
 
     def _tokens_to_find(self, special: SpecialPolicy) -> tuple[list[AddedToken], SpecialPolicy]:
-        """The tokens that are looked for, and what becomes of special ones.
+        """The added tokens to search for, and the policy for special ones.
 
-        Of a set of names the others are not looked for at all, unless there are none or all.
+        If `special` is a set of names, other special tokens are not searched for, unless the set
+        has none or all of them.
         """
         if isinstance(special, str):
-            return self.added, special
+            return self.added_tokens, special
         names = set(special)
-        specials = {token.content for token in self.added if token.special}
+        specials = {token.content for token in self.added_tokens if token.special}
         if not names:
-            return self.added, "ignore"
+            return self.added_tokens, "ignore"
         if names == specials:
-            return self.added, "allow"
-        return [it for it in self.added if not it.special or it.content in names], "allow"
+            return self.added_tokens, "allow"
+        return [it for it in self.added_tokens if not it.special or it.content in names], "allow"
 
     def _tokenizer(
         self,
-        before: Sequence[normalizers.Normalizer],
-        cutting: Sequence[pre_tokenizers.PreTokenizer],
+        first: Sequence[normalizers.Normalizer],
+        second: Sequence[pre_tokenizers.PreTokenizer],
         tokens: Sequence[AddedToken],
     ) -> BaseTokenizer:
         pipeline = assembled(
             self.spelling,
-            normalizer=normalizers.Sequence(before) if before else None,
-            pre_tokenizer=pre_tokenizers.Sequence(cutting) if cutting else None,
+            normalizer=normalizers.Sequence(first) if first else None,
+            pre_tokenizer=pre_tokenizers.Sequence(second) if second else None,
             added_tokens=[
                 dataclasses.replace(
                     token, id=_BYTES.get(token.content.encode(), len(_BYTES) + number)
@@ -143,9 +153,9 @@ class FirstStages:
 
 
 def _read(
-    tok: BaseTokenizer, text: str, special: SpecialPolicy, known: dict[int | None, int | None]
+    tok: BaseTokenizer, text: str, special: SpecialPolicy, id_map: dict[int | None, int | None]
 ) -> tuple[Stretch, ...]:
-    """The stretches that a tokenizer of bytes makes of a text, by words."""
+    """The words of a text as stretches, by a tokenizer of bytes."""
     encoding = tok.encode_with_spans(text, special=special)
     stretches: list[Stretch] = []
     at = 0
@@ -156,20 +166,20 @@ def _read(
         ids = encoding.ids[at:end]
         span = (encoding.spans[at][0], encoding.spans[end - 1][1])
         content = tok.token_spelling(ids[0]).decode()
-        is_added = len(ids) == 1 and ids[0] in known
+        is_added = len(ids) == 1 and ids[0] in id_map
         if is_added and (ids[0] >= len(_BYTES) or content in text[slice(*span)]):
-            stretches.append(Stretch(content, span, known[ids[0]]))
+            stretches.append(Stretch(content, span, id_map[ids[0]]))
         else:
             stretches.append(Stretch(bytes(ids).decode(), span))
         at = end
     return tuple(stretches)
 
 
-def _flat(stage: object) -> list[Any]:
+def _flat(stage: _Stage | None) -> list[_Stage]:
     """The steps of a stage; a sequence may hold others."""
     if stage is None:
         return []
-    steps = getattr(stage, "steps", None)
+    steps: Sequence[_Stage] | None = getattr(stage, "steps", None)
     return [stage] if steps is None else [flat for step in steps for flat in _flat(step)]
 
 
@@ -177,18 +187,18 @@ def _many(tokens: Sequence[AddedToken]) -> str:
     return f"{len(tokens):,} added token" + "s" * (len(tokens) != 1)
 
 
-def component_name(component: Any) -> str:
+def component_name(component: Component) -> str:
     """A component as its name and the settings that are not at their defaults."""
-    told = []
+    settings = []
     for field in dataclasses.fields(component):
         value = getattr(component, field.name)
-        if value != field.default and (shown := _setting_text(value)):
-            told.append(f"{field.name}={shown}")
-    return " ".join([type(component).__name__, *told])
+        if value != field.default and (text := _setting_text(value)):
+            settings.append(f"{field.name}={text}")
+    return " ".join([type(component).__name__, *settings])
 
 
 def _setting_text(value: object) -> str:
-    """A setting in a few words; nothing where it says little to a reader."""
+    """A setting in a few words; a long value is only counted."""
     if isinstance(value, bytes):
         return f"<{len(value):,} bytes>"
     if isinstance(value, tuple):

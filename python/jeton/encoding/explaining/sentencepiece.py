@@ -1,19 +1,20 @@
-"""SentencePiece's four algorithms, watched: merges by score, the lattice, words and characters.
+"""SentencePiece's four algorithms, explained: merges by score, lattice, words and characters.
 
-Look here for `.model` files. Sums of scores are rounded to 32 bits after each addition, as there.
+Look here for `.model` files. As in SentencePiece, sums of scores are rounded to 32 bits after each
+addition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 import jeton._core as _core
 from jeton.components import models
 from jeton.components.assembly import assembled
-from jeton.encoding.explaining.bpe import merged
+from jeton.encoding.explaining.bpe import Rule, merge
 from jeton.encoding.explaining.steps import Edge, Lattice, LookUp, Merging, Piece, Token, Unit
 from jeton.encoding.explaining.unigram import with_path
 from jeton.encoding.explaining.vocabulary import ModelTokens
@@ -24,7 +25,7 @@ _ALGORITHMS: Final = {"word": "words", "character": "characters"}
 _SPACE: Final = "▁"
 _UNKNOWN_PENALTY: Final = np.float32(10.0)
 _REBASE_ABOVE: Final = np.float32(100_000.0)
-"""Past this a sum is made zero, and those that stand on it are changed along."""
+"""Above this a sum is set to zero, and subtracted from the sums that include it."""
 
 
 class BySentencePiece:
@@ -54,25 +55,25 @@ class BySentencePiece:
         self.unknown = None if unknown is None else Token(unknown, texts[unknown].encode())
 
     def explain(self, text: str, span: tuple[int, int]) -> Piece:
-        """What it makes of a normalized text."""
+        """How the model encodes a normalized text."""
         if self.name == "Unigram":
             return self._lattice(text, span)
         if self.name == "BPE":
             return self._merging(text, span)
-        cut = self._words(text) if self.name == "words" else self._symbols(text)
-        units, tokens = self._emitted([(part, self._usable_id(part)) for part in cut])
+        if self.name == "words":
+            first, *others = text.split(_SPACE)
+            parts = [part for part in (first, *(_SPACE + word for word in others)) if part]
+        else:
+            parts = self._symbols(text)
+        units, tokens = self._emit([(part, self._usable_id(part)) for part in parts])
         return LookUp(text, span, tuple(tokens), tuple(units))
 
     def _usable_id(self, text: str) -> int | None:
         id = self.ids.get(text)
         return None if id is None or self.kinds[id] == "unused" else id
 
-    def _words(self, text: str) -> list[str]:
-        first, *others = text.split(_SPACE)
-        return [part for part in (first, *(_SPACE + word for word in others)) if part]
-
     def _symbols(self, text: str) -> list[str]:
-        """The text cut into user-defined pieces, as long as can be, and single characters."""
+        """The text split into user-defined pieces, the longest first, and single characters."""
         symbols = []
         at = 0
         while at < len(text):
@@ -85,22 +86,25 @@ class BySentencePiece:
             at = end
         return symbols
 
-    def _emitted(self, parts: list[tuple[str, int | None]]) -> tuple[list[Unit], list[Token]]:
-        """What parts of the text become: unknown ones bytes, or else neighbours one token."""
+    def _emit(self, parts: list[tuple[str, int | None]]) -> tuple[list[Unit], list[Token]]:
+        """The units and tokens of parts of the text.
+
+        Unknown parts become bytes; without byte fallback, neighbouring ones become one token.
+        """
         units: list[Unit] = []
         tokens: list[Token] = []
         after_unknown = False
         for text, id in parts:
-            spelled = text.encode()
+            part = text.encode()
             if id is not None:
-                units.append(Unit(spelled, (Token(id, spelled),), "known"))
+                units.append(Unit(part, (Token(id, part),), "known"))
             elif self.bytes.vocab:
-                units.append(Unit(spelled, tuple(self.bytes.byte_tokens(spelled) or ()), "bytes"))
+                units.append(Unit(part, tuple(self.bytes.byte_tokens(part) or ()), "bytes"))
             elif after_unknown:
-                units.append(Unit(spelled, (), "fused"))
+                units.append(Unit(part, (), "fused"))
             else:
                 assert self.unknown is not None  # a model without one does not load
-                units.append(Unit(spelled, (self.unknown,), "unknown"))
+                units.append(Unit(part, (self.unknown,), "unknown"))
             tokens.extend(units[-1].tokens)
             after_unknown = id is None
         return units, tokens
@@ -112,9 +116,9 @@ class BySentencePiece:
         frozen = {number for number, it in enumerate(symbols) if it in self.user_defined}
         parts_of: dict[int, int] = {}
         rule = self._rule(parts_of)
-        merges, left = merged([symbol.encode() for symbol in symbols], rule, frozen)
-        parts = [part for _, row in left for part in self._apart(row.decode(), parts_of)]
-        units, tokens = self._emitted([(part, self._usable_id(part)) for part in parts])
+        merges, rest = merge([symbol.encode() for symbol in symbols], rule, frozen)
+        parts = [part for _, it in rest for part in self._split_unused(it.decode(), parts_of)]
+        units, tokens = self._emit([(part, self._usable_id(part)) for part in parts])
         return Merging(
             text,
             span,
@@ -125,8 +129,10 @@ class BySentencePiece:
             tuple(merges),
         )
 
-    def _rule(self, parts_of: dict[int, int]) -> Any:
-        def rule(left: bytes, right: bytes) -> Any:
+    def _rule(self, parts_of: dict[int, int]) -> Rule:
+        """Merges by score; `parts_of` gets the length of the left part of each unused piece."""
+
+        def rule(left: bytes, right: bytes) -> tuple[float, None, float, Token] | None:
             id = self.ids.get((left + right).decode())
             if id is None:
                 return None
@@ -137,8 +143,8 @@ class BySentencePiece:
 
         return rule
 
-    def _apart(self, text: str, parts_of: dict[int, int]) -> list[str]:
-        """An unused piece falls apart into what it was made of, and so do its parts."""
+    def _split_unused(self, text: str, parts_of: dict[int, int]) -> list[str]:
+        """Splits an unused piece into the two parts that were merged, and so on for these."""
         parts = []
         rest = [text]
         while rest:
@@ -161,16 +167,19 @@ class BySentencePiece:
             if abs(sums[start]) > _REBASE_ABOVE:
                 sums[start : farthest + 1] -= sums[start]
             here = sums[start]
-            covered = False
-            found: list[tuple[int, int | None, np.float32]] = []
+            has_character = False
+            pieces: list[tuple[int, int | None, np.float32]] = []
             for end in range(start + 1, min(start + self.longest, len(text)) + 1):
                 id = self._usable_id(text[start:end])
                 if id is not None:
-                    found.append((end, id, self._score(id)))
-                    covered |= end == start + 1
-            if not covered:
-                found.append((start + 1, None, self.least - _UNKNOWN_PENALTY))
-            for end, id, score in found:
+                    is_user_defined = self.kinds[id] == "user_defined"
+                    bonus = 0.1 * (len(self.texts[id].encode()) - 1.0)
+                    score = np.float32(bonus if is_user_defined else self.scores[id])
+                    pieces.append((end, id, score))
+                    has_character |= end == start + 1
+            if not has_character:
+                pieces.append((start + 1, None, self.least - _UNKNOWN_PENALTY))
+            for end, id, score in pieces:
                 farthest = max(farthest, end)
                 total = here + score
                 if best[end] is None or total > sums[end]:
@@ -181,10 +190,5 @@ class BySentencePiece:
                 )
         edges = with_path(edges, best, len(text))
         path = [(edge.text, edge.id) for edge in edges if edge.best]
-        _, tokens = self._emitted(path)
+        _, tokens = self._emit(path)
         return Lattice(text, span, tuple(tokens), tuple(edges), float(sums[-1]))
-
-    def _score(self, id: int) -> np.float32:
-        if self.kinds[id] == "user_defined":
-            return np.float32(0.1 * (len(self.texts[id].encode()) - 1.0))
-        return np.float32(self.scores[id])

@@ -1,7 +1,7 @@
-"""The steps of encoding as data: what each stage was given, and what it made of that.
+"""The steps of encoding as data: the input and the output of each stage.
 
-Look here for the classes that `Tokenizer.explain` gives. They hold what happened and nothing else;
-`Explanation` in `explanation.py` holds all of them, and `view_frames.py` makes frames of them.
+Look here for the classes in the result of `Tokenizer.explain`. `Explanation` in `explanation.py`
+holds all steps, and `view_frames.py` turns them into frames for a view.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = [
     "PostStep",
     "Step",
     "Stretch",
+    "TextStage",
     "TextStep",
     "Token",
     "Unit",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 Span: TypeAlias = tuple[int, int]
+TextStage: TypeAlias = Literal["added tokens", "normalizer", "pre-tokenizer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,12 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A part of the text on its way through the first stages.
+    """A part of the text between two of the first stages.
 
     Attributes:
-        text: What it has become.
-        span: Where it comes from: characters of the text, half open.
-        id: The id, of an added token; no later stage sees it.
+        text: The part, after the stages so far.
+        span: Where it comes from: characters of the original text, half open.
+        id: The id, if it is an added token; no later stage sees it.
     """
 
     text: str
@@ -62,13 +64,13 @@ class TextStep:
     """A stage before the model: the text before it and after it.
 
     Attributes:
-        stage: Which stage.
+        stage: The kind of stage.
         name: The component, with its settings.
-        before: The stretches that it was given.
-        after: What it made of them.
+        before: Its input.
+        after: Its output.
     """
 
-    stage: Literal["added tokens", "normalizer", "pre-tokenizer"]
+    stage: TextStage
     name: str
     before: tuple[Stretch, ...]
     after: tuple[Stretch, ...]
@@ -76,11 +78,11 @@ class TextStep:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a model looks up: a character, a byte or a word.
+    """A part of a piece that a model looks up: a character, a byte or a word.
 
     Attributes:
-        text: The bytes of it, with the marks that the model puts there.
-        tokens: What it becomes. None where it is dropped, or is part of an unknown run.
+        text: Its bytes, with the marks that the model adds.
+        tokens: Its tokens. None if it is dropped, or is part of a longer unknown run.
         how: Whether it is a token (`"known"`), is written as `<0xNN>` (`"bytes"`), is
             `"unknown"`, belongs to the unknown token before it (`"fused"`), or is `"dropped"`.
     """
@@ -95,11 +97,11 @@ class Merge:
     """Two neighbours become one token.
 
     Attributes:
-        rank: The place of the merge in the list, from 0; for ranks, the id that it makes.
-        score: The score of what it makes, in a SentencePiece BPE, which goes by that.
+        rank: The index of the merge in the list; for ranks, the id of the merged token.
+        score: In a SentencePiece BPE, which merges by scores, the score of the merged token.
         left, right: The bytes of the two.
-        made: What they become; without an id (-1) where no token has these bytes.
-        at: Which of the symbols that the piece began with is the first of the left one.
+        made: The merged token; its id is -1 if no token has these bytes.
+        at: The index of the first symbol of `left`, among the symbols before the first merge.
     """
 
     rank: int | None
@@ -112,12 +114,12 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A place in a word, and the longest token there.
+    """A position in a word, and the longest token there.
 
     Attributes:
-        start: The place, in characters.
+        start: The position, in characters.
         tried: The candidates, longest first; the last is the token, if there is one.
-        token: The token; `None` where nothing fits.
+        token: The token; `None` if nothing fits.
     """
 
     start: int
@@ -127,14 +129,14 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A piece that may stand from one place to another, in characters.
+    """A piece that may cover a range of the text.
 
     Attributes:
-        start, end: The places.
-        text: What stands there.
-        id: Its id; `None` for a character that no piece covers.
-        score: Its score.
-        total: The best sum of scores up to `end` by way of it.
+        start, end: The range, in characters.
+        text: The text of the range.
+        id: The id of the piece; `None` for a character that no piece covers.
+        score: The score of the piece.
+        total: The best sum of scores up to `end` on a path through this edge.
         best: Whether it is on the best path.
     """
 
@@ -149,11 +151,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class Piece:
-    """What the model was given at once, and the tokens that it made.
+    """An input of the model, and its tokens.
 
     Attributes:
         text: The piece.
-        span: Where it comes from: characters of the text, half open.
+        span: Where it comes from: characters of the original text, half open.
         tokens: Its tokens.
     """
 
@@ -172,11 +174,11 @@ class Merging(Piece):
     """A BPE at work.
 
     Attributes:
-        whole: The piece is a token as it stands, and nothing is merged.
-        units: What it is cut into, and what each of these becomes; of a SentencePiece model, which
-            merges first, the parts that merging leads to.
-        symbols: What is there before the first merge.
-        merges: The merges in the order in which they are done.
+        whole: Whether the whole piece is a token, so that nothing is merged.
+        units: The parts that it is split into, and their tokens; in a SentencePiece model, which
+            merges first, the parts after merging.
+        symbols: The symbols before the first merge.
+        merges: The merges in their order.
     """
 
     whole: bool
@@ -202,8 +204,8 @@ class LongestMatch(Piece):
     """WordPiece at work.
 
     Attributes:
-        matches: The longest match at each place, up to the first where nothing fits.
-        too_long: The word has more characters than the model takes, and is unknown at once.
+        matches: The longest match at each position, up to the first where nothing fits.
+        too_long: Whether the word has more characters than the model takes: then it is unknown.
     """
 
     matches: tuple[Match, ...]
@@ -215,7 +217,7 @@ class Lattice(Piece):
     """Unigram at work.
 
     Attributes:
-        edges: All pieces that may stand in the text, by where they begin and how long they are.
+        edges: All pieces that occur in the text, by their start and their length.
         score: The sum of scores of the best path.
     """
 
@@ -224,7 +226,7 @@ class Lattice(Piece):
 
     @property
     def path(self) -> tuple[Edge, ...]:
-        """The pieces of the best path, before unknown neighbours become one or bytes."""
+        """The pieces of the best path, before unknown neighbours become one token or bytes."""
         return tuple(edge for edge in self.edges if edge.best)
 
 
@@ -241,11 +243,11 @@ class LookUp(Piece):
 
 @dataclass(frozen=True)
 class ModelStep:
-    """The model: what it made of each piece.
+    """The model: how it encoded each piece.
 
     Attributes:
         name: Its kind.
-        pieces: The pieces in the order of the text, added tokens among them.
+        pieces: The pieces in the order of the text, including added tokens.
     """
 
     name: str
@@ -266,7 +268,7 @@ class PostStep:
         name: The component.
         before: The tokens of the model.
         after: The tokens of the text.
-        added: Which of `after` it has added.
+        added: Which tokens of `after` the post-processor added.
     """
 
     name: str
@@ -286,15 +288,13 @@ Step: TypeAlias = TextStep | ModelStep | PostStep
 
 
 def tokens_of(steps: Sequence[Step]) -> tuple[Token, ...]:
-    """The tokens that all steps together give."""
+    """The tokens after the last step."""
     last = steps[-1]
-    return last.after if isinstance(last, PostStep) else _tokens(model_step(steps))
+    if isinstance(last, PostStep):
+        return last.after
+    return tuple(token for piece in model_step(steps).pieces for token in piece.tokens)
 
 
 def model_step(steps: Iterable[Step]) -> ModelStep:
-    """What the model did."""
+    """The step of the model."""
     return next(step for step in steps if isinstance(step, ModelStep))
-
-
-def _tokens(model: ModelStep) -> tuple[Token, ...]:
-    return tuple(token for piece in model.pieces for token in piece.tokens)

@@ -1,4 +1,4 @@
-"""Unigram, watched: every piece that may stand in a text, and the path with the best sum.
+"""Unigram, explained: every piece that occurs in a text, and the path with the best sum.
 
 Look here for the Unigram of a `tokenizer.json`, in 64-bit floats; SentencePiece's own, in 32-bit
 floats, is in `sentencepiece.py`.
@@ -20,20 +20,20 @@ _UNKNOWN_PENALTY = 10.0
 class ByScores:
     """The Unigram of a `tokenizer.json`."""
 
-    def __init__(self, model: models.Unigram, known: ModelTokens) -> None:
-        self.known = known
+    def __init__(self, model: models.Unigram, tokens: ModelTokens) -> None:
+        self.tokens = tokens
         self.fallback = model.byte_fallback
         self.scores = [score for _, score in model.pieces]
         self.lowest = min(self.scores) - _UNKNOWN_PENALTY
-        self.longest = max(len(token.decode(errors="replace")) for token in known.vocab)
+        self.longest = max(len(token.decode(errors="replace")) for token in tokens.vocab)
         self.unknown: Token | None = None
         if model.unk_id is not None:
-            spelled = model.pieces[model.unk_id][0]
-            name = spelled.encode() if isinstance(spelled, str) else spelled
+            piece, _ = model.pieces[model.unk_id]
+            name = piece.encode() if isinstance(piece, str) else piece
             self.unknown = Token(model.unk_id, name)
 
     def explain(self, text: str, span: tuple[int, int]) -> Lattice:
-        """What it makes of a piece."""
+        """The lattice of a piece."""
         edges: list[Edge] = []
         best: list[int | None] = [None] * (len(text) + 1)
 
@@ -46,13 +46,13 @@ class ByScores:
             edges.append(Edge(start, end, text[start:end], id, score, total, False))
 
         for start in range(len(text)):
-            covered = False
+            has_character = False
             for end in range(start + 1, min(start + self.longest, len(text)) + 1):
-                token = self.known.text(text[start:end].encode())
+                token = self.tokens.text(text[start:end].encode())
                 if token is not None:
                     offer(start, end, token.id, self.scores[token.id])
-                    covered |= end == start + 1
-            if not covered:
+                    has_character |= end == start + 1
+            if not has_character:
                 offer(start, start + 1, None, self.lowest)
         edges = with_path(edges, best, len(text))
         path = [edge for edge in edges if edge.best]
@@ -70,13 +70,13 @@ class ByScores:
             else:
                 runs.append((edge.start, edge.end, unknown))
         for start, end, _ in runs:
-            spelled = text[start:end].encode()
-            token = self.known.text(spelled)
-            written = self.known.byte_tokens(spelled) if self.fallback else None
+            part = text[start:end].encode()
+            token = self.tokens.text(part)
+            byte_tokens = self.tokens.byte_tokens(part) if self.fallback else None
             if token is not None:
                 tokens.append(token)
-            elif written is not None:
-                tokens.extend(written)
+            elif byte_tokens is not None:
+                tokens.extend(byte_tokens)
             else:
                 assert self.unknown is not None  # encoding has succeeded, so there is one
                 tokens.append(self.unknown)
@@ -84,7 +84,7 @@ class ByScores:
 
 
 def with_path(edges: list[Edge], best: list[int | None], length: int) -> list[Edge]:
-    """The edges, those on the best path marked; `best` is the best edge to each place."""
+    """Marks the edges of the best path; `best` is the best edge to each position."""
     end = length
     while end > 0:
         number = best[end]

@@ -1,6 +1,6 @@
-"""Encoding, watched: what a view shows of `Tokenizer.explain`.
+"""Frames of `Tokenizer.explain` for a view.
 
-Look here for how each stage and each kind of model is told.
+Look here for how each stage and each kind of model is shown.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from jeton.display.human_readable import counted, visible
-from jeton.display.views.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
+from jeton.display.views.frames import Arc, Arcs, Chip, Frame, Row, Rows, Table
 from jeton.encoding.explaining.steps import (
     Added,
     Lattice,
@@ -29,11 +29,11 @@ from jeton.encoding.explaining.steps import (
 
 __all__ = ["frames_of_encoding", "frames_of_pieces"]
 
-_MOST_TRIED = 8
+_MAX_CANDIDATES = 8
 
 
 def frames_of_encoding(text: str, steps: Sequence[Step]) -> list[Frame]:
-    """What a view shows: the text, each stage, each piece in the model, and the ids."""
+    """Frames of the text, each stage, each piece in the model, and the ids."""
     frames = [
         Frame(
             "The text",
@@ -54,7 +54,7 @@ def frames_of_encoding(text: str, steps: Sequence[Step]) -> list[Frame]:
 
 
 def frames_of_pieces(step: ModelStep) -> list[Frame]:
-    """What a view shows of the model alone: each piece, and how it became tokens."""
+    """Frames of the model alone: each piece, and how it became tokens."""
     return list(_model_frames(step))
 
 
@@ -64,19 +64,19 @@ def _text_frame(step: TextStep) -> Frame:
         "normalizer": "Normalizer",
         "pre-tokenizer": "Pre-tokenizer",
     }
-    changed = [it.text for it in step.before] != [it.text for it in step.after]
+    has_changed = [it.text for it in step.before] != [it.text for it in step.after]
     if step.stage == "added tokens":
-        found = sum(it.id is not None for it in step.after)
-        note = f"{found:,} found in the text." if found else "None of them is in the text."
-    elif not changed:
-        note = "It leaves the text as it is."
+        count = sum(it.id is not None for it in step.after)
+        note = f"{count:,} found in the text." if count else "None of them is in the text."
+    elif not has_changed:
+        note = "It leaves the text unchanged."
     elif step.stage == "normalizer":
-        note = "The text becomes another; places still point into the original."
+        note = "The text changes; positions still refer to the original."
     else:
         pieces = sum(it.id is None for it in step.after)
-        note = f"{counted(pieces, 'piece')}, which no token will span."
+        note = f"{counted(pieces, 'piece')}; no token crosses their borders."
     blocks = [Rows((Row(_stretches(step.after)),), "After")]
-    if changed:
+    if has_changed:
         blocks.insert(0, Rows((Row(_stretches(step.before)),), "Before"))
     return Frame(f"{titles[step.stage]}: {step.name}", note, tuple(blocks))
 
@@ -102,7 +102,7 @@ def _model_frames(step: ModelStep) -> Iterator[Frame]:
 
 
 def _is_at_once(piece: Piece) -> bool:
-    """Whether the first look-up finds the piece as a whole, so that there are no steps."""
+    """Whether the first look-up finds the whole piece, so that there are no steps to show."""
     match piece:
         case Merging():
             return piece.whole
@@ -116,9 +116,9 @@ def _is_at_once(piece: Piece) -> bool:
 def _at_once_frame(name: str, pieces: list[Piece]) -> Frame:
     one = len(pieces) == 1
     note = (
-        "The piece is a token as it stands."
+        "The whole piece is a token."
         if one
-        else (f"{len(pieces):,} pieces in a row are tokens as they stand.")
+        else f"{len(pieces):,} pieces in a row are whole tokens."
     )
     chips = tuple(chip for piece in pieces for chip in _chips(piece.tokens))
     text = "".join(piece.text for piece in pieces)
@@ -147,8 +147,8 @@ def _merging_frame(name: str, piece: Merging) -> Frame:
     steps = list(piece.rows()) if len(piece.symbols) <= 60 else []
     for number, row in enumerate(steps):
         merge = piece.merges[number - 1] if number else None
-        made = None if merge is None else merge.made.token
-        chips = tuple(Chip(visible(it), "best" if it == made else "") for it in row)
+        token = None if merge is None else merge.made.token
+        chips = tuple(Chip(visible(it), "best" if it == token else "") for it in row)
         note = "" if merge is None else f"{visible(merge.left)} + {visible(merge.right)}"
         rows.append(Row(chips, "start" if merge is None else _rank(merge.rank, merge.score), note))
     if not steps:
@@ -164,12 +164,12 @@ def _merging_frame(name: str, piece: Merging) -> Frame:
     order = (
         "the best score first"
         if any(it.score is not None for it in piece.merges)
-        else ("the lowest rank first, the leftmost of equals")
+        else "the lowest rank first, the leftmost among equals"
     )
     note = counted(count, "merge") + (f", {order}." if count else ".")
     blocks = [Rows(tuple(rows), "Merges"), _result(piece)]
     blocks[:0] = _odd_units(piece.units)
-    return Frame(_title(name, piece.text), note + _told_of(piece.units), tuple(blocks))
+    return Frame(_title(name, piece.text), note + _note_on(piece.units), tuple(blocks))
 
 
 def _rank(rank: int | None, score: float | None) -> str:
@@ -177,7 +177,7 @@ def _rank(rank: int | None, score: float | None) -> str:
 
 
 def _odd_units(units: tuple[Unit, ...]) -> list[Rows]:
-    """What is no token as it stands, and what it becomes."""
+    """The units that are not in the vocabulary, and their tokens."""
     odd = [unit for unit in units if unit.how != "known"]
     if not odd:
         return []
@@ -191,24 +191,24 @@ def _odd_units(units: tuple[Unit, ...]) -> list[Rows]:
     return [Rows(rows, "Not in the vocabulary")]
 
 
-def _told_of(units: tuple[Unit, ...]) -> str:
-    told = ""
+def _note_on(units: tuple[Unit, ...]) -> str:
+    note = ""
     if any(unit.how == "bytes" for unit in units):
-        told += " Characters that are no tokens are written as bytes."
+        note += " Characters that are not in the vocabulary become bytes."
     if any(unit.how in ("unknown", "fused") for unit in units):
-        told += " What the vocabulary lacks is unknown."
+        note += " Characters that are not in the vocabulary are unknown."
     if any(unit.how == "dropped" for unit in units):
-        told += " What the vocabulary lacks is left out."
-    return told
+        note += " Characters that are not in the vocabulary are left out."
+    return note
 
 
 def _match_frame(name: str, piece: LongestMatch) -> Frame:
     rows = []
     for match in piece.matches:
-        tried = match.tried if match.token is None else match.tried[:-1]
-        chips = [Chip(_visible_text(it), "dim") for it in tried[:_MOST_TRIED]]
-        if len(tried) > _MOST_TRIED:
-            chips.append(Chip(f"… {len(tried) - _MOST_TRIED:,} more", "dim"))
+        misses = match.tried if match.token is None else match.tried[:-1]
+        chips = [Chip(_visible_text(it), "dim") for it in misses[:_MAX_CANDIDATES]]
+        if len(misses) > _MAX_CANDIDATES:
+            chips.append(Chip(f"… {len(misses) - _MAX_CANDIDATES:,} more", "dim"))
         chips.append(
             Chip("nothing fits", "unknown")
             if match.token is None
@@ -218,19 +218,25 @@ def _match_frame(name: str, piece: LongestMatch) -> Frame:
     if piece.too_long:
         note = "The word has more characters than the model takes: it is unknown."
     elif piece.matches and piece.matches[-1].token is None:
-        note = "At one place no token fits, so the whole word is unknown."
+        note = "At one position no token fits, so the whole word is unknown."
     else:
-        note = "From each place on, the longest token that fits is taken."
+        note = "At each position, the longest token that fits wins."
     return Frame(_title(name, piece.text), note, (Rows(tuple(rows), "Tried"), _result(piece)))
 
 
 def _lattice_frame(name: str, piece: Lattice) -> Frame:
     arcs = tuple(
-        Arc(it.start, it.end, _visible_text(it.text), f"{it.score:.4g}", _edge_mark(it.id, it.best))
+        Arc(
+            it.start,
+            it.end,
+            _visible_text(it.text),
+            f"{it.score:.4g}",
+            "unknown" if it.id is None else "best" if it.best else "",
+        )
         for it in piece.edges
     )
     note = (
-        f"{len(arcs):,} pieces may stand here; the path with the greatest sum of scores, "
+        f"{len(arcs):,} pieces occur in this text; the path with the greatest sum of scores, "
         f"{piece.score:.4g}, wins."
     )
     if any(edge.best and edge.id is None for edge in piece.edges):
@@ -242,20 +248,14 @@ def _lattice_frame(name: str, piece: Lattice) -> Frame:
     )
 
 
-def _edge_mark(id: int | None, best: bool) -> Mark:
-    if id is None:
-        return "unknown"
-    return "best" if best else ""
-
-
 def _look_up_frame(name: str, piece: LookUp) -> Frame:
     note = (
         "Each is looked up in the vocabulary."
         if len(piece.units) != 1
-        else ("It is looked up in the vocabulary.")
+        else "It is looked up in the vocabulary."
     )
     blocks = [*_odd_units(piece.units), _result(piece)]
-    return Frame(_title(name, piece.text), note + _told_of(piece.units), tuple(blocks))
+    return Frame(_title(name, piece.text), note + _note_on(piece.units), tuple(blocks))
 
 
 def _result(piece: Piece) -> Rows:
@@ -267,8 +267,8 @@ def _chips(tokens: tuple[Token, ...]) -> tuple[Chip, ...]:
 
 
 def _post_frame(step: PostStep) -> Frame:
-    added = sum(step.added)
-    note = f"{counted(added, 'special token')} added." if added else "Nothing added."
+    count = sum(step.added)
+    note = f"{counted(count, 'special token')} added." if count else "Nothing added."
     chips = tuple(
         Chip(visible(it.token), "added" if new else "", str(it.id))
         for it, new in zip(step.after, step.added, strict=True)
@@ -288,5 +288,5 @@ def _last_frame(tokens: tuple[Token, ...]) -> Frame:
 
 
 def _visible_text(text: str) -> str:
-    """A text in which nothing is invisible."""
+    """A text with its invisible characters made visible."""
     return visible(text.encode())

@@ -1,4 +1,4 @@
-"""What a model finds in its vocabulary: all tokens, but no special one of text."""
+"""The tokens that a model finds in text: all of its vocabulary except special tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ModelTokens:
 
     Args:
         vocab: Tokens with their ids.
-        withheld: The ids of special tokens, which the model never finds in text.
+        withheld: The ids of special tokens, which the model must not find in text.
     """
 
     def __init__(self, vocab: Mapping[bytes, int], withheld: Collection[int]) -> None:
@@ -22,20 +22,20 @@ class ModelTokens:
         self.withheld = withheld
 
     def text(self, token: bytes) -> Token | None:
-        """The token that a text of this spelling may become."""
+        """The token with this spelling, unless it is a special one."""
         id = self.vocab.get(token)
         return None if id is None or id in self.withheld else Token(id, token)
 
     def named(self, token: str) -> Token:
-        """The token that stands for something, such as unknown text; special or not."""
+        """A token by its name, such as the unknown token; it may be a special one."""
         return Token(self.vocab[token.encode()], token.encode())
 
     def byte_tokens(self, text: bytes) -> list[Token] | None:
-        """The tokens of bytes that write `text`; nothing if one is missing."""
+        """The byte tokens (`<0xNN>`) that spell `text`; `None` if one is missing."""
         tokens = []
         for byte in text:
-            spelled = f"<0x{byte:02X}>".encode()
-            if spelled not in self.vocab:
+            spelling = f"<0x{byte:02X}>".encode()
+            if spelling not in self.vocab:
                 return None
-            tokens.append(Token(self.vocab[spelled], spelled))
+            tokens.append(Token(self.vocab[spelling], spelling))
         return tokens

@@ -1,7 +1,7 @@
-"""Gotchas: what in a text gives other tokens than it seems to, or more of them than it should.
+"""Gotchas: parts of a text that have surprising tokens, or more tokens than they need.
 
-`tok.gotchas(text)` and `jeton inspect --gotchas` are the way in. Look here for the names of what is
-found, and for what each finding tells.
+`tok.gotchas(text)` and `jeton inspect --gotchas` find them. Look here for the names of the
+findings, and for what each of them says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Characters that nobody sees, and forms of Unicode that look the same."""
+"""Invisible characters, and forms of Unicode that look the same."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NAMES: Final = {"\x00": "NULL", "\x1b": "ESCAPE", "\x7f": "DELETE", "\x0b": "LI
 
 
 def hidden(subject: GotchaSubject) -> Iterator[Hit]:
-    """Characters that have no picture of their own."""
+    """Characters without a glyph of their own."""
     text = subject.text
     for match in _HIDDEN.finditer(text):
         name = _KINDS[match.lastgroup or ""]
@@ -53,47 +53,44 @@ def hidden(subject: GotchaSubject) -> Iterator[Hit]:
         )
 
 
-def _what(name: str, hidden: str) -> str:
-    told = ", ".join(map(_named, dict.fromkeys(hidden[:100])))
+def _what(name: str, characters: str) -> str:
+    names = ", ".join(map(_unicode_name, dict.fromkeys(characters[:100])))
     if name == "hidden-text":
-        spelled = "".join(chr(ord(sign) - 0xE0000) for sign in hidden if ord(sign) >= 0xE0020)
-        return f"{len(hidden)} tag characters, which spell {spelled.rstrip(chr(127))!r:.80}."
+        text = "".join(chr(ord(sign) - 0xE0000) for sign in characters if ord(sign) >= 0xE0020)
+        return f"{len(characters)} tag characters, which spell {text.rstrip(chr(127))!r:.80}."
     if name == "bidi":
-        return f"{told:.120}: what follows may be shown in another order than it is read."
+        return f"{names:.120}: the text after it may be shown in another order than it is read."
     if name == "variation-selector":
-        return f"{told:.120}: it asks for another look of the character before it."
-    return f"{told:.120}: nobody sees it."
+        return f"{names:.120}: it selects another look of the character before it."
+    return f"{names:.120}: it is invisible."
 
 
 def _do(name: str, text: str, start: int, end: int) -> str:
     before, behind = text[max(0, start - 1) : start], text[end : end + 1]
-    is_emoji = any(_is_emoji(sign) for sign in (before, behind))
+    is_emoji = any(
+        sign and (unicodedata.category(sign) in ("So", "Sk") or sign in "\ufe0f\u2640\u2642\u2764")
+        for sign in (before, behind)
+    )
     if "\u200d" in text[start:end] and is_emoji and behind:
-        return "It joins several emoji into one: keep it, if that is meant."
+        return "It joins several emoji into one: keep it if that is intended."
     if name == "variation-selector" and before:
-        return "Keep it, if the look matters: with it an emoji is one, a Chinese sign a variant."
+        return "Keep it if the look matters: it selects an emoji, or a variant of an ideograph."
     if name == "invisible" and (_SHAPED.match(before) or _SHAPED.match(behind)):
-        return "In this script it chooses the form of letters: keep it there."
+        return "In this script it selects the form of letters: keep it."
     if start == 0 and text[0] == "\ufeff":
-        return "It is the mark at the beginning of a file: read files as utf-8-sig."
+        return "It is the byte order mark of a file: read files as utf-8-sig."
     if name in ("hidden-text", "bidi"):
-        return "In text that is not yours, delete it: it hides what the model reads from people."
+        return "Delete it in text that is not yours: people do not see what the model reads."
     return "Delete it, unless you know what it is for."
 
 
-def _is_emoji(sign: str) -> bool:
-    return bool(sign) and (
-        unicodedata.category(sign) in ("So", "Sk") or sign in "\ufe0f\u2640\u2642\u2764"
-    )
-
-
-def _named(character: str) -> str:
+def _unicode_name(character: str) -> str:
     name = _NAMES.get(character) or unicodedata.name(character, "CONTROL CHARACTER")
     return f"U+{ord(character):04X} {name}"
 
 
 def forms(subject: GotchaSubject) -> Iterator[Hit]:
-    """Words that are spelled otherwise in Unicode's composed form (NFC)."""
+    """Words that are not in Unicode's composed form (NFC)."""
     if unicodedata.is_normalized("NFC", subject.text):
         return
     for match in re.finditer(r"\S+", subject.text):
@@ -106,8 +103,8 @@ def forms(subject: GotchaSubject) -> Iterator[Hit]:
                     "unicode-form",
                     match.start() + part.start(),
                     match.start() + part.end(),
-                    "Not in Unicode's composed form (NFC): it looks the same, and its characters "
-                    "are others.",
+                    "Not in Unicode's composed form (NFC): it looks the same but has other "
+                    "characters.",
                     "Normalize the text to NFC.",
                     instead=composed,
                 )
@@ -120,28 +117,28 @@ def line_ends(subject: GotchaSubject) -> Iterator[Hit]:
             "line-end",
             *match.span(),
             "A line end of Windows (\\r\\n)." if len(match[0]) == 2 else "A carriage return (\\r).",
-            "Write \\n: read the file with Python's newline=None, or turn them around.",
+            "Write \\n: read the file with Python's newline=None, or replace them.",
             instead="\n",
         )
 
 
 def broken(subject: GotchaSubject) -> Iterator[Hit]:
-    """What wrong decoding has left."""
+    """The traces of wrong decoding."""
     for match in re.finditer("\ufffd+", subject.text):
         yield Hit(
             "replacement-character",
             *match.span(),
-            "U+FFFD stands where bytes were no text: what stood there is lost.",
-            "Read the text again, in the encoding that it is written in.",
+            "U+FFFD replaces bytes that could not be decoded: the original is lost.",
+            "Read the text again with the right encoding.",
         )
     for match in re.finditer("[\ud800-\udfff]+", subject.text):
         yield Hit(
             "surrogate",
             *match.span(),
-            f"U+{ord(match[0][0]):04X}, half of a character of UTF-16: no valid Unicode.",
-            "Read the text again: errors='surrogateescape', or JSON that was cut, leaves these.",
+            f"U+{ord(match[0][0]):04X}, half of a UTF-16 character: not valid Unicode.",
+            "Read the text again: they come from errors='surrogateescape', or from truncated JSON.",
             apart=True,
-            effect="a pair is taken for its character, a lone one for U+FFFD",
+            effect="a pair is read as its character, a lone one as U+FFFD",
         )
 
 

@@ -1,4 +1,4 @@
-"""From the hits of all checks to findings: each once, with the ids of both spellings."""
+"""Turns the hits of all checks into findings: each once, with the ids of both spellings."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _CHECKS: tuple[Check, ...] = (
 )
 
 _AROUND = 24
-"""How many characters on each side of a hit belong to its word, at most."""
+"""The maximum number of characters on each side of a hit that belong to its word."""
 
 _LONGEST = 96
-"""The longest spelling whose ids are told."""
+"""The longest spelling whose ids are shown, in characters."""
 
 
 def find_gotchas(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
-    """What `Tokenizer.gotchas` gives."""
+    """The findings of `Tokenizer.gotchas`."""
     check_kind("text", text, str, "a str")
     limit = checked_int("limit", limit, 1)
     subject = GotchaSubject(tok, text)
@@ -41,7 +41,7 @@ def find_gotchas(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
         key = (hit.name, text[hit.start : hit.end])
         first.setdefault(key, hit)
         times[key] = times.get(key, 0) + 1
-    told: list[Gotcha] = []
+    gotchas: list[Gotcha] = []
     left_out: dict[str, int] = {}
     by_name: dict[str, int] = {}
     for key, hit in first.items():
@@ -51,10 +51,10 @@ def find_gotchas(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
         gotcha = _gotcha_of(subject, hit, times[key])
         if gotcha is not None:
             by_name[hit.name] = by_name.get(hit.name, 0) + 1
-            told.append(gotcha)
+            gotchas.append(gotcha)
     order = list(NAMES)
-    told.sort(key=lambda gotcha: (gotcha.span, order.index(gotcha.name)))
-    return Gotchas(tok, text, told, left_out)
+    gotchas.sort(key=lambda gotcha: (gotcha.span, order.index(gotcha.name)))
+    return Gotchas(tok, text, gotchas, left_out)
 
 
 def _gotcha_of(subject: GotchaSubject, hit: Hit, times: int) -> Gotcha | None:
@@ -80,7 +80,7 @@ def _gotcha_of(subject: GotchaSubject, hit: Hit, times: int) -> Gotcha | None:
 
 
 def _effect(ids: tuple[int, ...], instead: str | None, instead_ids: tuple[int, ...]) -> str:
-    here = _tokens(len(ids))
+    here = f"{len(ids)} token{'s' * (len(ids) != 1)}"
     if instead is None:
         return f"{here} of text"
     if ids == instead_ids:
@@ -89,12 +89,8 @@ def _effect(ids: tuple[int, ...], instead: str | None, instead_ids: tuple[int, .
     return f"{here}, other ones" if len(ids) == there else f"{here} instead of {there}"
 
 
-def _tokens(number: int) -> str:
-    return f"{number} token{'s' * (number != 1)}"
-
-
 def _word(text: str, start: int, end: int) -> tuple[int, int]:
-    """The word around a place, with the space before it."""
+    """The range of the word around a hit, with the space before it."""
     first, last = start, end
     while first > max(0, start - _AROUND) and not text[first - 1].isspace():
         first -= 1

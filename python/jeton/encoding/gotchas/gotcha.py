@@ -11,47 +11,47 @@ __all__ = ["NAMES", "Gotcha"]
 
 NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "leading-space": "the first word has other tokens than behind a space",
+        "leading-space": "the first word has other tokens than after a space",
         "trailing-space": "a space at the end, which belongs to the next word",
         "case": "capitals that take more tokens than lower case",
-        "digits": "a number that is cut where no digit group begins",
-        "special-token": "a special or added token of this tokenizer, spelled in the text",
-        "foreign-control": "what spells a control token of other models",
+        "digits": "a number whose tokens are not groups of digits from the right",
+        "special-token": "the spelling of a special or added token of this tokenizer",
+        "foreign-control": "the spelling of a control token of other models",
         "normalized": "text that the normalizer changes",
-        "round-trip": "text that does not come back when its ids are decoded",
-        "unknown": "text that becomes the token for unknown text",
+        "round-trip": "text that is different after encoding and decoding",
+        "unknown": "text that becomes the unknown token",
         "no-token": "a character that cannot be encoded",
         "look-alike": "letters that look like those of another script",
         "full-width": "full-width and mathematical forms of ordinary characters",
-        "ligature": "letters that are joined to one character, as in ﬁne",
-        "typographic": "quotes, dashes and dots that are not those of the keyboard",
-        "odd-space": "a space that is not the ordinary one",
-        "invisible": "characters that nobody sees",
-        "bidi": "characters that turn the direction of writing around",
-        "hidden-text": "tag characters, which spell text that nobody sees",
-        "variation-selector": "a character that asks for another look of the one before it",
-        "control-character": "control characters of the first computers",
+        "ligature": "letters that are joined into one character, as in ﬁne",
+        "typographic": "quotes, dashes and dots that are not those of a keyboard",
+        "odd-space": "a space other than U+0020",
+        "invisible": "invisible characters",
+        "bidi": "characters that change the direction of writing",
+        "hidden-text": "tag characters, which spell invisible text",
+        "variation-selector": "a character that selects another look of the one before it",
+        "control-character": "control characters, such as NULL and ESCAPE",
         "unicode-form": "letters whose accents are characters of their own",
         "line-end": "line ends that are not \\n",
-        "replacement-character": "U+FFFD, what wrong decoding leaves behind",
-        "surrogate": "half of a character of UTF-16",
+        "replacement-character": "U+FFFD, left by wrong decoding",
+        "surrogate": "half of a UTF-16 character",
     }
 )
-"""What each name stands for, in the order in which they are told."""
+"""The meaning of each name, in the order of the findings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gotcha:
-    """Something in a text that is not what it seems to be."""
+    """A part of a text that is not what it seems to be."""
 
     name: str
     """One of `NAMES`."""
     span: tuple[int, int]
-    """Where it first stands, in characters."""
+    """Its first range in the text, in characters."""
     text: str
-    """What stands there."""
+    """The text of that range."""
     times: int
-    """How often the text has it."""
+    """How often it occurs in the text."""
     what: str
     """What it is."""
     effect: str
@@ -59,7 +59,7 @@ class Gotcha:
     do: str
     """What to do about it."""
     spelling: str
-    """The word around it, as it is written."""
+    """The word around it, as in the text."""
     ids: tuple[int, ...]
     """The ids of `spelling`."""
     instead: str | None = None

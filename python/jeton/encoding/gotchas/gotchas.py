@@ -1,9 +1,9 @@
-"""`Gotchas`: what `Tokenizer.gotchas` gives, the findings of one text."""
+"""`Gotchas`: the result of `Tokenizer.gotchas`, the findings of one text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from jeton.encoding.gotchas.gotcha import Gotcha
 
@@ -16,42 +16,46 @@ __all__ = ["Gotchas"]
 
 
 class Gotchas(Sequence[Gotcha]):
-    """What was found in a text, in the order of the text. rich prints it in colour.
+    """The findings of a text, in its order. rich prints them in colour.
 
     Attributes:
-        tokenizer: What the ids are of.
+        tokenizer: The tokenizer of the ids.
         text: The text.
-        left_out: By name, how many more were not told. Of some of them both spellings may have the
-            same ids.
+        left_out: By name, how many more there are beyond the limit. Some of these may be no
+            findings, because both spellings have the same ids.
     """
 
     def __init__(
-        self, tokenizer: BaseTokenizer, text: str, found: Sequence[Gotcha], left_out: dict[str, int]
+        self,
+        tokenizer: BaseTokenizer,
+        text: str,
+        gotchas: Sequence[Gotcha],
+        left_out: dict[str, int],
     ) -> None:
         self.tokenizer = tokenizer
         self.text = text
         self.left_out = left_out
-        self._found = tuple(found)
+        self._gotchas = tuple(gotchas)
 
     @overload
     def __getitem__(self, number: int) -> Gotcha: ...
     @overload
     def __getitem__(self, number: slice) -> tuple[Gotcha, ...]: ...
     def __getitem__(self, number: int | slice) -> Gotcha | tuple[Gotcha, ...]:
-        return self._found[number]
+        return self._gotchas[number]
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._gotchas)
 
     def named(self, name: str) -> list[Gotcha]:
-        """The findings of one name."""
+        """The findings with a name."""
         return [gotcha for gotcha in self if gotcha.name == name]
 
-    def __eq__(self, other: object) -> Any:
-        return self._found == other._found if isinstance(other, Gotchas) else NotImplemented
+    def __eq__(self, other: object) -> bool:
+        return self._gotchas == other._gotchas if isinstance(other, Gotchas) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._found)
+        return hash(self._gotchas)
 
     def __repr__(self) -> str:
         names = ", ".join(dict.fromkeys(gotcha.name for gotcha in self)) or "none"

@@ -1,4 +1,4 @@
-"""What a check gives: a place in a text, what it is, and how else it could be spelled."""
+"""The hits of a check: a range of a text, what it is, and how to spell it instead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Check", "GotchaSubject", "Hit"]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place in a text."""
+    """A range of a text that a check reports."""
 
     name: str
     start: int
@@ -25,15 +25,15 @@ class Hit:
     what: str
     do: str
     instead: str | None = None
-    """What could stand in its place; `None` if nothing can."""
+    """A replacement; `None` if there is none."""
     instead_ids: tuple[int, ...] | None = None
-    """The ids of that, where they are not those of its text."""
+    """The ids of the replacement; `None` if they are those of its text."""
     apart: bool = False
-    """Whether it is told by itself, without the word around it."""
+    """Whether it is shown alone, without the word around it."""
     keeps: bool = False
-    """Whether it is told also if both spellings have the same ids."""
+    """Whether it is a finding even if both spellings have the same ids."""
     effect: str | None = None
-    """What the tokenizer does with it, where the ids do not say so."""
+    """What the tokenizer does with it; `None` if the ids show it."""
 
 
 class GotchaSubject:
@@ -53,14 +53,14 @@ class GotchaSubject:
         return True
 
     def ids(self, text: str) -> tuple[int, ...]:
-        """The ids of a text; none where it cannot be encoded."""
+        """The ids of a text; empty if it cannot be encoded."""
         try:
             return tuple(self.tok.encode(text))
         except EncodeError:
             return ()
 
     def counts(self, texts: list[str]) -> list[int]:
-        """How many tokens each text has; none where it cannot be encoded."""
+        """How many tokens each text has; 0 if it cannot be encoded."""
         try:
             return self.tok.count_batch(texts)
         except EncodeError:
@@ -68,4 +68,4 @@ class GotchaSubject:
 
 
 Check: TypeAlias = Callable[[GotchaSubject], Iterator[Hit]]
-"""Finds what has one or a few of the names, in time that is linear in the text."""
+"""Finds the hits of one or a few names, in time linear in the text."""

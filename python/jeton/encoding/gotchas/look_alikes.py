@@ -1,8 +1,7 @@
 """Characters that look like others: letters of other scripts, full-width forms, ligatures,
 quotes, spaces.
 
-The letters are those that fonts draw alike; it is a choice of ours, not Unicode's whole list of
-confusables.
+The letters are those that fonts draw alike: a selection, not Unicode's whole list of confusables.
 """
 
 from __future__ import annotations
@@ -58,11 +57,11 @@ def letters(subject: GotchaSubject) -> Iterator[Hit]:
         return
     words = [(it.start(), it[0]) for it in _WORD.finditer(text) if not it[0].isascii()]
     of_words = {word: scripts(word) for word in dict.fromkeys(word for _, word in words)}
-    # Scripts that the text is written in: their letters that look like no Latin one are there.
+    # A text is written in a script if it has letters of it that do not look Latin.
     genuine = {
         script
-        for word, found in of_words.items()
-        for letter, script in zip(word, found, strict=True)
+        for word, script_of in of_words.items()
+        for letter, script in zip(word, script_of, strict=True)
         if script in _LATIN and letter not in _LATIN[script]
     }
     has_latin = _LATIN_WORD.search(text) is not None
@@ -71,28 +70,28 @@ def letters(subject: GotchaSubject) -> Iterator[Hit]:
         if other is None or other == word:
             continue
         strange = [at for at, letter in enumerate(word) if letter != other[at]]
-        names = dict.fromkeys(_named(word[at]) for at in strange)
+        names = dict.fromkeys(_unicode_name(word[at]) for at in strange)
         yield Hit(
             "look-alike",
             start,
             start + len(word),
             f"{', '.join([*names][:3])}{' …' * (len(names) > 3)}: it looks like "
-            f"{other!r}, and is another word.",
-            "If it is not meant, write it in letters of one script.",
+            f"{other!r} but is another word.",
+            "Write it in letters of one script, unless it is intended.",
             instead=other,
             keeps=True,
         )
 
 
-def _other(word: str, found: list[str], genuine: set[str], has_latin: bool) -> str | None:
-    """The word in one script; `None` if it is as it should be."""
-    here = {script for script in found if script in _LATIN}
+def _other(word: str, script_of: list[str], genuine: set[str], has_latin: bool) -> str | None:
+    """The word in one script; `None` if there is nothing to change."""
+    here = {script for script in script_of if script in _LATIN}
     if len(here) != 1:
         return None
     [script] = here
     alike, back = _LATIN[script], _BACK[script]
-    latin = [letter for letter, of in zip(word, found, strict=True) if of == "Latin"]
-    own = [letter for letter, of in zip(word, found, strict=True) if of == script]
+    latin = [letter for letter, of in zip(word, script_of, strict=True) if of == "Latin"]
+    own = [letter for letter, of in zip(word, script_of, strict=True) if of == script]
     if latin and any(letter not in alike for letter in own):
         # A word of that script, with Latin letters in it.
         if any(letter not in back for letter in latin):
@@ -105,7 +104,7 @@ def _other(word: str, found: list[str], genuine: set[str], has_latin: bool) -> s
     return None
 
 
-def _named(character: str) -> str:
+def _unicode_name(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
 
 
@@ -117,33 +116,34 @@ def forms(subject: GotchaSubject) -> Iterator[Hit]:
             yield Hit(
                 "full-width",
                 *match.span(),
-                f"{_named(match[0][0])}{' …' * (len(plain) > 1)}: another form of {plain!r:.40}.",
+                f"{_unicode_name(match[0][0])}{' …' * (len(plain) > 1)}: another form of "
+                f"{plain!r:.40}.",
                 "Normalize the text (NFKC), if the form does not matter.",
                 instead=plain,
             )
 
 
 def ligatures(subject: GotchaSubject) -> Iterator[Hit]:
-    """Latin letters that are joined to one character, as text taken from PDF has them."""
+    """Latin letters that are joined into one character, as in text from PDF files."""
     for match in _LIGATURES.finditer(subject.text):
         plain = unicodedata.normalize("NFKC", match[0])
         yield Hit(
             "ligature",
             *match.span(),
-            f"{_named(match[0][0])}: one character for {plain!r:.40}.",
+            f"{_unicode_name(match[0][0])}: one character for {plain!r:.40}.",
             "Normalize the text (NFKC), or write the letters one by one.",
             instead=plain,
         )
 
 
 def signs(subject: GotchaSubject) -> Iterator[Hit]:
-    """Quotes, dashes and dots of typography."""
+    """Typographic quotes, dashes and dots."""
     for match in _SIGNS.finditer(subject.text):
         yield Hit(
             "typographic",
             *match.span(),
-            f"{_named(match[0])}, where a keyboard writes {_TYPED[match[0]]!r}.",
-            "In code and in what is compared, write the plain sign.",
+            f"{_unicode_name(match[0])}, where a keyboard writes {_TYPED[match[0]]!r}.",
+            "Write the plain sign in code, and in text to compare.",
             instead=_TYPED[match[0]],
         )
 
@@ -154,7 +154,7 @@ def spaces(subject: GotchaSubject) -> Iterator[Hit]:
         yield Hit(
             "odd-space",
             *match.span(),
-            f"{_named(match[0][0])}: it looks like a space.",
+            f"{_unicode_name(match[0][0])}: it looks like a space.",
             "Write an ordinary space.",
             instead=" " * len(match[0]),
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from jeton.display.human_readable import visible
 from jeton.display.palette import TERMINAL, hues
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.text import Text
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -18,16 +19,16 @@ __all__ = ["renderables"]
 
 _CONTROL: Final = "bold color(231) on color(61)"
 _MOST_TEXT: Final = 400
-"""Characters of the text that are shown."""
+"""The longest text that is shown, in characters."""
 _MOST_TOKENS: Final = 14
-_MOST_SHOWN: Final = 48
-"""Characters of a finding that are shown."""
+_MAX_FINDING: Final = 48
+"""The maximum number of characters that are shown of a finding."""
 
 _DANGEROUS: Final = frozenset(
     "special-token foreign-control look-alike invisible bidi hidden-text control-character "
     "no-token".split()
 )
-"""What may be somebody's intention: its name is red."""
+"""Findings that may be an attack: their names are red."""
 
 
 def renderables(
@@ -37,15 +38,15 @@ def renderables(
     left_out: Mapping[str, int],
     *,
     colour: bool,
-) -> Iterator[Any]:
-    """What rich prints.
+) -> Iterator[RenderableType]:
+    """The output of rich.
 
     Args:
-        tok: What the ids are of.
+        tok: The tokenizer of the ids.
         text: The text.
-        gotchas: What was found in it.
-        left_out: By name, how many more were not told.
-        colour: Whether there are colours.
+        gotchas: Its findings.
+        left_out: By name, how many more there are.
+        colour: Whether to use colours.
     """
     from rich.padding import Padding
     from rich.text import Text
@@ -54,7 +55,7 @@ def renderables(
         yield Text("no gotchas", "green")
         return
     if len(text) <= _MOST_TEXT:
-        yield Padding(_marked(text, gotchas), (0, 0, 0, 2))
+        yield Padding(_with_marks(text, gotchas), (0, 0, 0, 2))
         yield Text()
     for number, gotcha in enumerate(gotchas, 1):
         yield from _finding(tok, number, gotcha, colour)
@@ -63,8 +64,8 @@ def renderables(
         yield Text(f"… {more:,} more of the name {name}", "dim")
 
 
-def _marked(text: str, gotchas: Sequence[Gotcha]) -> Text:
-    """The text, with the numbers of what was found behind each place."""
+def _with_marks(text: str, gotchas: Sequence[Gotcha]) -> Text:
+    """The text, with the numbers of findings after each of them."""
     from rich.text import Text
 
     marks: dict[int, list[int]] = {}
@@ -74,21 +75,19 @@ def _marked(text: str, gotchas: Sequence[Gotcha]) -> Text:
         marks.setdefault(end, []).append(number)
         if end - start < max(2, len(text)):
             is_odd[start:end] = b"\1" * (end - start)
-    made = Text()
+    output = Text()
     for at in range(len(text) + 1):
         if at in marks:
-            made.append("".join(map(_raised, marks[at])), "bold yellow")
+            output.append("".join(f"[{number}]" for number in marks[at]), "bold yellow")
         if at < len(text):
             sign = text[at] if text[at] == " " and not is_odd[at] else _visible(text[at])
-            made.append(sign, "color(16) on color(223)" if is_odd[at] else "")
-    return made
+            output.append(sign, "color(16) on color(223)" if is_odd[at] else "")
+    return output
 
 
-def _raised(number: int) -> str:
-    return f"[{number}]"
-
-
-def _finding(tok: BaseTokenizer, number: int, gotcha: Gotcha, colour: bool) -> Iterator[Any]:
+def _finding(
+    tok: BaseTokenizer, number: int, gotcha: Gotcha, colour: bool
+) -> Iterator[RenderableType]:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -97,7 +96,7 @@ def _finding(tok: BaseTokenizer, number: int, gotcha: Gotcha, colour: bool) -> I
     title = Text(f"{number:>2}  ", "dim")
     title.append(gotcha.name, "bold color(203)" if gotcha.name in _DANGEROUS else "bold color(38)")
     title.append(f"  {start}–{end}" + (f", {gotcha.times:,} times" * (gotcha.times > 1)), "dim")
-    title.append(f"  {_cut(_visible(gotcha.text))}", "bold")
+    title.append(f"  {_shorten(_visible(gotcha.text))}", "bold")
     yield title
     yield Padding(Text(gotcha.what), (0, 0, 0, 4))
     rows = Table.grid(padding=(0, 2))
@@ -118,22 +117,20 @@ def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool)
     from rich.text import Text
 
     control = set(tok.special_tokens.values())
-    made = Text()
+    output = Text()
     if not ids:
-        return made.append("nothing" if not spelling else "no tokens", "dim")
-    shown = ids[:_MOST_TOKENS]
-    for number, (id, hue) in enumerate(zip(shown, hues(shown), strict=True)):
+        return output.append("nothing" if not spelling else "no tokens", "dim")
+    first = ids[:_MOST_TOKENS]
+    for number, (id, hue) in enumerate(zip(first, hues(first), strict=True)):
         if number and not colour:
-            made.append("│")
+            output.append("│")
         piece = visible(tok.token_bytes(id) or tok.token_spelling(id))
         light = f"color(16) on color({TERMINAL[hue]})"
-        made.append(_cut(piece), _CONTROL if id in control else light)
+        output.append(_shorten(piece), _CONTROL if id in control else light)
     more = len(ids) - _MOST_TOKENS
-    made.append(" …" * (more > 0))
-    made.append(
-        "  " + " ".join(map(str, ids[:_MOST_TOKENS])) + f" … ({more} more)" * (more > 0), "dim"
-    )
-    return made
+    output.append(" …" * (more > 0))
+    output.append("  " + " ".join(map(str, first)) + f" … ({more} more)" * (more > 0), "dim")
+    return output
 
 
 def _visible(text: str) -> str:
@@ -148,5 +145,5 @@ def _sign(character: str) -> str:
     return visible(character.encode())
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_FINDING else text[:_MAX_FINDING] + "…"

@@ -1,4 +1,4 @@
-"""What the tokenizer itself does to a text: special tokens, normalization, what is lost."""
+"""What the tokenizer does to a text: special tokens, normalization, losses."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _FOREIGN: Final = re.compile(
 
 
 def special_tokens(subject: GotchaSubject) -> Iterator[Hit]:
-    """Tokens of this tokenizer that are control tokens or found by their spelling."""
-    added = {token.content: token for token in subject.tok.added_tokens if token.content}
-    pattern = "|".join(map(re.escape, sorted(added, key=len, reverse=True)))
-    for match in re.finditer(pattern, subject.text) if added else ():
-        token = added[match[0]]
+    """The spellings of special and added tokens of this tokenizer."""
+    tokens = {token.content: token for token in subject.tok.added_tokens if token.content}
+    pattern = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
+    for match in re.finditer(pattern, subject.text) if tokens else ():
+        token = tokens[match[0]]
         if token.special:
             yield Hit(
                 "special-token",
                 *match.span(),
-                f"The special token {match[0]!r}, spelled in text.",
-                "If the text is not yours, leave special= as it is. If it is a control token, "
-                'special="allow" or a chat template makes it one.',
+                f"The spelling of the special token {match[0]!r}.",
+                "If the text is not yours, leave special= at its default. If you want the control "
+                'token, use special="allow" or a chat template.',
                 instead=match[0],
                 instead_ids=() if token.id is None else (token.id,),
                 apart=True,
-                effect="text by default; the control token where special= allows it",
+                effect="text by default; the control token if special= allows it",
             )
         elif not match[0].isspace():
             yield Hit(
                 "special-token",
                 *match.span(),
-                f"The added token {match[0]!r}, which is found in any text.",
-                "In text that is not yours, take it out, or break it up.",
+                f"The added token {match[0]!r}, which is matched in any text.",
+                "In text that is not yours, remove it, or break it up.",
                 apart=True,
                 keeps=True,
                 effect="one token, wherever it is spelled",
@@ -57,8 +57,8 @@ def foreign_control(subject: GotchaSubject) -> Iterator[Hit]:
             yield Hit(
                 "foreign-control",
                 *match.span(),
-                "It spells a control token of other models; this tokenizer has none of that name.",
-                "Check that text and tokenizer are of the same model.",
+                "It spells a control token of other models; this tokenizer has no such token.",
+                "Check that the text and the tokenizer belong to the same model.",
                 apart=True,
             )
 
@@ -68,33 +68,33 @@ def normalized(subject: GotchaSubject) -> Iterator[Hit]:
     normalizer = subject.tok.normalizer
     if normalizer is None:
         return
-    made: list[list[str]] = [[] for _ in range(len(subject.text) + 1)]
-    changed = normalizer.with_spans(subject.text)
-    for character, (start, _) in zip(changed.text, changed.spans, strict=True):
-        made[start].append(character)
+    output_of: list[list[str]] = [[] for _ in range(len(subject.text) + 1)]
+    output = normalizer.with_spans(subject.text)
+    for character, (start, _) in zip(output.text, output.spans, strict=True):
+        output_of[start].append(character)
     for match in re.finditer(r"\s+|\S+", subject.text):
         word = match[0]
-        parts = ("".join(part) for part in made[match.start() : match.end()])
+        parts = ("".join(part) for part in output_of[match.start() : match.end()])
         now = "".join(parts).replace("▁", " ")
-        # A space in front, or spaces around characters, change no character.
+        # A space in front, and spaces around characters, are no change.
         same = now == word if word.isspace() else now.replace(" ", "") == word
         if not same:
             yield Hit(
                 "normalized",
                 *match.span(),
-                f"The normalizer makes {now!r:.60} of it before the model sees it."
+                f"The normalizer changes it to {now!r:.60} before the model sees it."
                 if now
                 else "The normalizer drops it before the model sees it.",
-                "Do not count on what is lost; decoded text will not have it.",
+                "Do not rely on the original: decoded text will not have it.",
                 instead=now,
                 keeps=True,
                 apart=True,
-                effect="the model cannot tell them apart",
+                effect="the model cannot distinguish them",
             )
 
 
 def round_trip(subject: GotchaSubject) -> Iterator[Hit]:
-    """What is not the same when the ids are decoded."""
+    """Text that is different after encoding and decoding."""
     text = subject.text
     if not subject.is_encoded:
         return
@@ -108,22 +108,22 @@ def round_trip(subject: GotchaSubject) -> Iterator[Hit]:
         "round-trip",
         start,
         end,
-        f"Decoded, it comes back as {back[start : len(back) - behind]!r:.80}.",
-        "Keep the text itself where it is needed; spans point into it.",
+        f"Decoding returns {back[start : len(back) - behind]!r:.80}.",
+        "Keep the original text if you need it; spans refer to it.",
         apart=True,
         keeps=True,
-        effect="decoding does not give the text back",
+        effect="decoding returns another text",
     )
 
 
 def _same(one: Iterable[str], other: Iterable[str]) -> int:
-    """How many characters two texts have in common at their beginning."""
+    """How many characters two texts share at their beginning."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def unknown(subject: GotchaSubject) -> Iterator[Hit]:
-    """What no token spells."""
+    """Text that no token spells."""
     if not subject.is_encoded:
         yield from _without_token(subject)
         return
@@ -138,8 +138,8 @@ def unknown(subject: GotchaSubject) -> Iterator[Hit]:
                 "unknown",
                 start,
                 end,
-                f"No token spells it: it becomes {name!r}, whatever it was.",
-                "Take it out, or choose a tokenizer that falls back to bytes.",
+                f"No token spells it: it becomes {name!r}, and the original is lost.",
+                "Remove it, or choose a tokenizer with byte fallback.",
                 apart=True,
                 effect=f"{name}, id {id}",
             )
@@ -158,9 +158,8 @@ def _without_token(subject: GotchaSubject) -> Iterator[Hit]:
                 "no-token",
                 at,
                 at + 1,
-                f"U+{ord(character):04X}: the tokenizer has no token for it, and none for unknown "
-                "text.",
-                "Take it out, or choose another tokenizer.",
+                f"U+{ord(character):04X}: the tokenizer has no token for it, and no unknown token.",
+                "Remove it, or choose another tokenizer.",
                 apart=True,
                 effect="an EncodeError",
             )

@@ -1,4 +1,4 @@
-"""sentencepiece's processor over a tokenizer, and the objects that its calls give."""
+"""sentencepiece's processor for a tokenizer, and the objects that its calls return."""
 
 from __future__ import annotations
 

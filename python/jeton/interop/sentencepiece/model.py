@@ -1,4 +1,4 @@
-"""The model behind a processor: loading it, looking pieces up, and changing what it knows.
+"""The model behind a processor: loading it, looking up pieces, restricting its vocabulary.
 
 Look here for what a `SentencePieceProcessor` can do without a text.
 """
@@ -20,10 +20,10 @@ from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTok
 from jeton.interop.sentencepiece.results import InputText
 from jeton.loading import sources
 
-__all__ = ["Kind", "NoPieceError", "SentencePieceModel", "mapped"]
+__all__ = ["Kind", "NoPieceError", "SentencePieceModel", "map_list"]
 
 Kind = Literal["normal", "unknown", "control", "user_defined", "unused", "byte"]
-"""What a piece is for."""
+"""The type of a piece."""
 
 _OPTIONS: Final = {
     "bos": "bos",
@@ -32,56 +32,56 @@ _OPTIONS: Final = {
     "unk": "unk",
     "unk_piece": "unk",
 }
-"""The extra options by their names."""
+"""The names of the extra options."""
 
 _LEAST: Final = -(2**63)
-"""No number below is taken, to be refused for what it is."""
+"""Smaller numbers are refused as such, before anything looks for a piece."""
 
 _FLAGS: Final = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 
 
 class NoPieceError(UnknownTokenError, IndexError):
-    """An id that stands for no piece."""
+    """An id that belongs to no piece."""
 
 
 _OF_MODEL: Final = ("_tokenizer", "_reader", "_pieces", "_marks", "_bytes", "_controls")
-"""What a processor keeps of its model, and makes again when it is unpickled."""
+"""The attributes that are derived from the model, and derived again when unpickled."""
 
 
 class _Pieces(NamedTuple):
-    """All pieces by their ids."""
+    """The columns of the vocabulary, in the order of ids."""
 
     texts: list[str]
     scores: list[float]
     kinds: list[Kind]
 
 
-def mapped(each: Callable[[Any], Any], given: Any) -> Any:
-    """The result for what is given, or a list of those for a list."""
-    return [each(item) for item in given] if isinstance(given, list) else each(given)
+def map_list(function: Callable[[Any], Any], value: Any) -> Any:
+    """The result of a function for a value, or for each item of a list."""
+    return [function(item) for item in value] if isinstance(value, list) else function(value)
 
 
-def _mapped_items(each: Callable[[Any], Any], given: Any) -> Any:
-    """As `mapped`, for tuples and arrays, too."""
-    if hasattr(given, "tolist"):
-        given = given.tolist()
-    return mapped(each, list(given) if isinstance(given, tuple) else given)
+def _map_items(function: Callable[[Any], Any], value: Any) -> Any:
+    """As `map_list`, for tuples and arrays, too."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return map_list(function, list(value) if isinstance(value, tuple) else value)
 
 
 class SentencePieceModel:
-    """A SentencePiece model, its pieces, and which of them text may become."""
+    """A SentencePiece model, its pieces, and the subset of them that encoding may use."""
 
     def __init__(self) -> None:
         self._encode_options: tuple[str, ...] = ()
         self._decode_options: tuple[str, ...] = ()
-        # The tokenizer that was loaded, and the pieces that it is restricted to.
+        # The loaded tokenizer, and the pieces that it is restricted to.
         self._loaded: BaseTokenizer | None = None
         self._valid: list[str] | None = None
 
     @property
     def tokenizer(self) -> BaseTokenizer:
-        """The tokenizer, a `jeton.Tokenizer`, with its vocabulary as it is restricted."""
-        self._there()
+        """The tokenizer, a `jeton.Tokenizer`, with its vocabulary as restricted."""
+        self._require_loaded()
         return self._tokenizer
 
     # Loading
@@ -91,9 +91,9 @@ class SentencePieceModel:
         model_file: str | os.PathLike[str] | None = None,
         model_proto: bytes | Any | None = None,
     ) -> bool:
-        """Loads a model in the place of the one there is."""
+        """Loads a model, which replaces the current one."""
         if model_file and model_proto:
-            raise ArgumentError("model_file and model_proto both say what to load; give one")
+            raise ArgumentError("model_file and model_proto are both given; give one")
         if model_proto:
             return self.load_from_serialized_proto(model_proto)
         if model_file:
@@ -101,13 +101,13 @@ class SentencePieceModel:
         raise ArgumentError("there is nothing to load; give model_file or model_proto")
 
     def load_from_file(self, filename: str | os.PathLike[str]) -> bool:
-        """Loads a file in the place of the model there is."""
+        """Loads a file, which replaces the current model."""
         core, settings = sources.read(Path(checked_path("model_file", filename)))
         self._use(BaseTokenizer._for_users._of_core(core, settings))
         return True
 
     def load_from_serialized_proto(self, serialized: bytes | Any) -> bool:
-        """Loads what a file holds in the place of the model there is."""
+        """Loads the contents of a file, which replace the current model."""
         if hasattr(serialized, "SerializeToString"):
             serialized = serialized.SerializeToString()
         if not isinstance(serialized, bytes):
@@ -116,34 +116,34 @@ class SentencePieceModel:
         return True
 
     def serialized_model_proto(self) -> bytes:
-        """What a file of this model holds."""
+        """The contents of a file of this model."""
         return self._reader.proto()
 
     # Pieces
 
     def piece_to_id(self, piece: Any) -> Any:
-        """The id of a piece, or of each of a list; of what is no piece, the unknown piece's."""
-        return _mapped_items(self._id_of, piece)
+        """The id of a piece, or of each of a list; the unknown piece's id for any other text."""
+        return _map_items(self._id_of, piece)
 
     def id_to_piece(self, id: Any) -> Any:
-        """How a piece is spelled, or each of a list of ids."""
-        return _mapped_items(lambda id: self._pieces.texts[self._checked_id(id)], id)
+        """The spelling of a piece, or of each of a list of ids."""
+        return _map_items(lambda id: self._pieces.texts[self._checked_id(id)], id)
 
     def get_score(self, id: Any) -> Any:
         """The score of a piece, or of each of a list of ids."""
-        return _mapped_items(lambda id: self._pieces.scores[self._checked_id(id)], id)
+        return _map_items(lambda id: self._pieces.scores[self._checked_id(id)], id)
 
     def kind(self, id: Any) -> Any:
-        """What a piece is for, or each of a list of ids: `"normal"`, `"unknown"`, `"control"`,
+        """The type of a piece, or of each of a list of ids: `"normal"`, `"unknown"`, `"control"`,
         `"user_defined"`, `"unused"` or `"byte"`."""
-        return _mapped_items(lambda id: self._pieces.kinds[self._checked_id(id)], id)
+        return _map_items(lambda id: self._pieces.kinds[self._checked_id(id)], id)
 
     def is_unknown(self, id: Any) -> Any:
         """Whether it is the unknown piece."""
         return self._is("unknown", id)
 
     def is_control(self, id: Any) -> Any:
-        """Whether it is a piece that text never becomes."""
+        """Whether it is a control piece, which text is never encoded to."""
         return self._is("control", id)
 
     def is_unused(self, id: Any) -> Any:
@@ -151,7 +151,7 @@ class SentencePieceModel:
         return self._is("unused", id)
 
     def is_byte(self, id: Any) -> Any:
-        """Whether it stands for a byte."""
+        """Whether it is the piece of a byte."""
         return self._is("byte", id)
 
     def is_user_defined(self, id: Any) -> Any:
@@ -181,9 +181,10 @@ class SentencePieceModel:
     # What changes the model
 
     def set_vocabulary(self, valid_vocab: Iterable[str | bytes]) -> bool:
-        """Makes text become these pieces alone, beside single characters and user-defined pieces.
+        """Restricts encoding to these pieces, single characters and user-defined pieces.
 
-        For BPE as for Unigram: a piece that is left out falls apart into others. The ids stay.
+        Works for BPE and for Unigram: a piece that is left out splits into others. Ids do not
+        change.
         """
         if isinstance(valid_vocab, (str, bytes)) or not isinstance(valid_vocab, Iterable):
             raise ArgumentTypeError(
@@ -198,16 +199,16 @@ class SentencePieceModel:
         return True
 
     def load_vocabulary(self, filename: str | os.PathLike[str], threshold: int) -> bool:
-        """Calls `set_vocabulary` with the pieces of a file that are at least so frequent.
+        """Calls `set_vocabulary` with the pieces of a file that are at least this frequent.
 
         Args:
-            filename: A file of lines, each a piece, or a piece, a tab and its frequency (1 if none
-                is given).
-            threshold: The least frequency.
+            filename: A file with one piece per line, which a tab and its frequency may follow
+                (otherwise the frequency is 1).
+            threshold: The minimum frequency.
 
         Raises:
             FileError: There is no such file, or it cannot be read.
-            ArgumentError: A line without a piece, or with something else than a frequency.
+            ArgumentError: A line has no piece, or an invalid frequency.
         """
         path = checked_path("filename", filename)
         least = checked_int("threshold", threshold, _LEAST)
@@ -228,20 +229,20 @@ class SentencePieceModel:
         return self.set_vocabulary(valid)
 
     def set_encode_extra_options(self, extra_option: str) -> bool:
-        """What is done to all that is encoded, before what a call asks for: `"reverse"`, `"bos"`,
-        `"eos"` and `"unk"`, in the order given, with colons between; `""` for nothing."""
-        self._encode_options = self._checked_options(extra_option)
+        """Sets what all encoding does before the options of the call: `"reverse"`, `"bos"`,
+        `"eos"` and `"unk"`, in this order, with colons between; `""` for nothing."""
+        self._encode_options = self._parse_options(extra_option)
         return True
 
     def set_decode_extra_options(self, extra_option: str) -> bool:
-        """What is done to all that is decoded, before that; as for `set_encode_extra_options`."""
-        self._decode_options = self._checked_options(extra_option)
+        """Sets what is done to items before decoding; as for `set_encode_extra_options`."""
+        self._decode_options = self._parse_options(extra_option)
         return True
 
     def override_normalizer_spec(self, **options: object) -> bool:
-        """Changes how text is normalized, and decoded accordingly: `add_dummy_prefix`,
+        """Changes the normalization of text, and decoding to match: `add_dummy_prefix`,
         `remove_extra_whitespaces` and `escape_whitespaces`, each a bool."""
-        tokenizer = self._there()
+        tokenizer = self._require_loaded()
         normalizer, decoder = tokenizer.normalizer, tokenizer.decoder
         assert isinstance(normalizer, normalizers.SentencePiece)
         assert isinstance(decoder, decoders.SentencePiece)
@@ -280,13 +281,13 @@ class SentencePieceModel:
     # Inside
 
     def _use(self, tokenizer: BaseTokenizer) -> None:
-        """Makes a tokenizer the model."""
+        """Replaces the model, without a restriction."""
         self._set(tokenizer)
         self._loaded, self._valid = tokenizer, None
 
     def _restrict(self, valid: list[str] | None) -> None:
-        """Makes the loaded model know these pieces of text alone, or all."""
-        loaded = self._there()
+        """Restricts the loaded model to these pieces of text; `None` for all."""
+        loaded = self._require_loaded()
         if valid is None:
             self._set(loaded)
         else:
@@ -305,16 +306,16 @@ class SentencePieceModel:
         ids = (-1 if id is None else id for id in reader.marks())
         self._marks = dict(zip(("unk", "bos", "eos", "pad"), ids, strict=True))
 
-    def _there(self) -> BaseTokenizer:
-        """The loaded tokenizer."""
+    def _require_loaded(self) -> BaseTokenizer:
+        """The loaded tokenizer; raises if there is none."""
         if self._loaded is None:
             raise ArgumentError("no model is loaded; give model_file or model_proto")
         return self._loaded
 
     def __getattr__(self, name: str) -> Any:
-        # What a model brings is missing where none is loaded.
+        # The attributes of a model are missing if none is loaded.
         if name in _OF_MODEL and "_loaded" in self.__dict__:
-            self._there()
+            self._require_loaded()
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _mark(self, name: str) -> int:
@@ -325,12 +326,12 @@ class SentencePieceModel:
             raise ArgumentError(f"this model has no piece that {what} texts; leave out {name!r}")
         return id
 
-    def _checked_options(self, given: object) -> tuple[str, ...]:
-        """The extra options that stand in a text."""
-        if not isinstance(given, str):
-            raise ArgumentTypeError(f"extra options must be a str, not {type(given).__name__}")
+    def _parse_options(self, text: object) -> tuple[str, ...]:
+        """The extra options in a text, checked."""
+        if not isinstance(text, str):
+            raise ArgumentTypeError(f"extra options must be a str, not {type(text).__name__}")
         options = []
-        for name in given.split(":") if given else ():
+        for name in text.split(":") if text else ():
             if name not in _OPTIONS:
                 close = _core.did_you_mean(name, list(_OPTIONS))
                 hint = (
@@ -348,15 +349,15 @@ class SentencePieceModel:
         return self._marks["unk"] if id is None else id
 
     def _checked_id(self, id: object) -> int:
-        """An id that stands for a piece."""
+        """An id that belongs to a piece."""
         size = len(self._pieces.texts)
         number = checked_int("id", id, _LEAST)
         if not 0 <= number < size:
-            raise NoPieceError(f"id {number} stands for no piece; there are {size:,}")
+            raise NoPieceError(f"id {number} belongs to no piece; there are {size:,}")
         return number
 
     def _is(self, kind: Kind, id: Any) -> Any:
-        return _mapped_items(lambda id: self._pieces.kinds[self._checked_id(id)] == kind, id)
+        return _map_items(lambda id: self._pieces.kinds[self._checked_id(id)] == kind, id)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -366,7 +367,7 @@ class SentencePieceModel:
 
     def __setstate__(self, state: dict[str, Any] | bytes) -> None:
         if isinstance(state, bytes):
-            # As older versions of sentencepiece keep a processor: its model alone.
+            # Older versions of sentencepiece pickle only the model of a processor.
             type(self).__init__(self)
             self.load_from_serialized_proto(state)
             return

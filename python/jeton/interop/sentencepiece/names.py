@@ -1,4 +1,4 @@
-"""The methods of a processor that are named by what they give: `encode_as_ids` and the like."""
+"""The methods of a processor that are named after the form of the result, as `encode_as_ids`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _encode(form: object) -> _Method:
     def method(self: Any, input: Any, **options: Any) -> Any:
         return self.encode(input, out_type=form, **options)
 
-    return _documented(method, "encode", form)
+    return _with_docstring(method, "encode", form)
 
 
 def _sample(form: object) -> _Method:
@@ -27,17 +27,17 @@ def _sample(form: object) -> _Method:
         alpha: float | None = None,
         **options: Any,
     ) -> Any:
-        drawing = {"enable_sampling": True, "nbest_size": nbest_size, "alpha": alpha}
-        return self.encode(input, out_type=form, **drawing, **options)
+        sampling = {"enable_sampling": True, "nbest_size": nbest_size, "alpha": alpha}
+        return self.encode(input, out_type=form, **sampling, **options)
 
-    return _documented(method, "encode", form, " and `enable_sampling=True`")
+    return _with_docstring(method, "encode", form, " and `enable_sampling=True`")
 
 
 def _nbest(form: object) -> _Method:
     def method(self: Any, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
         return self.nbest_encode(input, nbest_size=nbest_size, out_type=form, **options)
 
-    return _documented(method, "nbest_encode", form)
+    return _with_docstring(method, "nbest_encode", form)
 
 
 def _score(form: object) -> _Method:
@@ -48,10 +48,10 @@ def _score(form: object) -> _Method:
         alpha: float | None = None,
         **options: Any,
     ) -> Any:
-        drawing = {"num_samples": num_samples, "alpha": alpha}
-        return self.sample_encode_and_score(input, out_type=form, **drawing, **options)
+        sampling = {"num_samples": num_samples, "alpha": alpha}
+        return self.sample_encode_and_score(input, out_type=form, **sampling, **options)
 
-    return _documented(method, "sample_encode_and_score", form)
+    return _with_docstring(method, "sample_encode_and_score", form)
 
 
 def _parallel(form: object) -> _Method:
@@ -61,7 +61,7 @@ def _parallel(form: object) -> _Method:
             options["out_type"] = form
         return self.encode(input, **options)
 
-    return _documented(method, "encode", form, ": a large text uses all cores anyway")
+    return _with_docstring(method, "encode", form, ": a large text uses all cores anyway")
 
 
 def _decode(form: object) -> _Method:
@@ -70,13 +70,13 @@ def _decode(form: object) -> _Method:
             out_type = form
         return self.decode(input, out_type=out_type, **options)
 
-    return _documented(method, "decode", form)
+    return _with_docstring(method, "decode", form)
 
 
-def _documented(method: _Method, called: str, form: object, more: str = "") -> _Method:
-    shown = form.__name__ if isinstance(form, type) else repr(form)
-    told = "" if form is None else f" with `out_type={shown}`"
-    method.__doc__ = f"`{called}`{told}{more}."
+def _with_docstring(method: _Method, target: str, form: object, more: str = "") -> _Method:
+    out_type = form.__name__ if isinstance(form, type) else repr(form)
+    option = "" if form is None else f" with `out_type={out_type}`"
+    method.__doc__ = f"`{target}`{option}{more}."
     return method
 
 

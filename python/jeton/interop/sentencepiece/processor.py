@@ -1,4 +1,4 @@
-"""`SentencePieceProcessor`, the reading interface of sentencepiece, over a jeton tokenizer."""
+"""`SentencePieceProcessor`, sentencepiece's interface for using a model, with a jeton tokenizer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.interop.sentencepiece.model import SentencePieceModel, mapped
+from jeton.interop.sentencepiece.model import SentencePieceModel, map_list
 from jeton.interop.sentencepiece.names import NamesByForm
 from jeton.interop.sentencepiece.results import (
     InputText,
     PieceRow,
-    decoded,
-    encoded,
+    decoded_as,
+    encoded_as,
     form_of,
-    nbest,
-    scored,
+    nbest_as,
+    scored_as,
 )
 
 if TYPE_CHECKING:
@@ -31,55 +31,56 @@ if TYPE_CHECKING:
 __all__ = ["SentencePieceProcessor", "set_random_generator_seed"]
 
 _MOST_SEGMENTATIONS: Final = 512
-"""The most that are ever searched for, in sentencepiece as well."""
+"""The limit of an n-best search, as in sentencepiece."""
 
 _MOST_SAMPLES: Final = 100_000
 
 _MOST_ALPHA: Final = 3.4e38
-"""More is infinite in 32 bits."""
+"""Larger numbers are infinite in 32 bits."""
 
 _seeds = random.Random()
 
 
 def set_random_generator_seed(seed: int) -> None:
-    """Makes the segmentations that all processors draw from now on those of a seed."""
+    """Seeds the random numbers with which all processors sample segmentations."""
     _seeds.seed(checked_int("seed", seed, 0))
 
 
 class SentencePieceProcessor(SentencePieceModel, NamesByForm):
-    """A SentencePiece model under the interface of `sentencepiece.SentencePieceProcessor`.
+    """A SentencePiece model with the interface of `sentencepiece.SentencePieceProcessor`.
 
     `Tokenizer.as_sentencepiece()` makes one of a tokenizer. All methods have sentencepiece's names
-    of both kinds, `encode_as_ids` and `EncodeAsIds`. A `str`, or bytes of UTF-8, may be a list of
-    these wherever a text is asked for; then so is the result.
+    of both kinds, `encode_as_ids` and `EncodeAsIds`. A text is a `str` or bytes of UTF-8; for a
+    list of texts the result is a list.
 
-    What differs from sentencepiece: batches use all cores whatever `num_threads` says; options such
-    as `add_bos` act on messages (`"proto"`) too; where a model lacks what is asked for (a piece
-    that begins texts, several segmentations) it is an error and not a -1 or nothing; drawn
-    segmentations are as likely but not the same for a seed; pieces for bytes stay such under a
-    restricted vocabulary, and `reset_vocabulary` restores the model as it was.
+    Differences from sentencepiece: batches use all cores whatever `num_threads` says; options such
+    as `add_bos` act on messages (`"proto"`) too; if a model lacks what is needed (a piece that
+    begins texts, several segmentations) it is an error instead of -1 or an empty result; sampled
+    segmentations have the same probabilities but differ for a seed; pieces for bytes keep their
+    type in a restricted vocabulary, and `reset_vocabulary` restores the original model.
 
     Args:
         model_file: The path of a `.model` file.
-        model_proto: What such a file holds, as bytes or as a message of protobuf.
-        out_type: What encoding gives: `int` for ids (the default), `str` or `bytes` for pieces,
-            `"numpy"` for an array of ids, `"offset_mapping"` for a dict of ids, pieces and offsets,
-            `"proto"` for a `SentencePieceText` whose places are bytes, `"immutable_proto"` for one
-            whose places are characters, `"serialized_proto"` for the bytes of the former.
-        add_bos: Put the piece in front that begins texts.
-        add_eos: Put the piece at the end that ends texts.
+        model_proto: The contents of such a file, as bytes or as a message of protobuf.
+        out_type: The form of encoded texts: `int` for ids (the default), `str` or `bytes` for
+            pieces, `"numpy"` for an array of ids, `"offset_mapping"` for a dict of ids, pieces and
+            offsets, `"proto"` for a `SentencePieceText` with positions in bytes,
+            `"immutable_proto"` for one with positions in characters, `"serialized_proto"` for the
+            bytes of the former.
+        add_bos: Add the piece that begins texts.
+        add_eos: Add the piece that ends texts.
         reverse: Reverse the pieces (before these two are added).
-        emit_unk_piece: Give the unknown piece as such, and not as the text that it stands for.
-        enable_sampling: Draw the segmentation.
-        nbest_size: What is drawn from: so many of the best segmentations, or all with -1.
-        alpha: How much better segmentations are preferred; for BPE, the probability of leaving a
-            merge out.
+        emit_unk_piece: Return the unknown piece itself instead of the text that it replaces.
+        enable_sampling: Sample the segmentation.
+        nbest_size: Sample from this number of the best segmentations; -1 for all.
+        alpha: How strongly better segmentations are preferred; for BPE, the probability of leaving
+            out a merge.
         num_threads: Without effect.
         return_type: Another name of `out_type`.
 
     Raises:
         MissingFileError: There is no such file.
-        FormatError: It is no SentencePiece model.
+        FormatError: It is not a SentencePiece model.
         UnsupportedError: It is another kind of tokenizer.
 
     Example:
@@ -140,7 +141,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
     @classmethod
     def from_proto(cls, model_proto: bytes | Any, **options: Any) -> Self:
-        """The processor of what a file holds; `options` are those of the class."""
+        """The processor of the contents of a file; `options` are those of the class."""
         if "model_file" in options:
             raise ArgumentError("model_file is for from_file; leave it out")
         return cls(None, model_proto, **options)
@@ -163,34 +164,34 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         return_type: object = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """A text in pieces.
+        """Encodes a text.
 
         Args:
             input: The text.
-            return_bytes: For `"offset_mapping"`: pieces as bytes and places in bytes; by default as
-                `input` is.
+            return_bytes: For `"offset_mapping"`: return pieces as bytes and positions in bytes; by
+                default if `input` is bytes.
 
-        The other arguments are those of the class, by default as they were given there.
+        The other arguments override those of the class.
         """
         form = form_of(out_type, return_type, self._form)
         if return_bytes is not None and form != "offset_mapping":
             raise ArgumentError("return_bytes is for return_type='offset_mapping'; leave it out")
-        drawing = self._drawing(enable_sampling, nbest_size, alpha)
+        sampling = self._sampling(enable_sampling, nbest_size, alpha)
         finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
-        if isinstance(input, list) and drawing is None and form is int:
+        if isinstance(input, list) and sampling is None and form is int:
             batch = self.tokenizer.encode_batch([InputText(text).text for text in input]).tolist()
             return [finish(ids, None) for ids in batch]
 
         def one(text: object) -> Any:
-            given = InputText(text)
-            if drawing is None and form in (int, "numpy"):
-                items = finish(self.tokenizer.encode(given.text), None)
-                return items if form is int else encoded(given, items, form)
-            drawn = (None, None, None) if drawing is None else (*drawing, _seeds.getrandbits(64))
-            rows = _of(self._reader.encode(given.text, *drawn))
-            return encoded(given, finish(rows, len(given.text)), form, return_bytes)
+            source = InputText(text)
+            if sampling is None and form in (int, "numpy"):
+                items = finish(self.tokenizer.encode(source.text), None)
+                return items if form is int else encoded_as(form, source, items)
+            seeded = (None, None, None) if sampling is None else (*sampling, _seeds.getrandbits(64))
+            rows = _piece_rows(self._reader.encode(source.text, *seeded))
+            return encoded_as(form, source, finish(rows, len(source.text)), return_bytes)
 
-        return mapped(one, input)
+        return map_list(one, input)
 
     def nbest_encode(
         self,
@@ -203,14 +204,14 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         nbest_size: int | None = None,
         return_type: object = None,
     ) -> Any:
-        """The best segmentations of a text, best first; a Unigram model alone knows of several.
+        """The best segmentations of a text, best first; only a Unigram model has several.
 
         Args:
             input: The text.
             nbest_size: How many, at most 512.
 
-        The other arguments are those of `encode`. A message is a `NBestSentencePieceText`, with the
-        score of each.
+        The other arguments are those of `encode`. A message is an `NBestSentencePieceText`, with
+        the score of each.
         """
         form = form_of(out_type, return_type, self._form)
         size = self._defaults["nbest_size"] if nbest_size is None else nbest_size
@@ -218,20 +219,21 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
 
         def one(text: object) -> Any:
-            given = InputText(text)
+            source = InputText(text)
             if form in (int, str, "numpy"):
-                best = [finish(ids, None) for ids in self.tokenizer.nbest(given.text, size)]
+                best = [finish(ids, None) for ids in self.tokenizer.nbest(source.text, size)]
                 if form is not str:
-                    return [ids if form is int else encoded(given, ids, form) for ids in best]
+                    return [ids if form is int else encoded_as(form, source, ids) for ids in best]
                 unk, texts = self._marks["unk"], self._pieces.texts
-                # An unknown piece is spelled as its text, which ids do not tell.
+                # An unknown piece is spelled as its text, which the ids do not have.
                 if not any(unk in ids for ids in best):
                     return [[texts[id] for id in ids] for ids in best]
-            paths = self._reader.n_best(given.text, size)
-            length = len(given.text)
-            return nbest(given, [(finish(_of(rows), length), score) for rows, score in paths], form)
+            paths = self._reader.n_best(source.text, size)
+            length = len(source.text)
+            rows = [(finish(_piece_rows(path), length), score) for path, score in paths]
+            return nbest_as(form, source, rows)
 
-        return mapped(one, input)
+        return map_list(one, input)
 
     def sample_encode_and_score(
         self,
@@ -247,51 +249,50 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         include_best: bool | None = None,
         return_type: object = None,
     ) -> Any:
-        """Segmentations of a text drawn at random, each with a score; of a Unigram model alone.
+        """Random segmentations of a text, each with a score; only for a Unigram model.
 
         Args:
             input: The text.
             num_samples: How many; 1 by default.
-            alpha: How much better segmentations are preferred: 1 (the default) as the model says, 0
-                not at all.
-            wor: Without replacement: each segmentation is drawn once at most, and its score is the
-                logarithm of the probability that it is among the samples. Otherwise each sample is
-                drawn by itself, and its score is the logarithm of its probability. Where there are
-                not more segmentations than samples asked for, one of them is left out.
-            include_best: The best segmentation comes first in any case, with the score 0; with
-                `wor` alone.
+            alpha: How strongly better segmentations are preferred: 1 (the default) as the model
+                says, 0 not at all.
+            wor: Sample without replacement: no segmentation comes twice, and its score is the
+                logarithm of the probability that it is among the samples. Otherwise samples are
+                independent, and the score is the logarithm of their probability. If there are no
+                more segmentations than `num_samples`, one of them is left out.
+            include_best: Return the best segmentation first in any case, with the score 0; only
+                with `wor`.
 
         The other arguments are those of `encode`. The result is a list of pairs, of ids or pieces
-        and a score, or a `NBestSentencePieceText`.
+        and a score, or an `NBestSentencePieceText`.
         """
         form = form_of(out_type, return_type, self._form)
         count = checked_int("num_samples", 1 if num_samples is None else num_samples, 1)
         if count > _MOST_SAMPLES:
             raise ArgumentError(f"num_samples must be at most {_MOST_SAMPLES:,}, not {count:,}")
         if include_best and not wor:
-            raise ArgumentError("include_best goes with wor=True, which it needs")
+            raise ArgumentError("include_best needs wor=True")
         preference = _checked_alpha(1.0 if alpha is None else alpha)
         finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
 
         def one(text: object) -> Any:
-            given = InputText(text)
+            source = InputText(text)
             paths = self._reader.sample(
-                given.text,
+                source.text,
                 count,
                 preference,
                 bool(wor),
                 bool(include_best),
                 _seeds.getrandbits(64),
             )
-            length = len(given.text)
-            return scored(
-                given, [(finish(_of(rows), length), score) for rows, score in paths], form
-            )
+            length = len(source.text)
+            rows = [(finish(_piece_rows(path), length), score) for path, score in paths]
+            return scored_as(form, source, rows)
 
-        return mapped(one, input)
+        return map_list(one, input)
 
     def calculate_entropy(self, input: Any, alpha: float, num_threads: int | None = None) -> Any:
-        """How uncertain the segmentation of a text is: the entropy of all of them, in nats.
+        """How uncertain the segmentation of a text is: the entropy of the distribution, in nats.
 
         Args:
             input: The text.
@@ -299,18 +300,18 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             num_threads: Without effect.
         """
         preference = _checked_alpha(alpha)
-        return mapped(lambda text: self._reader.entropy(InputText(text).text, preference), input)
+        return map_list(lambda text: self._reader.entropy(InputText(text).text, preference), input)
 
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
-        """A text as the model sees it.
+        """The normalized text that the model segments.
 
         Args:
-            input: The text. Of bytes, all that is said here of characters is said of bytes.
-            with_offsets: Also give, for each character of the result and for its end, where in the
-                text it comes from.
+            input: The text. If it is bytes, offsets are in bytes instead of characters.
+            with_offsets: Also return, for each character of the result and for its end, the
+                position in the text that it comes from.
         """
-        return mapped(
-            lambda text: InputText(text).normalized(self._reader, bool(with_offsets)), input
+        return map_list(
+            lambda text: InputText(text).normalize(self._reader, bool(with_offsets)), input
         )
 
     # Pieces to text
@@ -324,10 +325,10 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         return_type: object = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """The text of ids, or of pieces; of a list of such lists, a list.
+        """The text of ids, or of pieces; for a list of such lists, a list.
 
-        A piece that the model does not know is decoded to itself, the unknown piece to what the
-        model says (` ⁇ `).
+        A piece that the model does not have is decoded to itself, the unknown piece to the text
+        that the model has for it (` ⁇ `).
 
         Args:
             input: Ids or pieces in a list or an array, or a single one; or a list of these.
@@ -335,15 +336,15 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             num_threads: Without effect.
             thread_pool: Without effect.
             return_type: Another name of `out_type`.
-            return_bytes: For `"offset_mapping"`: text and pieces as bytes, and places in bytes; by
-                default where the pieces given are bytes.
+            return_bytes: For `"offset_mapping"`: return text and pieces as bytes, and positions in
+                bytes; by default if the pieces are bytes.
 
         Raises:
-            NoPieceError: An id that stands for no piece, an `IndexError`.
+            NoPieceError: An id belongs to no piece; it is an `IndexError`.
         """
         form = form_of(out_type, return_type, str)
         if form in (int, "numpy"):
-            raise ArgumentError(f"return_type={form!r} is not a form of a decoded text")
+            raise ArgumentError(f"return_type={form!r} is not for decoding")
         if return_bytes is not None and form != "offset_mapping":
             raise ArgumentError("return_bytes is for return_type='offset_mapping'; leave it out")
         items = _items(input)
@@ -351,47 +352,47 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         rows = [_items(row) for row in items] if is_batch else [items]
         for row in rows:
             self._check_ids(row)
-        is_plain = form is str and not self._decode_options and not any(map(_of_pieces, rows))
-        if is_plain and not any(map(self._parts_bytes, rows)):
+        is_plain = form is str and not self._decode_options and not any(map(_are_pieces, rows))
+        if is_plain and not any(map(self._splits_bytes, rows)):
             texts: list[Any] = self.tokenizer.decode_batch(rows, skip_special_tokens=True)
         else:
-            texts = [self._decoded(row, form, return_bytes) for row in rows]
+            texts = [self._decode_row(row, form, return_bytes) for row in rows]
         return texts if is_batch else texts[0]
 
-    def _parts_bytes(self, ids: list[int]) -> bool:
-        """Whether a control piece stands behind a byte, whose character ends there."""
+    def _splits_bytes(self, ids: list[int]) -> bool:
+        """Whether a control piece follows a byte, so that the character ends there."""
         return not self._controls.isdisjoint(ids) and any(
             before in self._bytes and id in self._controls for before, id in pairwise(ids)
         )
 
-    def _decoded(self, items: list[Any], form: object, return_bytes: bool | None) -> Any:
-        is_of_bytes = any(isinstance(item, bytes) for item in items[:1])
-        as_bytes = is_of_bytes if return_bytes is None else return_bytes
-        given = [InputText(item).text if isinstance(item, (str, bytes)) else item for item in items]
+    def _decode_row(self, items: list[Any], form: object, return_bytes: bool | None) -> Any:
+        are_bytes = any(isinstance(item, bytes) for item in items[:1])
+        as_bytes = are_bytes if return_bytes is None else return_bytes
+        items = [InputText(item).text if isinstance(item, (str, bytes)) else item for item in items]
         for option in self._decode_options:
-            given = self._with_option(given, option)
-        rows, text = self._reader.decode(given)
+            items = self._with_option(items, option)
+        rows, text = self._reader.decode(items)
         if form is str or form is bytes:
             return text if form is str else text.encode()
-        pieces, place = [], 0
+        pieces, start = [], 0
         for id, piece, surface in rows:
-            pieces.append(PieceRow(id, piece, place, place + len(surface), True, surface))
-            place += len(surface)
-        return decoded(text, pieces, form, as_bytes)
+            pieces.append(PieceRow(id, piece, start, start + len(surface), True, surface))
+            start += len(surface)
+        return decoded_as(form, text, pieces, as_bytes)
 
-    def _with_option(self, given: list[Any], option: str) -> list[Any]:
-        """The items to decode as one of the extra options has them."""
+    def _with_option(self, items: list[Any], option: str) -> list[Any]:
+        """The items to decode, after one of the extra options."""
         if option == "reverse":
-            return given[::-1]
-        is_of_pieces = _of_pieces(given)
+            return items[::-1]
+        are_pieces = _are_pieces(items)
         if option == "unk":
             unk = self._marks["unk"]
-            if not is_of_pieces or unk < 0:
-                return given
-            return [self._pieces.texts[unk] if self._id_of(it) == unk else it for it in given]
+            if not are_pieces or unk < 0:
+                return items
+            return [self._pieces.texts[unk] if self._id_of(it) == unk else it for it in items]
         mark = self._mark(option)
-        item = self._pieces.texts[mark] if is_of_pieces else mark
-        return [item, *given] if option == "bos" else [*given, item]
+        item = self._pieces.texts[mark] if are_pieces else mark
+        return [item, *items] if option == "bos" else [*items, item]
 
     Init = init = __init__
     Encode = Tokenize = tokenize = encode
@@ -410,15 +411,19 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         reverse: bool | None,
         emit_unk_piece: bool | None,
     ) -> Callable[[list[Any], int | None], list[Any]]:
-        """What is done to the ids of a text, or to the rows of one that is so long."""
-        asked = {"unk": emit_unk_piece, "reverse": reverse, "bos": add_bos, "eos": add_eos}
-        names = {"unk": "emit_unk_piece", "reverse": "reverse", "bos": "add_bos", "eos": "add_eos"}
+        """A function that applies the options to the ids of a text, or to its rows and length."""
+        arguments = {
+            "unk": ("emit_unk_piece", emit_unk_piece),
+            "reverse": ("reverse", reverse),
+            "bos": ("add_bos", add_bos),
+            "eos": ("add_eos", add_eos),
+        }
         options = [
             *self._encode_options,
             *(
                 option
-                for option, value in asked.items()
-                if (self._defaults[names[option]] if value is None else value)
+                for option, (name, value) in arguments.items()
+                if (self._defaults[name] if value is None else value)
             ),
         ]
         marks = {option: self._mark(option) for option in options if option in ("bos", "eos")}
@@ -430,24 +435,24 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
                     items = items[::-1]
                 elif option == "unk":
                     if length is not None and unk >= 0:
-                        spelled = self._pieces.texts[unk]
+                        spelling = self._pieces.texts[unk]
                         items = [
-                            replace(row, piece=spelled) if row.id == unk else row for row in items
+                            replace(row, piece=spelling) if row.id == unk else row for row in items
                         ]
                 else:
                     item: Any = marks[option]
                     if length is not None:
-                        place = 0 if option == "bos" else length
-                        item = PieceRow(item, self._pieces.texts[item], place, place, False)
+                        at = 0 if option == "bos" else length
+                        item = PieceRow(item, self._pieces.texts[item], at, at, False)
                     items = [item, *items] if option == "bos" else [*items, item]
             return items
 
         return finish
 
-    def _drawing(
+    def _sampling(
         self, enable_sampling: bool | None, nbest_size: int | None, alpha: float | None
     ) -> tuple[float, int | None] | None:
-        """How a segmentation is drawn, if one is: by which preference, of how many."""
+        """With which preference and from how many segmentations to sample; `None` if not at all."""
         enabled = self._defaults["enable_sampling"] if enable_sampling is None else enable_sampling
         size = self._defaults["nbest_size"] if nbest_size is None else nbest_size
         preference = self._defaults["alpha"] if alpha is None else alpha
@@ -462,35 +467,35 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         return _checked_alpha(preference), size if size > 0 else None
 
     def _check_ids(self, items: list[Any]) -> None:
-        """Refuses ids that stand for no piece, and pieces among ids."""
-        if _of_pieces(items):
+        """Raises for ids that belong to no piece, and for pieces among ids."""
+        if _are_pieces(items):
             if not all(isinstance(item, (str, bytes)) for item in items):
-                raise ArgumentTypeError("a text is decoded from ids or from pieces, not from both")
+                raise ArgumentTypeError("decode takes ids or pieces, not both together")
             return
         for item in items:
             if not isinstance(item, int) or not 0 <= item < len(self._pieces.texts):
                 self._checked_id(item)
 
 
-def _of(rows: list[tuple[int, str, int, int, bool]]) -> list[PieceRow]:
+def _piece_rows(rows: list[tuple[int, str, int, int, bool]]) -> list[PieceRow]:
     return [PieceRow(*row) for row in rows]
 
 
-def _is_list(given: object) -> bool:
-    return hasattr(given, "__len__") and not isinstance(given, (str, bytes))
+def _is_list(value: object) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
 
 
-def _items(given: Any) -> list[Any]:
-    """What stands in a list or an array; a single item is one of one."""
-    if given is None or (isinstance(given, (str, bytes)) and not given):
+def _items(value: Any) -> list[Any]:
+    """The items of a list or an array, or a list of the single item."""
+    if value is None or (isinstance(value, (str, bytes)) and not value):
         return []
-    if hasattr(given, "tolist") and _is_list(given):
-        listed: list[Any] = given.tolist()
-        return listed
-    return list(given) if _is_list(given) else [given]
+    if hasattr(value, "tolist") and _is_list(value):
+        items: list[Any] = value.tolist()
+        return items
+    return list(value) if _is_list(value) else [value]
 
 
-def _of_pieces(items: list[Any]) -> bool:
+def _are_pieces(items: list[Any]) -> bool:
     return any(isinstance(item, (str, bytes)) for item in items[:1])
 
 

@@ -1,6 +1,6 @@
-"""From rows of pieces to what a caller asked for: ids, pieces, arrays, messages.
+"""Converts rows of pieces to the result of a call: ids, pieces, arrays, messages.
 
-Look here for the forms of a result, and for texts that are given as bytes.
+Look here for the forms of a result, and for texts that are bytes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,22 @@ from jeton.interop.sentencepiece.texts import (
     NBestSentencePieceText,
     SentencePiece,
     SentencePieceText,
-    byte_places,
+    byte_positions,
 )
 
 if TYPE_CHECKING:
     from jeton._core import SentencePieceReader
 
-__all__ = ["FORMS", "InputText", "PieceRow", "decoded", "encoded", "form_of", "nbest", "scored"]
+__all__ = [
+    "FORMS",
+    "InputText",
+    "PieceRow",
+    "decoded_as",
+    "encoded_as",
+    "form_of",
+    "nbest_as",
+    "scored_as",
+]
 
 FORMS: Final[tuple[object, ...]] = (
     int,
@@ -31,22 +40,22 @@ FORMS: Final[tuple[object, ...]] = (
     "serialized_proto",
     "immutable_proto",
 )
-"""What encoding can give."""
+"""The forms of encoded texts."""
 
 _MESSAGES: Final = ("proto", "serialized_proto", "immutable_proto")
 
 
 def form_of(out_type: object, return_type: object, default: object) -> object:
-    """The form that these two names of one argument ask for."""
+    """The form, from the two names of the argument."""
     if out_type is not None and return_type is not None:
-        raise ArgumentError("out_type and return_type are two names of one argument; give one")
+        raise ArgumentError("out_type and return_type are the same argument; give one")
     form = return_type if out_type is None else out_type
     form = default if form is None else form
     if form not in FORMS:
         listed = ", ".join(
             form.__name__ if isinstance(form, type) else repr(form) for form in FORMS
         )
-        raise ArgumentError(f"out_type={form!r} is none of {listed}")
+        raise ArgumentError(f"out_type={form!r} is not one of {listed}")
     return form
 
 
@@ -60,28 +69,34 @@ class PieceRow:
     end: int
     has_surface: bool
     surface: str | None = None
-    """What it became in decoding; `None` where it is what stands there."""
+    """Its decoded text; `None` if that is the text from `begin` to `end`."""
 
 
 class InputText:
-    """A text that was given, as `str` or as bytes of UTF-8.
+    """A text argument, a `str` or bytes of UTF-8.
 
-    What is no UTF-8 is as a U+FFFD for each of its bytes, and is itself again in surfaces.
+    Each byte that is not UTF-8 is read as a U+FFFD, and is the byte itself in surfaces. A surrogate
+    pair in a `str` is read as its character, a lone surrogate as a U+FFFD.
     """
 
     __slots__ = ("is_bytes", "text")
 
-    def __init__(self, given: object) -> None:
-        self.is_bytes = isinstance(given, bytes)
-        if isinstance(given, bytes):
-            self.text = given.decode("utf-8", "surrogateescape")
-        elif isinstance(given, str):
-            self.text = given if given.isascii() else _mended(given)
+    def __init__(self, value: object) -> None:
+        self.is_bytes = isinstance(value, bytes)
+        if isinstance(value, bytes):
+            self.text = value.decode("utf-8", "surrogateescape")
+        elif isinstance(value, str):
+            self.text = value
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                utf16 = value.encode("utf-16", "surrogatepass")
+                self.text = utf16.decode("utf-16", "replace")
         else:
-            raise ArgumentTypeError(f"a text must be a str or bytes, not {type(given).__name__}")
+            raise ArgumentTypeError(f"a text must be a str or bytes, not {type(value).__name__}")
 
-    def normalized(self, reader: SentencePieceReader, with_offsets: bool) -> Any:
-        """The text as normalized, with where each character or byte of it comes from on request."""
+    def normalize(self, reader: SentencePieceReader, with_offsets: bool) -> Any:
+        """The normalized text; on request with the source position of each character or byte."""
         text, places = reader.normalize(self.text)
         if not self.is_bytes:
             return (text, places or [0]) if with_offsets else text
@@ -89,7 +104,7 @@ class InputText:
             return text.encode()
         if not places:
             return b"", []
-        before = byte_places(self.text)
+        before = byte_positions(self.text)
         offsets = [
             before[place]
             for character, place in zip(text, places, strict=False)
@@ -98,22 +113,13 @@ class InputText:
         return text.encode(), [*offsets, before[places[-1]]]
 
 
-def _mended(text: str) -> str:
-    """A text without surrogates: pairs are the characters that they spell, others U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def encoded(
-    given: InputText,
-    items: list[Any],
+def encoded_as(
     form: object,
+    source: InputText,
+    items: list[Any],
     return_bytes: bool | None = None,
 ) -> Any:
-    """Rows (or ids, for an array of these) in the form that was asked for."""
+    """Rows (or, for an array, ids) of an encoded text in one of the forms."""
     if form is int:
         return [row.id for row in items]
     if form is str:
@@ -124,20 +130,20 @@ def encoded(
         import numpy as np
 
         ids = np.array([row.id if isinstance(row, PieceRow) else row for row in items], np.int32)
-        # As sentencepiece's, it cannot be written to.
+        # Read-only, like sentencepiece's.
         ids.flags.writeable = False
         return ids.view()
     if form == "offset_mapping":
-        as_bytes = given.is_bytes if return_bytes is None else return_bytes
-        return _mapping(given.text, items, as_bytes)
-    message = _message(given, items, in_bytes=form != "immutable_proto")
+        as_bytes = source.is_bytes if return_bytes is None else return_bytes
+        return _mapping(source.text, items, as_bytes)
+    message = _message(source, items, in_bytes=form != "immutable_proto")
     return message.SerializeAsString() if form == "serialized_proto" else message
 
 
-def decoded(text: str, rows: list[PieceRow], form: object, as_bytes: bool) -> Any:
-    """A decoded text with what each piece became, in the form that was asked for.
+def decoded_as(form: object, text: str, rows: list[PieceRow], as_bytes: bool) -> Any:
+    """A decoded text, with the text of each piece, in one of the forms.
 
-    Places are those in the surfaces joined, which the model may normalize at last.
+    Positions are in the joined surfaces, which the model may still normalize to give the text.
     """
     joined = InputText("".join(row.surface or "" for row in rows))
     if form == "offset_mapping":
@@ -147,28 +153,28 @@ def decoded(text: str, rows: list[PieceRow], form: object, as_bytes: bool) -> An
     return message.SerializeAsString() if form == "serialized_proto" else message
 
 
-def nbest(given: InputText, paths: list[tuple[list[PieceRow], float]], form: object) -> Any:
-    """Segmentations in the form that was asked for, with scores in messages alone."""
+def nbest_as(form: object, source: InputText, paths: list[tuple[list[PieceRow], float]]) -> Any:
+    """Segmentations in one of the forms; only messages have scores."""
     if form == "offset_mapping":
         raise ArgumentError("return_type='offset_mapping' is for one segmentation")
     if form in _MESSAGES:
-        return _nbest_message(given, paths, form)
-    return [encoded(given, rows, form) for rows, _ in paths]
+        return _nbest_message(form, source, paths)
+    return [encoded_as(form, source, rows) for rows, _ in paths]
 
 
-def scored(given: InputText, paths: list[tuple[list[PieceRow], float]], form: object) -> Any:
-    """Segmentations with their scores in the form that was asked for."""
+def scored_as(form: object, source: InputText, paths: list[tuple[list[PieceRow], float]]) -> Any:
+    """Segmentations with their scores in one of the forms."""
     if form in _MESSAGES:
-        return _nbest_message(given, paths, form)
-    return [(encoded(given, rows, form), score) for rows, score in paths]
+        return _nbest_message(form, source, paths)
+    return [(encoded_as(form, source, rows), score) for rows, score in paths]
 
 
 def _nbest_message(
-    given: InputText, paths: list[tuple[list[PieceRow], float]], form: object
-) -> Any:
+    form: object, source: InputText, paths: list[tuple[list[PieceRow], float]]
+) -> bytes | NBestSentencePieceText:
     texts = (
         replace(
-            _message(given, rows, in_bytes=form != "immutable_proto"), score=score, _has_score=True
+            _message(source, rows, in_bytes=form != "immutable_proto"), score=score, _has_score=True
         )
         for rows, score in paths
     )
@@ -176,9 +182,9 @@ def _nbest_message(
     return message.SerializeAsString() if form == "serialized_proto" else message
 
 
-def _message(given: InputText, rows: list[PieceRow], *, in_bytes: bool) -> SentencePieceText:
-    text = given.text
-    before = byte_places(text) if in_bytes or given.is_bytes else range(len(text) + 1)
+def _message(source: InputText, rows: list[PieceRow], *, in_bytes: bool) -> SentencePieceText:
+    text = source.text
+    before = byte_positions(text) if in_bytes or source.is_bytes else range(len(text) + 1)
     return SentencePieceText(
         text,
         tuple(
@@ -202,7 +208,7 @@ def _surface(row: PieceRow, text: str) -> str:
 
 
 def _mapping(text: str, rows: list[PieceRow], as_bytes: bool) -> dict[str, Any]:
-    before = byte_places(text) if as_bytes else range(len(text) + 1)
+    before = byte_positions(text) if as_bytes else range(len(text) + 1)
     return {
         "ids": [row.id for row in rows],
         "pieces": [row.piece.encode() if as_bytes else row.piece for row in rows],

@@ -1,7 +1,7 @@
-"""A text in pieces, as values: what `out_type="proto"`, `"immutable_proto"` and the like give.
+"""Encoded texts as objects: the results of `out_type="proto"`, `"immutable_proto"` and the like.
 
-Look here for the attributes, which are those of sentencepiece's messages, and for the bytes of such
-a message, which sentencepiece reads.
+Look here for their attributes, which are those of sentencepiece's messages, and for the bytes of
+such a message, which sentencepiece can read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from jeton.interop.sentencepiece.wire import chunk, number
 
-__all__ = ["NBestSentencePieceText", "SentencePiece", "SentencePieceText", "byte_places"]
+__all__ = ["NBestSentencePieceText", "SentencePiece", "SentencePieceText", "byte_positions"]
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class SentencePiece:
     """A piece of a text.
 
     Attributes:
-        piece: How it is spelled; of an unknown piece, its text.
+        piece: Its spelling; for an unknown piece, its text.
         id: Its id.
-        surface: What stands there in the text, or what it becomes in decoded text.
+        surface: The part of the text that it covers, or its decoded text.
         begin: Where that begins: in characters, or in bytes with `"proto"`.
         end: Where that ends.
     """
@@ -48,7 +48,7 @@ class SentencePiece:
         return b"".join(
             (
                 chunk(1, _bytes(self.piece)),
-                # Protocol buffers write negative numbers in 64 bits; ids have 32.
+                # Protocol buffers write negative numbers with 64 bits; ids have 32.
                 number(2, self.id & 0xFFFFFFFF),
                 chunk(3, _bytes(self.surface)) if self._has_surface else b"",
                 number(4, self.begin),
@@ -59,18 +59,18 @@ class SentencePiece:
 
 @dataclass(frozen=True)
 class SentencePieceText:
-    """A text in pieces.
+    """A text with its pieces.
 
     Attributes:
         text: The text.
         pieces: Its pieces.
-        score: The score of the segmentation, where it is one of several; otherwise 0.
+        score: The score of the segmentation if it is one of several; otherwise 0.
 
     Example:
         >>> import jeton
         >>> tok = jeton.UnigramTrainer(12).train(["low lower lowest"] * 9)
-        >>> told = tok.as_sentencepiece().encode("lower", out_type="immutable_proto")
-        >>> [(piece.piece, piece.surface, piece.begin, piece.end) for piece in told.pieces]
+        >>> lower = tok.as_sentencepiece().encode("lower", out_type="immutable_proto")
+        >>> [(piece.piece, piece.surface, piece.begin, piece.end) for piece in lower.pieces]
         [('▁low', 'low', 0, 3), ('e', 'e', 3, 4), ('r', 'r', 4, 5)]
     """
 
@@ -114,13 +114,13 @@ class NBestSentencePieceText:
     SerializeToString = SerializeAsString
 
 
-def byte_places(text: str) -> list[int] | range:
-    """For each character of a text, and for its end, how many bytes stand before it."""
+def byte_positions(text: str) -> list[int] | range:
+    """For each character of a text, and for its end, the number of bytes before it."""
     if text.isascii():
         return range(len(text) + 1)
     return list(accumulate((len(_bytes(character)) for character in text), initial=0))
 
 
 def _bytes(text: str) -> bytes:
-    """UTF-8; what was no UTF-8 when it was given as bytes is as it was."""
+    """UTF-8; bytes of the argument that were not UTF-8 are unchanged."""
     return text.encode("utf-8", "surrogateescape")

@@ -1,6 +1,6 @@
-"""Protocol buffers' bytes: the fields of a message, written and read.
+"""Reads and writes the fields of protocol buffers.
 
-Look here for how the few messages of sentencepiece are kept without protobuf.
+Look here for how the few messages of sentencepiece work without protobuf.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def chunk(field: int, data: bytes) -> bytes:
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a message, in their order: each by its number, as a whole number or as bytes.
+    """The fields of a message in order: the number of each, and its value as an int or bytes.
 
     Raises:
-        FormatError: It is no message, or is cut short.
+        FormatError: It is not a message, or is truncated.
     """
     at = 0
 
@@ -40,7 +40,7 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
             shift += 7
             if byte < 0x80:
                 return value
-        raise FormatError(f"no message of protocol buffers: it breaks off at byte {at}")
+        raise FormatError(f"not a message of protocol buffers: truncated at byte {at}")
 
     while at < len(message):
         key = varint()
@@ -50,15 +50,15 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
             continue
         size = {1: 8, 5: 4}.get(kind, -1) if kind != 2 else varint()
         if not 0 <= size <= len(message) - at:
-            raise FormatError(f"no message of protocol buffers: it breaks off at byte {at}")
+            raise FormatError(f"not a message of protocol buffers: truncated at byte {at}")
         yield field, message[at : at + size]
         at += size
 
 
 def _varint(value: int) -> bytes:
-    written = bytearray()
+    result = bytearray()
     while value >= 0x80:
-        written.append(value & 0x7F | 0x80)
+        result.append(value & 0x7F | 0x80)
         value >>= 7
-    written.append(value)
-    return bytes(written)
+    result.append(value)
+    return bytes(result)

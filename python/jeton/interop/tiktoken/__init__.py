@@ -1,4 +1,4 @@
-"""tiktoken's `Encoding` over a tokenizer, and which tokenizers can be one."""
+"""tiktoken's `Encoding` for a jeton tokenizer, and which tokenizers can have one."""
 
 from __future__ import annotations
 

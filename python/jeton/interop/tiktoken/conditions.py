@@ -1,4 +1,4 @@
-"""Which tokenizers can speak tiktoken's interface, and which expression cuts their text."""
+"""Which tokenizers can have tiktoken's interface, and which expression splits their text."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 __all__ = ["pattern_of", "refuse_others"]
 
-_IN_TEXT: Final = sorted({*range(256)} - {0xC0, 0xC1, *range(0xF5, 256)})
-"""The bytes that text may hold."""
+_BYTES_OF_TEXT: Final = sorted({*range(256)} - {0xC0, 0xC1, *range(0xF5, 256)})
+"""The bytes that occur in UTF-8."""
 
 
 def refuse_others(tokenizer: BaseTokenizer) -> None:
-    """Refuses a tokenizer that cannot speak it.
+    """Raises for a tokenizer that cannot have tiktoken's interface.
 
     Raises:
-        UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
+        UnsupportedError: It is not a byte-level BPE, or changes text when encoding or decoding.
     """
     why = None
     if not tokenizer._core.has_raw_tokens:
         why = "its model is not a BPE over bytes"
-    elif any(tokenizer._core.bytes_to_id(bytes([byte])) is None for byte in _IN_TEXT):
+    elif any(tokenizer._core.bytes_to_id(bytes([byte])) is None for byte in _BYTES_OF_TEXT):
         why = "it has no token for some byte"
     elif tokenizer.normalizer is not None:
         why = "it normalizes text"
@@ -35,14 +35,14 @@ def refuse_others(tokenizer: BaseTokenizer) -> None:
     elif any(not token.special for token in tokenizer.added_tokens):
         why = "it has added tokens that are not special"
     if why:
-        raise UnsupportedError(f"this tokenizer cannot speak tiktoken's interface: {why}")
+        raise UnsupportedError(f"this tokenizer cannot have tiktoken's interface: {why}")
 
 
 def pattern_of(tokenizer: BaseTokenizer) -> str:
-    """The expression that cuts text.
+    """The expression that splits text.
 
     Raises:
-        UnsupportedError: No single one does.
+        UnsupportedError: There is no single one.
     """
     stages: list[object] = [tokenizer.pre_tokenizer]
     if isinstance(stages[0], pre_tokenizers.Sequence):
@@ -55,6 +55,6 @@ def pattern_of(tokenizer: BaseTokenizer) -> str:
         case [pre_tokenizers.Matches(Regex(source)) | pre_tokenizers.Split(Regex(source))]:
             return source
         case [pre_tokenizers.ByteLevel(use_regex=True)]:
-            published = {name: sources for name, _, _, sources in _core.named_patterns()}
-            return published["gpt2"][0]
-    raise UnsupportedError("no single pattern says how this tokenizer cuts text")
+            patterns = {name: sources for name, _, _, sources in _core.named_patterns()}
+            return patterns["gpt2"][0]
+    raise UnsupportedError("no single pattern describes how this tokenizer splits text")

@@ -1,6 +1,6 @@
-"""`tiktoken.Encoding`, spoken by a jeton tokenizer: for code that already calls that interface.
+"""The interface of `tiktoken.Encoding` for a jeton tokenizer, for code that already uses it.
 
-Look here for what `Tokenizer.as_tiktoken()` and `jeton.tiktoken.get_encoding()` give.
+Look here for the result of `Tokenizer.as_tiktoken()` and `jeton.tiktoken.get_encoding()`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
+from jeton.argument_types import SpecialPolicy
 from jeton.arguments import check_text
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, UnknownTokenError
@@ -30,23 +31,24 @@ _Result = TypeVar("_Result")
 
 
 class Encoding:
-    r"""A byte-level tokenizer under the interface of `tiktoken.Encoding`.
+    r"""A byte-level tokenizer with the interface of `tiktoken.Encoding`.
 
     Differences from tiktoken: batches use all cores whatever `num_threads` says; of special tokens
-    that begin at one place the longest wins, where tiktoken leaves it to chance; `encode_to_numpy`
-    takes text with lone surrogates as `encode` does; completions come in the order of their ids.
+    that begin at the same position the longest wins, where tiktoken leaves it to chance;
+    `encode_to_numpy` accepts text with lone surrogates as `encode` does; completions are sorted by
+    their ids.
 
     Args:
-        name: What the encoding is called.
-        pat_str: How text is cut: an expression whose matches are the pieces.
-        mergeable_ranks: Tokens with their ids, which say how early each is merged; all 256 bytes
-            must be among them.
+        name: The name of the encoding.
+        pat_str: An expression whose matches are the pieces of a text.
+        mergeable_ranks: Tokens with their ids, which are also the order of the merges; all 256
+            bytes must be among them.
         special_tokens: Special tokens with their ids.
-        explicit_n_vocab: How many tokens there must be.
+        explicit_n_vocab: The expected number of tokens.
 
     Raises:
-        FormatError: Ranks that contradict each other or lack a byte; an expression that is none.
-        ArgumentError: Not as many tokens as `explicit_n_vocab` says, or not with the ids below it.
+        FormatError: Ranks contradict each other or lack a byte; the expression is invalid.
+        ArgumentError: There are not `explicit_n_vocab` tokens, or their ids are not all below it.
 
     Example:
         >>> import jeton
@@ -89,10 +91,10 @@ class Encoding:
 
     @classmethod
     def of_tokenizer(cls, tokenizer: BaseTokenizer, name: str) -> Encoding:
-        """The encoding that a tokenizer is.
+        """The encoding of a tokenizer.
 
         Raises:
-            UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
+            UnsupportedError: It is not a byte-level BPE, or changes text when encoding or decoding.
         """
         encoding = cls.__new__(cls)
         encoding._set(tokenizer, name)
@@ -113,7 +115,7 @@ class Encoding:
     # Encoding
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The ids of a text, special tokens in it being text."""
+        """The ids of a text, in which special tokens are ordinary text."""
         return self._tokenizer.encode(text)
 
     def encode(
@@ -127,12 +129,12 @@ class Encoding:
 
         Args:
             text: The text.
-            allowed_special: The special tokens that stand for themselves.
+            allowed_special: The special tokens to encode to their own ids.
             disallowed_special: The texts that are an error; by default all special tokens that are
                 not allowed. With `()`, they are text like any other.
 
         Raises:
-            ValueError: Something disallowed stands in the text.
+            ValueError: The text contains a disallowed one.
         """
         special = self._policy(text, allowed_special, disallowed_special)
         return self._tokenizer.encode(text, special=special)
@@ -164,10 +166,10 @@ class Encoding:
         """As `encode`, of many texts."""
         _check_threads(num_threads)
         texts = list(text)
-        special: Any = self._allowed(allowed_special)
-        search = self._search(allowed_special, disallowed_special)
+        special = self._allowed(allowed_special)
+        check = self._check(allowed_special, disallowed_special)
         for item in texts:
-            search(item)
+            check(item)
         return self._tokenizer.encode_batch(texts, special=special).tolist()
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -186,10 +188,10 @@ class Encoding:
         allowed_special: Literal["all"] | AbstractSet[str] = _NOTHING,
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> tuple[list[int], list[list[int]]]:
-        """The ids that more text cannot change, and what may stand for the rest of the text.
+        """The ids that more text cannot change, and possible ids for the rest of the text.
 
         Returns:
-            The stable ids, and all rows of ids that may follow when the text goes on: the bytes
+            The stable ids, and all lists of ids that may follow if the text continues: the bytes
             of each begin with the rest of the text.
         """
         special = self._policy(text, allowed_special, disallowed_special)
@@ -197,8 +199,8 @@ class Encoding:
         rest = self.decode_bytes(unstable)
         return ids, sorted(map(list, self._completions(rest))) if rest else []
 
-    def _split_unstable(self, text: str, special: Any) -> tuple[list[int], list[int]]:
-        """The ids of a text, cut where its last piece begins."""
+    def _split_unstable(self, text: str, special: SpecialPolicy) -> tuple[list[int], list[int]]:
+        """The ids of a text, split where its last piece begins."""
         encoding = self._tokenizer.encode_with_spans(text, special=special)
         ids = encoding.ids
         if not ids or ids[-1] in self._special_token_values:
@@ -207,7 +209,7 @@ class Encoding:
         start = len(ids)
         while start and encoding.word_ids[start - 1] == last_word:
             start -= 1
-        # White space that follows may be cut in another way with what comes before it.
+        # White space at the end may be split in another way together with the pieces before it.
         if self._is_space(ids[start]):
             while start and self._is_space(ids[start - 1]):
                 start -= 1
@@ -219,21 +221,21 @@ class Encoding:
         ).strip(b" \n\t")
 
     def _completions(self, rest: bytes) -> set[tuple[int, ...]]:
-        """All rows of ids that text beginning with `rest` may begin with."""
+        """All lists of ids that text beginning with `rest` may begin with."""
         completions: set[tuple[int, ...]] = {
-            (self._mergeable_ranks[token],) for token in self._beginning_with(rest)
+            (self._mergeable_ranks[token],) for token in self._tokens_with_prefix(rest)
         }
         for cut in range(1, len(rest)):
-            for token in self._beginning_with(rest[cut:]):
+            for token in self._tokens_with_prefix(rest[cut:]):
                 completions.add(self._first_ids(rest[:cut] + token, len(rest)))
-        # A pattern may hold the last white space back for the word after it.
+        # A pattern may leave the last white space to the next word.
         last = _last_character(rest)
         if len(last) < len(rest) and last.decode("utf-8", "replace").isspace():
             before = rest[: len(rest) - len(last)]
-            completions.add((*self._merged(before), *self._merged(last)))
+            completions.add((*self._merge(before), *self._merge(last)))
         return completions
 
-    def _beginning_with(self, prefix: bytes) -> Iterator[bytes]:
+    def _tokens_with_prefix(self, prefix: bytes) -> Iterator[bytes]:
         """The mergeable tokens that begin with `prefix`."""
         tokens = self._sorted_tokens
         start = bisect_left(tokens, prefix)
@@ -242,17 +244,17 @@ class Encoding:
         )
 
     def _first_ids(self, data: bytes, length: int) -> tuple[int, ...]:
-        """The ids that the first `length` bytes of `data` lie in."""
+        """The ids that cover the first `length` bytes of `data`."""
         try:
             ids = self.encode_ordinary(data.decode())
         except UnicodeDecodeError:
-            ids = self._merged(data)
-        covered = itertools.accumulate(len(self._tokenizer.token_spelling(id)) for id in ids)
-        count = next((n for n, size in enumerate(covered, 1) if size >= length), len(ids))
+            ids = self._merge(data)
+        ends = itertools.accumulate(len(self._tokenizer.token_spelling(id)) for id in ids)
+        count = next((n for n, end in enumerate(ends, 1) if end >= length), len(ids))
         return tuple(ids[:count])
 
-    def _merged(self, data: bytes) -> list[int]:
-        """The ids that merging makes of bytes, which is not asked to make a token of them all."""
+    def _merge(self, data: bytes) -> list[int]:
+        """The ids of bytes after all merges, even if the bytes together are a token."""
         if data not in self._mergeable_ranks or len(data) == 1:
             return self._encode_single_piece(data)
         parts = [data[i : i + 1] for i in range(len(data))]
@@ -274,7 +276,7 @@ class Encoding:
         """The bytes of ids.
 
         Raises:
-            KeyError: An id stands for no token.
+            KeyError: An id belongs to no token.
         """
         return _in_range(lambda: self._tokenizer.decode_bytes(tokens))
 
@@ -286,7 +288,7 @@ class Encoding:
         """The bytes of a token, special or not.
 
         Raises:
-            KeyError: The id stands for no token.
+            KeyError: The id belongs to no token.
         """
         return _in_range(lambda: self._tokenizer.token_spelling(token))
 
@@ -295,7 +297,7 @@ class Encoding:
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
-        """The text of ids, and the character that each token begins in.
+        """The text of ids, and the position of the character in which each token begins.
 
         Raises:
             UnicodeDecodeError: The bytes are not UTF-8.
@@ -314,7 +316,7 @@ class Encoding:
         """As `decode`, of many rows."""
         _check_threads(num_threads)
         if errors not in ("replace", "strict", "ignore"):
-            # As in tiktoken, the name of a handler matters only where there is something to handle.
+            # As in tiktoken, an unknown handler is an error only if there is something to handle.
             return [self.decode(tokens, errors) for tokens in batch]
         return _in_range(lambda: self._tokenizer.decode_batch(batch, errors=errors))
 
@@ -325,7 +327,7 @@ class Encoding:
         _check_threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
-    # What is in it
+    # The vocabulary
 
     def token_byte_values(self) -> list[bytes]:
         """The bytes of all tokens that are not special, sorted."""
@@ -371,10 +373,10 @@ class Encoding:
     def _pat_str(self) -> str:
         return pattern_of(self._tokenizer)
 
-    # What tiktoken keeps private, and code calls all the same
+    # Private in tiktoken, but used by other code
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
-        """The ids of bytes that the pattern does not cut."""
+        """The ids of bytes, without splitting them by the pattern."""
         piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         return self._tokenizer._core.encode_piece(piece)
 
@@ -383,7 +385,7 @@ class Encoding:
         return self.encode_ordinary(text)
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        """The ids of bytes that need not be UTF-8: what is not is part of the last piece."""
+        """The ids of any bytes: from the first byte on that is not UTF-8, all are one piece."""
         try:
             return self.encode_ordinary(text.decode())
         except UnicodeDecodeError as error:
@@ -402,41 +404,40 @@ class Encoding:
         text: str,
         allowed: Literal["all"] | AbstractSet[str],
         disallowed: Literal["all"] | Collection[str],
-    ) -> Any:
-        """`special=` for jeton, after a search for what is disallowed."""
-        self._search(allowed, disallowed)(text)
+    ) -> SpecialPolicy:
+        """`special=` for jeton, after a check for disallowed texts."""
+        self._check(allowed, disallowed)(text)
         return self._allowed(allowed)
 
-    def _allowed(self, allowed: Literal["all"] | AbstractSet[str]) -> Any:
+    def _allowed(self, allowed: Literal["all"] | AbstractSet[str]) -> SpecialPolicy:
         if allowed == "all":
             return "allow"
-        # A name that is no special token allows nothing.
+        # A name that is not a special token has no effect.
         return self.special_tokens_set.intersection(allowed) or "ignore"
 
-    def _search(
+    def _check(
         self,
         allowed: Literal["all"] | AbstractSet[str],
         disallowed: Literal["all"] | Collection[str],
     ) -> Callable[[str], None]:
-        """What raises an error where something disallowed stands in a text."""
+        """A function that raises if a text contains a disallowed one."""
         if disallowed == "all":
-            allowed_set: Any = self.special_tokens_set if allowed == "all" else allowed
-            disallowed = self.special_tokens_set - allowed_set
+            disallowed = set() if allowed == "all" else self.special_tokens_set - allowed
         if not disallowed:
             return lambda text: None
         pattern = _any_of(frozenset(disallowed))
 
-        def search(text: str) -> None:
-            if found := pattern.search(text):
-                token = found.group()
+        def check(text: str) -> None:
+            if match := pattern.search(text):
+                token = match.group()
                 raise ValueError(
-                    f"the disallowed special token {token!r} stands in the text. To encode it as "
+                    f"the text contains the disallowed special token {token!r}. To encode it as "
                     f"that token, pass allowed_special={{{token!r}}}; to encode it as text, pass "
                     f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}), or "
                     "disallowed_special=() for all special tokens"
                 )
 
-        return search
+        return check
 
 
 TiktokenEncoding = Encoding
@@ -453,7 +454,7 @@ def _check_threads(num_threads: int) -> None:
 
 
 def _in_range(decode: Callable[[], _Result]) -> _Result:
-    """Decodes; an int that no id can be is an `OverflowError`, as in tiktoken."""
+    """Decodes; an int outside the range of ids is an `OverflowError`, as in tiktoken."""
     try:
         return decode()
     except UnknownTokenError:
@@ -468,7 +469,7 @@ def _continues(byte: int) -> bool:
 
 
 def _last_character(data: bytes) -> bytes:
-    """The bytes of the last character, or the last byte where that ends none."""
+    """The bytes of the last character, or the last byte if no character ends there."""
     for length in range(1, min(4, len(data)) + 1):
         tail = data[-length:]
         try:

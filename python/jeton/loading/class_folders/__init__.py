@@ -1,7 +1,7 @@
-"""Loads folders without a `tokenizer.json`, as the class that their configuration names does.
+"""Loads folders without a `tokenizer.json`, as the class named in their configuration does.
 
-`classes.py` lists the known classes. Each builds what transformers' Python class builds, or what
-`AutoTokenizer` does where there is none. An unknown class is an error that names it.
+`classes.py` lists the known classes. Each builds the stages of transformers' Python class, or
+those of `AutoTokenizer` if there is none. An unknown class is an error that names it.
 """
 
 from jeton.loading.class_folders.classes import CLASSES

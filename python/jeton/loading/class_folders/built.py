@@ -10,22 +10,22 @@ import jeton._core as _core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.loading.class_folders.configuration import Configuration, Token
 
-__all__ = ["Builder", "Built", "Frame", "KnownClass", "named_expression", "template"]
+__all__ = ["Builder", "ClassStages", "Frame", "KnownClass", "named_expression", "template"]
 
 Frame: TypeAlias = Callable[[Mapping[str, tuple[str, int]]], "post_processors.PostProcessor | None"]
-"""Makes the post-processor from the tokens by name or role, each with its id."""
+"""Returns the post-processor for the tokens by name or role, each with its id."""
 
 
 @dataclass(frozen=True)
-class Built:
+class ClassStages:
     """The stages that a class builds, without its added tokens."""
 
     model: models.Model | Callable[[Collection[int]], models.Model]
-    """The model, or what makes it from the ids of the added tokens."""
+    """The model, or a function that builds it from the ids of the added tokens."""
     ids: Mapping[str, int]
-    """The vocabulary, as the class spells it."""
+    """The vocabulary, in the spelling of the class."""
     size: int
-    """How many tokens the class counts, which is the first id for new ones."""
+    """The number of tokens by the class's count, which is the first id for new ones."""
     normalizer: normalizers.Normalizer | None = None
     pre_tokenizer: pre_tokenizers.PreTokenizer | None = None
     decoder: decoders.Decoder | None = None
@@ -35,17 +35,17 @@ class Built:
     further: Sequence[str] = ()
     """Special tokens that the class adds last, such as language codes."""
     warnings: Sequence[str] = ()
-    """What of the class these stages do not do."""
+    """Differences between these stages and the class."""
     finds_normalized: bool = False
-    """Whether added tokens in lower case that are not special are found in text of any case."""
+    """Whether lower-case added tokens that are not special are matched in text of any case."""
 
 
-Builder: TypeAlias = Callable[[Configuration, "KnownClass"], Built]
+Builder: TypeAlias = Callable[[Configuration, "KnownClass"], ClassStages]
 
 
 @dataclass(frozen=True)
 class KnownClass:
-    """What a class builds, and its default tokens."""
+    """The builder of a class, and its default tokens."""
 
     build: Builder
     roles: Mapping[str, Token | None] = field(default_factory=dict)
@@ -53,8 +53,7 @@ class KnownClass:
     further: tuple[str, ...] = ()
     """The special tokens without a role, unless the files list some."""
     unsaid: Mapping[str, str] = field(default_factory=dict)
-    """Flags that transformers 4 takes as true where the files do not say them, and 5 as false; each
-    with what is then put where."""
+    """Flags that are true by default in transformers 4 and false in 5; each with what it adds."""
 
 
 def template(single: str, pair: str) -> Frame:
@@ -64,7 +63,7 @@ def template(single: str, pair: str) -> Frame:
     """
 
     def frame(tokens: Mapping[str, tuple[str, int]]) -> post_processors.PostProcessor | None:
-        rows, spelled = [], {}
+        rows, ids = [], {}
         for text in (single, pair):
             row = []
             for item in text.split():
@@ -72,16 +71,15 @@ def template(single: str, pair: str) -> Frame:
                 name, type_id = (item[:-2], 1) if item.endswith(":1") else (item, 0)
                 if name in tokens:
                     content, id = tokens[name]
-                    spelled[content] = id
+                    ids[content] = id
                     row.append(post_processors.TemplatePiece(content, type_id))
                 elif name in ("$A", "$B"):
                     row.append(post_processors.TemplatePiece(name, type_id))
             rows.append(tuple(row))
-        if not spelled:
+        if not ids:
             return None
         special = (
-            post_processors.TemplateToken(content, (id,), (content,))
-            for content, id in spelled.items()
+            post_processors.TemplateToken(content, (id,), (content,)) for content, id in ids.items()
         )
         return post_processors.TemplateProcessing(rows[0], rows[1], tuple(special))
 
@@ -90,5 +88,5 @@ def template(single: str, pair: str) -> Frame:
 
 def named_expression(name: str) -> str:
     """The regular expression of a named pattern that has one."""
-    [expression] = next(it for known, _, _, it in _core.named_patterns() if known == name)
+    [expression] = next(it for pattern, _, _, it in _core.named_patterns() if pattern == name)
     return expression

@@ -1,6 +1,6 @@
-"""The known classes, each with the tokens that it has unless a folder names others.
+"""The known classes, each with its default tokens.
 
-To add a class, write its builder in the module for its kind of vocabulary, beside this one.
+To add a class, write its builder in the module for its kind of vocabulary, in this folder.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SEPARATED: Mapping[str, str | None] = {
 
 CLASSES: Mapping[str, KnownClass] = {
     "Llama": KnownClass(
-        pieces.llama, _LLAMA, unsaid={**_FIRST, "legacy": "a space behind special tokens in text"}
+        pieces.llama, _LLAMA, unsaid={**_FIRST, "legacy": "a space after special tokens in text"}
     ),
     "CodeLlama": KnownClass(pieces.code_llama, _LLAMA),
     "Gemma": KnownClass(
@@ -157,4 +157,4 @@ _TYPES: Mapping[str, str] = {
 MODEL_TYPES: Mapping[str, str] = {
     model_type: name for name, listed in _TYPES.items() for model_type in listed.split()
 }
-"""The class for each `model_type` of `config.json`, where `tokenizer_config.json` names none."""
+"""The class for each `model_type` of `config.json`, if `tokenizer_config.json` names none."""

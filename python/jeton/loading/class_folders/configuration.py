@@ -1,6 +1,6 @@
 """The configuration files of a folder: the arguments of its class, and its added tokens.
 
-Look here for which file wins over another, as in transformers.
+Look here for which file takes precedence, as in transformers.
 """
 
 from __future__ import annotations
@@ -31,32 +31,33 @@ def _token(value: object, place: str, **flags: bool) -> Token:
     if isinstance(value, str):
         return {"content": value, **flags}
     if isinstance(value, dict) and isinstance(value.get("content"), str):
-        known = ("content", "lstrip", "rstrip", "single_word", "normalized", "special")
-        return {**flags, **{name: value[name] for name in known if name in value}}
+        fields = ("content", "lstrip", "rstrip", "single_word", "normalized", "special")
+        return {**flags, **{name: value[name] for name in fields if name in value}}
     raise FormatError(f"{place}: expected a token, found {value!r:.60}")
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What the JSON files of a folder say."""
+    """The contents of the JSON files of a folder."""
 
     folder: Path
     arguments: Mapping[str, Any]
-    """Those of the class, from its configuration and, where it counts, the special tokens map."""
+    """The arguments of the class, from its configuration and, if it counts, the special tokens
+    map."""
     listed: Mapping[int, Token]
     """The added tokens that the files list with ids."""
     name: str | None
-    """The class, without `Tokenizer` and `Fast` at its end; a type of model that is not known."""
+    """The class without `Tokenizer` and `Fast` at its end; or a model type that is not known."""
     named_by: str = ""
-    """What says that, as messages name it."""
+    """Where the name comes from, for messages."""
 
     @classmethod
     def of(cls, folder: Path, model_types: Mapping[str, str]) -> Configuration:
-        """What the files of a folder say.
+        """The configuration of a folder.
 
         Args:
-            folder: Where they are.
-            model_types: The class of each type of model, where a configuration names none.
+            folder: The folder.
+            model_types: The class of each model type, for a configuration that names no class.
         """
         beside = {
             name: files.read(folder / name)
@@ -69,7 +70,11 @@ class Configuration:
             arguments.update(json_object(beside, SPECIAL_TOKENS))
         name, named_by = config.get("tokenizer_class"), "the class"
         if name is None:
-            name = _class_in_own_code(config)
+            # A folder may bring code of its own, and name a class in it.
+            places = config.get("auto_map")
+            place = places.get("AutoTokenizer") if isinstance(places, dict) else places
+            names = [place] if isinstance(place, str) else place if isinstance(place, list) else []
+            name = next((it.rpartition(".")[2] for it in names if isinstance(it, str)), None)
         if name is None:
             named_by = f"the model_type of {_MODEL}"
             name = json_object(beside, _MODEL).get("model_type")
@@ -77,8 +82,8 @@ class Configuration:
         if name is not None:
             named_by = f"{named_by}, {name},"
             name = str(name).removesuffix("Fast").removesuffix("Tokenizer")
-        listed = _listed(config, json_object(beside, ADDED_TOKENS))
-        return cls(folder, arguments, listed, name, named_by)
+        tokens = _tokens_with_ids(config, json_object(beside, ADDED_TOKENS))
+        return cls(folder, arguments, tokens, name, named_by)
 
     def flag(self, name: str, default: bool) -> bool:
         """A boolean argument; `None` counts as absent."""
@@ -104,7 +109,7 @@ class Configuration:
         return value
 
     def role(self, role: str, defaults: Mapping[str, Token | None]) -> Token | None:
-        """The token of a role: that of the files, or else of the class."""
+        """The token of a role, from the files or else from the class."""
         name = f"{role}_token"
         default = defaults.get(role)
         if name not in self.arguments:
@@ -116,7 +121,7 @@ class Configuration:
         return _token(value, f"{CONFIG}: {name}", **flags)
 
     def further(self) -> list[Token]:
-        """The special tokens of the lists, which have no role."""
+        """The special tokens without a role, from the lists of the files."""
         lists = {name: self.arguments.get(name) for name in _LISTS}
         return [
             _token(it, f"{CONFIG}: {name}")
@@ -127,35 +132,35 @@ class Configuration:
 
     def with_names(self) -> list[Token]:
         """The special tokens with names of their own, such as `image_token`."""
-        named = self.arguments.get(_EXTRA)
-        if not isinstance(named, dict):
+        tokens = self.arguments.get(_EXTRA)
+        if not isinstance(tokens, dict):
             return []
-        return [_token(it, f"{CONFIG}: {_EXTRA}") for it in named.values()]
+        return [_token(it, f"{CONFIG}: {_EXTRA}") for it in tokens.values()]
 
     def lists_further(self) -> bool:
-        """Whether the files say which special tokens have no role."""
+        """Whether the files list the special tokens without a role."""
         return any(isinstance(self.arguments.get(name), list) for name in _LISTS)
 
     def file(self, *names: str) -> Path:
         """The first of these files that exists.
 
         Raises:
-            FormatError: None does.
+            FormatError: None of them exists.
         """
         for name in names:
             if (self.folder / name).is_file():
                 return self.folder / name
         raise FormatError(
-            f"{self.folder}: the class {self.name}Tokenizer needs {' or '.join(names)}, and there "
+            f"{self.folder}: the class {self.name}Tokenizer needs {' or '.join(names)}, but there "
             "is no such file"
         )
 
     def read(self, *names: str) -> bytes:
-        """The content of that file."""
+        """The content of the first of these files that exists."""
         return files.read(self.file(*names))
 
     def vocabulary(self, *names: str) -> dict[str, int]:
-        """The ids in that file, a JSON object from tokens to ids."""
+        """The ids in the first of these files that exists, a JSON object from tokens to ids."""
         path = self.file(*names)
         try:
             vocabulary = json.loads(files.read(path))
@@ -168,19 +173,13 @@ class Configuration:
         return vocabulary
 
     def refuse(self, what: str) -> UnsupportedError:
-        """The error for what no stage here does."""
+        """The error for a setting that no stage supports."""
         return UnsupportedError(f"{self.folder}: {self.name}Tokenizer: {what}")
 
 
-def _class_in_own_code(config: Mapping[str, Any]) -> str | None:
-    """The class of a folder that brings code of its own, if it names one."""
-    places = config.get("auto_map")
-    place = places.get("AutoTokenizer") if isinstance(places, dict) else places
-    names = [place] if isinstance(place, str) else place if isinstance(place, list) else []
-    return next((it.rpartition(".")[2] for it in names if isinstance(it, str)), None)
-
-
-def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, Token]:
+def _tokens_with_ids(
+    config: Mapping[str, Any], added_tokens: Mapping[str, Any]
+) -> dict[int, Token]:
     if "added_tokens_decoder" in config:
         decoder = config["added_tokens_decoder"]
         if not isinstance(decoder, dict):
@@ -188,16 +187,16 @@ def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, To
         tokens = {}
         for id, value in decoder.items():
             if not id.isdecimal():
-                raise FormatError(f"{CONFIG}: added_tokens_decoder: {id!r} is no id")
+                raise FormatError(f"{CONFIG}: added_tokens_decoder: {id!r} is not an id")
             tokens[int(id)] = _token(value, f"{CONFIG}: added_tokens_decoder: {id}")
         return tokens
     tokens = {}
-    for content, id in added.items():
+    for content, id in added_tokens.items():
         if not isinstance(id, int) or isinstance(id, bool) or id < 0:
             raise FormatError(f"{ADDED_TOKENS}: {content}: expected an id, found {id!r:.60}")
         if id in tokens:
             raise FormatError(
-                f"{ADDED_TOKENS}: {tokens[id]['content']!r} and {content!r} have one id, {id}"
+                f"{ADDED_TOKENS}: {tokens[id]['content']!r} and {content!r} have the same id, {id}"
             )
         tokens[id] = {"content": content}
     return tokens
@@ -205,7 +204,7 @@ def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, To
 
 @dataclass
 class AddedTokenIds:
-    """The added tokens, while they get their ids."""
+    """The added tokens, during the assignment of their ids."""
 
     size: int
     """How many tokens the vocabulary has."""
@@ -213,7 +212,7 @@ class AddedTokenIds:
     by_id: dict[int, Token] = field(default_factory=dict)
 
     def put(self, id: int, token: Token) -> None:
-        """Gives a token an id; it replaces an earlier token with that id."""
+        """Assigns an id to a token; it replaces an earlier token with that id."""
         self.by_id[id] = token
 
     def id(self, content: str) -> int | None:
@@ -224,7 +223,7 @@ class AddedTokenIds:
         return self.id_in_vocabulary.get(content)
 
     def add(self, tokens: Iterable[Token | None]) -> None:
-        """Adds the special tokens that are missing, with the vocabulary's id or a new one."""
+        """Adds the special tokens that are missing, with the id of the vocabulary or a new one."""
         present = {token["content"] for token in self.by_id.values()}
         next_id = max(self.size, len({*self.id_in_vocabulary, *present}))
         for token in tokens:
@@ -238,24 +237,23 @@ class AddedTokenIds:
                 id, next_id = next_id, next_id + 1
             self.put(id, {**token, "special": True})
 
-    def added(self, *, normalized: bool) -> list[AddedToken]:
-        """All of them, in the order of their ids.
+    def added_tokens(self, *, normalized: bool) -> list[AddedToken]:
+        """All added tokens, in the order of their ids.
 
         Args:
-            normalized: Whether the class finds lower-case ones that are not special in any case.
+            normalized: Whether the class matches lower-case tokens that are not special in text of
+                any case.
         """
         flags = ("special", "lstrip", "rstrip", "single_word")
         return [
             AddedToken(
                 token["content"],
                 id,
-                normalized=normalized and _is_found_in_lower_case(token),
+                normalized=normalized
+                and bool(token.get("normalized"))
+                and not token["special"]
+                and token["content"] == token["content"].lower(),
                 **{name: bool(token[name]) for name in flags if name in token},
             )
             for id, token in sorted(self.by_id.items())
         ]
-
-
-def _is_found_in_lower_case(token: Token) -> bool:
-    content: str = token["content"]
-    return bool(token.get("normalized")) and not token["special"] and content == content.lower()

@@ -9,36 +9,42 @@ from jeton.components import Regex, decoders, models, normalizers, post_processo
 from jeton.components.byte_alphabet import BYTES
 from jeton.errors import FormatError
 from jeton.loading.class_folders import languages
-from jeton.loading.class_folders.built import Built, Frame, KnownClass, named_expression, template
+from jeton.loading.class_folders.built import (
+    ClassStages,
+    Frame,
+    KnownClass,
+    named_expression,
+    template,
+)
 from jeton.loading.class_folders.configuration import Configuration
 
 _CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
-def gpt2(configuration: Configuration, known: KnownClass) -> Built:
+def gpt2(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """GPT-2, and CodeGen, which Phi uses too."""
     before = ["bos"] * configuration.flag("add_bos_token", False)
     frame = template(" ".join([*before, "$A"]), " ".join([*before, "$A", *before, "$B"]))
-    return _built(configuration, frame)
+    return _stages(configuration, frame)
 
 
-def roberta(configuration: Configuration, known: KnownClass) -> Built:
+def roberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """RoBERTa and BART."""
-    return _built(configuration, template("cls $A sep", "cls $A sep sep $B sep"))
+    return _stages(configuration, template("cls $A sep", "cls $A sep sep $B sep"))
 
 
-def deberta(configuration: Configuration, known: KnownClass) -> Built:
+def deberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """The first DeBERTa."""
-    return _built(configuration, template("cls $A sep", "cls $A sep $B:1 sep:1"))
+    return _stages(configuration, template("cls $A sep", "cls $A sep $B:1 sep:1"))
 
 
-def qwen2(configuration: Configuration, known: KnownClass) -> Built:
+def qwen2(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """Qwen 2."""
     steps = (
         pre_tokenizers.Split(Regex(named_expression("qwen2")), "isolated"),
         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
     )
-    return _built(
+    return _stages(
         configuration,
         None,
         normalizer=normalizers.NFC(),
@@ -46,7 +52,7 @@ def qwen2(configuration: Configuration, known: KnownClass) -> Built:
     )
 
 
-def whisper(configuration: Configuration, known: KnownClass) -> Built:
+def whisper(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """Whisper, with tokens for the language and the task."""
     task = configuration.text("task")
     if task not in (None, "transcribe", "translate"):
@@ -59,14 +65,14 @@ def whisper(configuration: Configuration, known: KnownClass) -> Built:
 
     def frame(tokens: Mapping[str, tuple[str, int]]) -> post_processors.PostProcessor | None:
         by_id = {id: content for content, id in tokens.values()}
-        # The class has the unknown token for one that is missing.
-        found = {it: tokens.get(it, tokens.get("unk")) for it in first if it != "language"}
-        missing = [it for it, token in found.items() if token is None]
+        # The class uses the unknown token in place of a missing one.
+        around_text = {it: tokens.get(it, tokens.get("unk")) for it in first if it != "language"}
+        missing = [it for it, token in around_text.items() if token is None]
         if missing:
             raise configuration.refuse(f"its tokens lack {missing[0]}")
-        around = {it: token for it, token in found.items() if token is not None}
+        around = {it: token for it, token in around_text.items() if token is not None}
         if code:
-            # Languages have the ids behind the start, in their order.
+            # Languages have the ids after the start token, in their order.
             id = around[_START][1] + place
             if id not in by_id:
                 raise configuration.refuse(f"language={code!r} has the id {id}, which no token has")
@@ -74,29 +80,28 @@ def whisper(configuration: Configuration, known: KnownClass) -> Built:
         before = " ".join(first)
         return template(f"{before} $A eos", f"{before} $A $B eos")({**tokens, **around})
 
-    return _built(configuration, frame)
+    return _stages(configuration, frame)
 
 
 _START = "<|startoftranscript|>"
 
 
 def _whisper_language(configuration: Configuration) -> str | None:
-    """The code of the language that the configuration gives, by its code or its name."""
+    """The code of the language in the configuration, which gives a code or a name."""
     language = configuration.text("language")
     if language is None:
         return None
-    named = {name: code for code, name in languages.WHISPER.items()}
-    names = {**named, **languages.WHISPER_ALIASES}
-    code = names.get(language.lower(), language.lower())
+    codes = {name: code for code, name in languages.WHISPER.items()}
+    code = {**codes, **languages.WHISPER_ALIASES}.get(language.lower(), language.lower())
     if code not in languages.WHISPER:
-        raise configuration.refuse(f"language={language!r} is none of the model's")
+        raise configuration.refuse(f"language={language!r} is not a language of the model")
     return code
 
 
-def clip(configuration: Configuration, known: KnownClass) -> Built:
+def clip(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """CLIP, whose tokens end in `</w>` at the end of a word."""
     vocabulary, merges = _files(configuration)
-    unknown = configuration.role("unk", known.roles)
+    unknown = configuration.role("unk", known_class.roles)
     model = models.BPE(
         vocabulary,
         merges,
@@ -104,7 +109,7 @@ def clip(configuration: Configuration, known: KnownClass) -> Built:
         unk_token=None if unknown is None else unknown["content"],
         end_of_word_suffix="</w>",
     )
-    return Built(
+    return ClassStages(
         model,
         vocabulary,
         len(vocabulary),
@@ -128,10 +133,10 @@ def clip(configuration: Configuration, known: KnownClass) -> Built:
     )
 
 
-def ctrl(configuration: Configuration, known: KnownClass) -> Built:
-    """CTRL, whose tokens end in `@@` where the word goes on."""
+def ctrl(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """CTRL, whose tokens end in `@@` if the word goes on."""
     vocabulary, merges = _files(configuration)
-    unknown = configuration.role("unk", known.roles)
+    unknown = configuration.role("unk", known_class.roles)
     ends = {
         token.removesuffix("@@") if token.endswith("@@") else f"{token}</w>": id
         for token, id in vocabulary.items()
@@ -142,9 +147,9 @@ def ctrl(configuration: Configuration, known: KnownClass) -> Built:
     missing = [pair for pair in merges if not {*pair, "".join(pair)} <= ends.keys()]
     if missing:
         raise configuration.refuse(
-            f"{len(missing)} of its merges are not of tokens, first {' '.join(missing[0])!r}"
+            f"{len(missing)} of its merges use unknown tokens, first {' '.join(missing[0])!r}"
         )
-    return Built(
+    return ClassStages(
         models.BPE(
             ends,
             merges,
@@ -177,13 +182,13 @@ def _files(configuration: Configuration) -> tuple[dict[str, int], list[tuple[str
     return vocabulary, merges
 
 
-def _built(
+def _stages(
     configuration: Configuration,
     frame: Frame | None,
     *,
     pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
     **rest: Any,
-) -> Built:
+) -> ClassStages:
     """The stages of a byte-level BPE."""
     vocabulary, merges = _files(configuration)
     raw: dict[bytes, int] = {}
@@ -193,7 +198,7 @@ def _built(
         prefix = configuration.flag("add_prefix_space", False)
         pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
     pairs: list[tuple[bytes | str, bytes | str]] = [(_raw(a), _raw(b)) for a, b in merges]
-    return Built(
+    return ClassStages(
         models.BPE(raw, pairs),
         vocabulary,
         len(vocabulary),
@@ -205,7 +210,7 @@ def _built(
 
 
 def _raw(token: str) -> bytes:
-    """The bytes of a token: those that GPT-2's characters write, or else its UTF-8."""
+    """The bytes of a token: those of GPT-2's characters, or else its UTF-8."""
     if all(character in BYTES for character in token):
         return bytes(BYTES[character] for character in token)
     return token.encode()

@@ -1,7 +1,7 @@
 """Classes whose vocabulary is a SentencePiece model.
 
-Look here for ids that are shifted, language codes and two models with one vocabulary. Unless they
-say otherwise (`legacy`), these classes treat the text between two added tokens as a text by itself.
+Look here for shifted ids, language codes, and two models with one vocabulary. Unless `legacy` is
+false, these classes treat the text between two added tokens as a separate text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from jeton.components import Regex, models, normalizers
 from jeton.errors import FormatError
 from jeton.loading.class_folders import languages
-from jeton.loading.class_folders.built import Built, Frame, KnownClass, template
+from jeton.loading.class_folders.built import ClassStages, Frame, KnownClass, template
 from jeton.loading.class_folders.configuration import Configuration, Token
 from jeton.loading.model_file import CONTROL, NORMAL, UNKNOWN, UNUSED, ModelFile, ModelPiece
 
@@ -29,7 +29,7 @@ def _model(configuration: Configuration, *names: str) -> ModelFile:
     return ModelFile.parse(configuration.read(*names))
 
 
-def _built(
+def _stages(
     file: ModelFile,
     frame: Frame | None,
     *,
@@ -38,19 +38,19 @@ def _built(
     add_dummy_prefix: bool | None = None,
     before: Sequence[normalizers.Normalizer] = (),
     **rest: Any,
-) -> Built:
-    """The stages of a model, with its own pieces or others."""
+) -> ClassStages:
+    """The stages of a model, with its own pieces or other ones."""
     pieces = file.pieces if pieces is None else pieces
     unknown = next((piece.text for piece in pieces if piece.kind == UNKNOWN), None)
 
-    def model(found: Collection[int]) -> models.SentencePiece:
-        # Only those control pieces that are added tokens of the class are found in text.
-        kept = (
-            replace(piece, kind=UNUSED) if piece.kind == CONTROL and id not in found else piece
+    def model(added_ids: Collection[int]) -> models.SentencePiece:
+        # Only control pieces that are added tokens of the class are matched in text.
+        model_pieces = (
+            replace(piece, kind=UNUSED) if piece.kind == CONTROL and id not in added_ids else piece
             for id, piece in enumerate(pieces)
         )
         return models.SentencePiece(
-            file.with_pieces(kept, unk_surface=unknown, add_dummy_prefix=add_dummy_prefix)
+            file.with_pieces(model_pieces, unk_surface=unknown, add_dummy_prefix=add_dummy_prefix)
         )
 
     normalizer: normalizers.Normalizer = replace(file.normalizer, legacy=legacy)
@@ -58,7 +58,7 @@ def _built(
         normalizer = replace(normalizer, add_dummy_prefix=add_dummy_prefix)  # type: ignore[call-arg]
     if before:
         normalizer = normalizers.Sequence((*before, normalizer))
-    return Built(
+    return ClassStages(
         model,
         {piece.text: id for id, piece in enumerate(pieces)},
         len(pieces),
@@ -76,10 +76,10 @@ def _ends(configuration: Configuration, *, bos: bool, eos: bool) -> Frame:
     return template(" ".join(single), " ".join([*single, *before, "$B:1", *after]))
 
 
-def llama(configuration: Configuration, known: KnownClass) -> Built:
+def llama(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """Llama, Mistral and others like them."""
     legacy = configuration.flag("legacy", True)
-    return _built(
+    return _stages(
         _model(configuration, "tokenizer.model"),
         _ends(configuration, bos=True, eos=False),
         legacy=legacy,
@@ -87,12 +87,12 @@ def llama(configuration: Configuration, known: KnownClass) -> Built:
     )
 
 
-def code_llama(configuration: Configuration, known: KnownClass) -> Built:
+def code_llama(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """Code Llama, without infilling."""
     tokens = [
         configuration.role(role, {role: {"content": default}}) for role, default in _INFILLING
     ]
-    return _built(
+    return _stages(
         _model(configuration, "tokenizer.model"),
         _ends(configuration, bos=True, eos=False),
         legacy=False,
@@ -107,17 +107,17 @@ _INFILLING = (
     ("suffix", "▁<SUF>"),
     ("eot", "▁<EOT>"),
 )
-"""The tokens around the parts of a text to fill in, as Code Llama orders them."""
+"""The tokens around the parts of a text to fill in, in Code Llama's order."""
 
 
-def gemma(configuration: Configuration, known: KnownClass) -> Built:
+def gemma(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """Gemma."""
     file = _model(configuration, "tokenizer.model")
-    return _built(file, _ends(configuration, bos=True, eos=False))
+    return _stages(file, _ends(configuration, bos=True, eos=False))
 
 
-def t5(configuration: Configuration, known: KnownClass) -> Built:
-    """T5, with sentinels behind its pieces; mT5, whose `extra_ids` says how many it has."""
+def t5(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """T5, with sentinels after its pieces; mT5, whose `extra_ids` says how many."""
     file = _model(configuration, "spiece.model")
     legacy = configuration.flag("legacy", True)
     extra = configuration.number("extra_ids", 100)
@@ -127,62 +127,62 @@ def t5(configuration: Configuration, known: KnownClass) -> Built:
         names = [f"<extra_id_{number}>" for number in range(extra)]
     elif extra > 0 and extra != len(names):
         raise FormatError(
-            f"{configuration.folder}: extra_ids is {extra}, and {len(names)} sentinels are listed"
+            f"{configuration.folder}: extra_ids is {extra}, but {len(names)} sentinels are listed"
         )
     prefix = configuration.flag("add_prefix_space", True)
     if not (legacy or prefix):
         raise configuration.refuse(
-            "add_prefix_space=false keeps one space in front of a text, which no stage here does"
+            "add_prefix_space=false keeps one space in front of a text, which no stage supports"
         )
     own: dict[int, Token] = {}
     if listed and not any(name in listed for name in names):
-        further = names  # as new tokens behind those that are listed
+        further = names  # as new tokens after those in the list
     else:
         further = []
         first = len(file.pieces) - 1 + extra
         flags = {"lstrip": True, "rstrip": True}
         for number in range(len(names) if extra else 0):
             own[first - number] = {"content": f"<extra_id_{number}>", **flags}
-    return _built(
+    return _stages(
         file, template("$A eos", "$A eos $B eos"), legacy=legacy, own=own, further=further
     )
 
 
-def with_cls_and_sep(configuration: Configuration, known: KnownClass) -> Built:
+def with_cls_and_sep(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """BigBird."""
-    return _built(_model(configuration, "spiece.model"), _CLS_SEP)
+    return _stages(_model(configuration, "spiece.model"), _CLS_SEP)
 
 
-def deberta_v2(configuration: Configuration, known: KnownClass) -> Built:
+def deberta_v2(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """DeBERTa 2 and 3."""
     if configuration.flag("split_by_punct", False):
-        raise configuration.refuse("split_by_punct makes several texts of one, which no stage does")
+        raise configuration.refuse("split_by_punct splits a text in several, which no stage does")
     lower = [normalizers.Lowercase()] * configuration.flag("do_lower_case", False)
-    return _built(_model(configuration, "spm.model"), _CLS_SEP, before=lower)
+    return _stages(_model(configuration, "spm.model"), _CLS_SEP, before=lower)
 
 
-def albert(configuration: Configuration, known: KnownClass) -> Built:
+def albert(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """ALBERT."""
     return _cleaned(configuration, _CLS_SEP, lowercase=True)
 
 
-def xlnet(configuration: Configuration, known: KnownClass) -> Built:
-    """XLNet, which cleans text as ALBERT does and puts its special tokens behind it."""
+def xlnet(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """XLNet, which cleans text as ALBERT does and puts its special tokens after it."""
     frame = template("$A sep cls", "$A sep $B:1 sep:1 cls")
     return _cleaned(configuration, frame, lowercase=False)
 
 
-def _cleaned(configuration: Configuration, frame: Frame, *, lowercase: bool) -> Built:
-    """A class that cleans text, and in Python encodes some numbers twice."""
+def _cleaned(configuration: Configuration, frame: Frame, *, lowercase: bool) -> ClassStages:
+    """A class that cleans text; in Python it also encodes some numbers twice."""
     file = _model(configuration, "spiece.model")
     before = _cleaning(configuration, lowercase=lowercase)
     twice = [piece.text for piece in file.pieces if re.search(r"\d,$", piece.text)]
     warnings = [
-        f"the class in Python encodes {piece!r} and the like, which end in a digit and a comma, a "
-        "second time; here and in transformers' fast class they stay"
+        f"the Python class encodes tokens that end in a digit and a comma, such as {piece!r}, a "
+        "second time; jeton and transformers' fast class do not"
         for piece in twice[:1]
     ]
-    return _built(file, frame, before=before, warnings=warnings)
+    return _stages(file, frame, before=before, warnings=warnings)
 
 
 def _cleaning(configuration: Configuration, *, lowercase: bool) -> list[normalizers.Normalizer]:
@@ -220,50 +220,54 @@ _FAIRSEQ = ("<s>", "<pad>", "</s>")
 
 
 def _shifted(configuration: Configuration, file: ModelFile) -> list[ModelPiece]:
-    """The pieces in fairseq's order: four of its own, then the model's behind the first three."""
+    """The pieces in fairseq's order: four of its own, then the model's without its first three."""
     if [piece.kind for piece in file.pieces[:3]] != [UNKNOWN, CONTROL, CONTROL]:
         raise configuration.refuse("its model does not begin with <unk>, <s> and </s>")
     unknown = ModelPiece("<unk>", 0.0, UNKNOWN)
     return [*(ModelPiece(name, 0.0, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
 
 
-def _of_fairseq(configuration: Configuration, frame: Frame, codes: Sequence[str] = ()) -> Built:
-    """Fairseq's order, with language codes and the mask behind it."""
+def _of_fairseq(
+    configuration: Configuration, frame: Frame, codes: Sequence[str] = ()
+) -> ClassStages:
+    """Fairseq's order, followed by language codes and the mask."""
     file = _model(configuration, "sentencepiece.bpe.model")
     shifted = _shifted(configuration, file)
     own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(codes, len(shifted))}
     following = [*codes, "<mask>"]
     pieces = [*shifted, *(ModelPiece(name, 0.0, CONTROL) for name in following)]
-    return _built(file, frame, pieces=pieces, own=own)
+    return _stages(file, frame, pieces=pieces, own=own)
 
 
-def xlm_roberta(configuration: Configuration, known: KnownClass) -> Built:
-    """XLM-RoBERTa, whose ids are one more than its model's."""
+def xlm_roberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """XLM-RoBERTa, whose ids are greater than its model's by one."""
     return _of_fairseq(configuration, _ROBERTA)
 
 
-def camembert(configuration: Configuration, known: KnownClass) -> Built:
-    """CamemBERT, whose ids are four more."""
+def camembert(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """CamemBERT, whose ids are greater by four."""
     file = _model(configuration, "sentencepiece.bpe.model")
-    padding, unknown = _spellings(configuration, known, "pad", "unk")
+    padding, unknown = _spellings(configuration, known_class, "pad", "unk")
     names = ("<s>NOTUSED", padding, "</s>NOTUSED", unknown, "<unk>NOTUSED")
     pieces = [
         *(ModelPiece(name, 0.0, UNKNOWN if name == unknown else CONTROL) for name in names),
         *file.pieces[1:],
     ]
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(names)}
-    return _built(file, _ROBERTA, pieces=pieces, own=own)
+    return _stages(file, _ROBERTA, pieces=pieces, own=own)
 
 
-def _spellings(configuration: Configuration, known: KnownClass, *roles: str) -> list[str]:
-    """The tokens of roles that the class has at fixed ids."""
-    spelled = []
+def _spellings(configuration: Configuration, known_class: KnownClass, *roles: str) -> list[str]:
+    """The tokens of roles that have fixed ids in the class."""
+    spellings = []
     for role in roles:
-        token = configuration.role(role, known.roles)
+        token = configuration.role(role, known_class.roles)
         if token is None:
-            raise configuration.refuse(f"{role}_token is null, and its id is fixed")
-        spelled.append(str(token["content"]))
-    return spelled
+            raise configuration.refuse(
+                f"{role}_token is null, but the class needs it at a fixed id"
+            )
+        spellings.append(str(token["content"]))
+    return spellings
 
 
 def _languages(language: str, *, legacy: bool) -> Frame:
@@ -273,35 +277,35 @@ def _languages(language: str, *, legacy: bool) -> Frame:
     return template(f"{language} $A eos", f"{language} $A $B eos")
 
 
-def mbart(configuration: Configuration, known: KnownClass) -> Built:
+def mbart(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """mBART, with a code for each of 25 languages."""
     return _mbart(configuration, languages.MBART, legacy=True)
 
 
-def mbart50(configuration: Configuration, known: KnownClass) -> Built:
+def mbart50(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """mBART of 50 languages."""
     return _mbart(configuration, languages.MBART50, legacy=False)
 
 
-def _mbart(configuration: Configuration, codes: Sequence[str], *, legacy: bool) -> Built:
+def _mbart(configuration: Configuration, codes: Sequence[str], *, legacy: bool) -> ClassStages:
     source = configuration.text("src_lang") or "en_XX"
     frame = _languages(source, legacy=legacy)
     return _of_fairseq(configuration, frame, _language_codes(configuration, source, codes))
 
 
-def nllb(configuration: Configuration, known: KnownClass) -> Built:
-    """NLLB, whose languages the configuration may list."""
+def nllb(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """NLLB, whose configuration may list the languages."""
     source = configuration.text("src_lang") or "eng_Latn"
     file = _model(configuration, "sentencepiece.bpe.model")
     pieces = _shifted(configuration, file)
-    names = _spellings(configuration, known, "bos", "pad", "eos", "unk")
+    names = _spellings(configuration, known_class, "bos", "pad", "eos", "unk")
     pieces[:4] = (replace(piece, text=it) for piece, it in zip(pieces, names, strict=False))
     own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(names)}
     codes = () if configuration.lists_further() else languages.NLLB
     listed = (*configuration.listed.values(), *configuration.further())
     _language_codes(configuration, source, [*codes, *(it["content"] for it in listed)])
     frame = _languages(source, legacy=configuration.flag("legacy_behaviour", False))
-    return _built(file, frame, pieces=pieces, own=own, further=codes)
+    return _stages(file, frame, pieces=pieces, own=own, further=codes)
 
 
 def _language_codes(
@@ -314,51 +318,51 @@ def _language_codes(
     return codes
 
 
-def pegasus(configuration: Configuration, known: KnownClass) -> Built:
-    """Pegasus, whose ids are 103 more than its model's: masks and unknown tokens come first."""
+def pegasus(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """Pegasus, whose ids are greater by 103: masks and unknown tokens come first."""
     file = _model(configuration, "spiece.model")
     offset = configuration.number("offset", 103)
-    first = _spellings(configuration, known, "pad", "eos")
+    first = _spellings(configuration, known_class, "pad", "eos")
     sentence = configuration.arguments.get("mask_token_sent", "<mask_1>")
     if sentence is not None:
-        first += [str(sentence), *_spellings(configuration, known, "mask")]
+        first += [str(sentence), *_spellings(configuration, known_class, "mask")]
     first += [f"<unk_{number}>" for number in range(2, offset)]
     pieces = [ModelPiece(name, 0.0, CONTROL) for name in first[:offset]]
     for id, piece in enumerate(file.pieces, offset):
-        # The last of these tokens have the ids of pieces that no text becomes.
+        # The last of these tokens replace pieces that no text is encoded to.
         if id < len(first):
             if piece.kind == NORMAL:
                 raise configuration.refuse(f"offset={offset} leaves no ids for its special tokens")
             pieces.append(replace(piece, text=first[id]))
-        # Where the model has such a piece too, the class has one token for both, the first.
+        # If the model has such a piece too, the class has one token for both, the first.
         elif piece.text in first:
             pieces.append(replace(piece, text=f"<{piece.text}>"))
         else:
             pieces.append(piece)
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(first)}
-    return _built(file, template("$A eos", "$A $B eos"), pieces=pieces, own=own)
+    return _stages(file, template("$A eos", "$A $B eos"), pieces=pieces, own=own)
 
 
-def m2m100(configuration: Configuration, known: KnownClass) -> Built:
-    """M2M-100: a model, a vocabulary with other ids, and language codes behind it."""
+def m2m100(configuration: Configuration, known_class: KnownClass) -> ClassStages:
+    """M2M-100: a model, a vocabulary with other ids, and then language codes."""
     source = configuration.text("src_lang") or "en"
     listed = languages.M2M100.get(configuration.text("language_codes") or "m2m100", ())
     codes = _language_codes(configuration, source, listed)
     file = _model(configuration, "sentencepiece.bpe.model")
     vocabulary = _vocabulary(configuration, "vocab.json")
     pieces = _by_vocabulary(configuration, file, vocabulary)
-    # Text becomes one of these only if the configuration lists it.
+    # Text is encoded to one of these only if the configuration lists it.
     pieces += [ModelPiece(f"__{code}__", 0.0, CONTROL) for code in codes]
     name = f"__{source}__"
     first = {name: (name, len(vocabulary) + codes.index(source))}
     around = _languages(name, legacy=False)
-    return _built(file, lambda tokens: around({**first, **tokens}), pieces=pieces)
+    return _stages(file, lambda tokens: around({**first, **tokens}), pieces=pieces)
 
 
-def marian(configuration: Configuration, known: KnownClass) -> Built:
+def marian(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """Marian: the model of the source language, with ids that both languages share."""
     if configuration.flag("separate_vocabs", False):
-        raise configuration.refuse("separate_vocabs has one vocabulary for each language")
+        raise configuration.refuse("separate_vocabs needs one vocabulary per language")
     file = _model(configuration, "source.spm")
     vocabulary = _vocabulary(configuration, "vocab.json")
     own: dict[int, Token] = {
@@ -367,7 +371,7 @@ def marian(configuration: Configuration, known: KnownClass) -> Built:
         if token.startswith(">>") and token.endswith("<<")
     }
     frame = template("$A eos", "$A $B eos")
-    return _built(file, frame, pieces=_by_vocabulary(configuration, file, vocabulary), own=own)
+    return _stages(file, frame, pieces=_by_vocabulary(configuration, file, vocabulary), own=own)
 
 
 def _vocabulary(configuration: Configuration, name: str) -> dict[str, int]:
@@ -382,8 +386,8 @@ def _vocabulary(configuration: Configuration, name: str) -> dict[str, int]:
 def _by_vocabulary(
     configuration: Configuration, file: ModelFile, vocabulary: Mapping[str, int]
 ) -> list[ModelPiece]:
-    """The pieces in the order of a vocabulary; no text becomes a token without a piece."""
-    known = {piece.text: piece for piece in file.pieces}
+    """The pieces in the order of a vocabulary; tokens without a piece are never encoded to."""
+    by_text = {piece.text: piece for piece in file.pieces}
     missing = [
         piece.text for piece in file.pieces if piece.text not in vocabulary and piece.kind == NORMAL
     ]
@@ -396,8 +400,8 @@ def _by_vocabulary(
     for token in sorted(vocabulary, key=vocabulary.__getitem__):
         if token == unknown:
             pieces.append(ModelPiece(token, 0.0, UNKNOWN))
-        elif token in known and known[token].kind != UNKNOWN:
-            pieces.append(known[token])
+        elif token in by_text and by_text[token].kind != UNKNOWN:
+            pieces.append(by_text[token])
         else:
             pieces.append(ModelPiece(token, 0.0, CONTROL))
     return pieces

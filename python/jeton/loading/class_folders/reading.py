@@ -31,27 +31,26 @@ VOCABULARIES: Final = (
     "qwen.tiktoken",
     "tiktoken.model",
 )
-"""The files that a class may say the meaning of."""
+"""The files whose meaning depends on the class."""
 
 
 def names_a_class(folder: Path) -> bool:
-    """Whether a folder names a class that says what its files mean.
+    """Whether a folder names a class that is needed to read its files.
 
-    A `tekken.json` or a GGUF says itself what it means, so neither needs one.
+    A `tekken.json` or a GGUF can be read without one.
     """
     if Configuration.of(folder, MODEL_TYPES).name is None:
         return False
-    says_itself = (folder / "tekken.json").is_file() or any(folder.glob("*.gguf"))
-    return not says_itself or any((folder / name).is_file() for name in VOCABULARIES)
+    needs_none = (folder / "tekken.json").is_file() or any(folder.glob("*.gguf"))
+    return not needs_none or any((folder / name).is_file() for name in VOCABULARIES)
 
 
 def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]], list[str]]:
-    """The core's tokenizer of a folder that names a class, the roles that the class gives, and
-    warnings.
+    """The pipeline of a folder that names a class, the roles from the class, and warnings.
 
     Raises:
-        UnsupportedError: The class is not known, or does what no stage here does.
-        FormatError: A file that is not what its name says; two tokens with one id.
+        UnsupportedError: The class is not known, or does something that no stage supports.
+        FormatError: A file breaks its format; two tokens have the same id.
     """
     configuration = Configuration.of(folder, MODEL_TYPES)
     name = configuration.name
@@ -61,57 +60,58 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]], list[str]]:
             f"known are {', '.join(sorted(CLASSES))} (load the vocabulary alone, or save a "
             "tokenizer.json with transformers)"
         )
-    known = CLASSES[name]
-    built = known.build(configuration, known)
-    tokens = AddedTokenIds(built.size, built.ids)
-    for id, token in built.own.items():
+    known_class = CLASSES[name]
+    stages = known_class.build(configuration, known_class)
+    tokens = AddedTokenIds(stages.size, stages.ids)
+    for id, token in stages.own.items():
         tokens.put(id, {"special": True, **token})
-    roles = {role: configuration.role(role, known.roles) for role in STANDARD_ROLES}
-    named = {token["content"]: token for token in roles.values() if token is not None}
+    roles = {role: configuration.role(role, known_class.roles) for role in STANDARD_ROLES}
+    specials = {token["content"]: token for token in roles.values() if token is not None}
     further, with_names = configuration.further(), configuration.with_names()
-    named |= {token["content"]: token for token in (*further, *with_names)}
+    specials |= {token["content"]: token for token in (*further, *with_names)}
     for id, token in configuration.listed.items():
-        held = built.ids.get(token["content"], id)
-        if held != id:
+        vocabulary_id = stages.ids.get(token["content"], id)
+        if vocabulary_id != id:
             raise FormatError(
-                f"{folder}: the added token {token['content']!r} has the id {id}, and in the "
-                f"vocabulary {held}"
+                f"{folder}: the added token {token['content']!r} has the id {id}, but in the "
+                f"vocabulary {vocabulary_id}"
             )
-        special = token.get("special", token["content"] in named)
-        flags = {"normalized": not special, **named.get(token["content"], {})}
+        special = token.get("special", token["content"] in specials)
+        flags = {"normalized": not special, **specials.get(token["content"], {})}
         tokens.put(id, {**flags, **token, "special": special})
     if not configuration.lists_further():
-        further += [{"content": content} for content in known.further]
-    further += [{"content": content} for content in built.further]
+        further += [{"content": content} for content in known_class.further]
+    further += [{"content": content} for content in stages.further]
     tokens.add([*roles.values(), *further, *with_names])
     ids = {token["content"]: (token["content"], id) for id, token in tokens.by_id.items()}
-    for role, named_token in roles.items():
-        if named_token is not None and named_token["content"] in ids:
-            ids[role] = ids[named_token["content"]]
-    model = built.model
+    for role, role_token in roles.items():
+        if role_token is not None and role_token["content"] in ids:
+            ids[role] = ids[role_token["content"]]
+    model = stages.model
     core = assembly.assembled(
         model(tokens.by_id) if callable(model) else model,
-        built.normalizer,
-        built.pre_tokenizer,
-        None if built.frame is None else built.frame(ids),
-        built.decoder,
-        tokens.added(normalized=built.finds_normalized),
+        stages.normalizer,
+        stages.pre_tokenizer,
+        None if stages.frame is None else stages.frame(ids),
+        stages.decoder,
+        tokens.added_tokens(normalized=stages.finds_normalized),
     )
-    warnings = [f"{folder}: {it}" for it in (*built.warnings, *_warnings(configuration, known))]
-    return core, [(role, ids[role][0]) for role in roles if role in ids], warnings
+    warnings = [*stages.warnings, *_warnings(configuration, known_class)]
+    role_tokens = [(role, ids[role][0]) for role in roles if role in ids]
+    return core, role_tokens, [f"{folder}: {warning}" for warning in warnings]
 
 
-def _warnings(configuration: Configuration, known: KnownClass) -> Iterator[str]:
-    """What the class does that a tokenizer does not, or does one way in each version."""
+def _warnings(configuration: Configuration, known_class: KnownClass) -> Iterator[str]:
+    """Warnings about random tokens, and about flags whose default depends on the version."""
     options = configuration.arguments.get("sp_model_kwargs")
     if isinstance(options, dict) and options.get("enable_sampling"):
         yield (
-            "sp_model_kwargs: enable_sampling draws the tokens of each text at random; here a call "
-            "that says alpha= does"
+            "sp_model_kwargs: enable_sampling makes the tokens of each text random; in jeton only "
+            "a call with alpha= does"
         )
-    for flag, what in known.unsaid.items():
+    for flag, what in known_class.unsaid.items():
         if configuration.arguments.get(flag) is None:
             yield (
-                f"{CONFIG} does not say {flag}: transformers 4 then puts {what}, as is done here, "
-                "and transformers 5 does not (set it to true or false)"
+                f"{CONFIG} does not set {flag}: transformers 4 then adds {what}, as jeton does, "
+                "but transformers 5 does not (set it to true or false)"
             )

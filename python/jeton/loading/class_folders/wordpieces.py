@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import FormatError
-from jeton.loading.class_folders.built import Built, Frame, KnownClass, template
+from jeton.loading.class_folders.built import ClassStages, Frame, KnownClass, template
 from jeton.loading.class_folders.configuration import Configuration
 from jeton.loading.settings import CONFIG
 
 
-def bert(configuration: Configuration, known: KnownClass) -> Built:
+def bert(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """BERT, and classes that build the same."""
-    return _built(configuration, known, template("cls $A sep", "cls $A sep $B:1 sep:1"))
+    return _stages(configuration, known_class, template("cls $A sep", "cls $A sep $B:1 sep:1"))
 
 
-def mpnet(configuration: Configuration, known: KnownClass) -> Built:
+def mpnet(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """MPNet, with the frame of RoBERTa."""
-    return _built(configuration, known, template("cls $A sep", "cls $A sep sep $B sep"))
+    return _stages(configuration, known_class, template("cls $A sep", "cls $A sep sep $B sep"))
 
 
-def _built(configuration: Configuration, known: KnownClass, frame: Frame) -> Built:
+def _stages(configuration: Configuration, known_class: KnownClass, frame: Frame) -> ClassStages:
     if not configuration.flag("do_basic_tokenize", True):
         raise configuration.refuse("do_basic_tokenize=false splits text at white space alone")
     if configuration.arguments.get("never_split"):
-        raise configuration.refuse("never_split keeps words whole, which no stage here does")
+        raise configuration.refuse("never_split keeps words whole, which no stage supports")
     path = configuration.file("vocab.txt")
     try:
         lines = configuration.read("vocab.txt").decode().split("\n")
@@ -32,7 +32,7 @@ def _built(configuration: Configuration, known: KnownClass, frame: Frame) -> Bui
     if lines[-1] == "":
         lines.pop()
     vocabulary = {line.rstrip("\r"): id for id, line in enumerate(lines)}
-    unknown = configuration.role("unk", known.roles)
+    unknown = configuration.role("unk", known_class.roles)
     if unknown is None or unknown["content"] not in vocabulary:
         raise FormatError(f"{path}: the unk_token of {CONFIG} is not in the vocabulary")
     lowercase = configuration.flag("do_lower_case", True)
@@ -46,13 +46,13 @@ def _built(configuration: Configuration, known: KnownClass, frame: Frame) -> Bui
             handle_chinese_chars=cjk, strip_accents=strips, lowercase=lowercase
         )
     else:
-        # The class in Python composes characters, which shows where accents are kept.
+        # The Python class composes characters, which makes a difference if accents are kept.
         cleaning = normalizers.BertNormalizer(
             handle_chinese_chars=cjk, strip_accents=False, lowercase=False
         )
         lower = [normalizers.Lowercase()] * lowercase
         normalizer = normalizers.Sequence((cleaning, normalizers.NFC(), *lower))
-    return Built(
+    return ClassStages(
         models.WordPiece(vocabulary, unk_token=unknown["content"]),
         vocabulary,
         len(lines),
