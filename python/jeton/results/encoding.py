@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.results.padding import Origin, PaddedBatch, pad_batch, torch_of
+from jeton.results.pad_batch import Origin, PaddedBatch, pad_batch, torch_of
 
 if TYPE_CHECKING:
     import numpy as np
