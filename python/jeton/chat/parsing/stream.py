@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
-from jeton.chat.parsing.formats import END
+from jeton.chat.parsing.answer_formats import END
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
 from jeton.chat.parsing.places import NOWHERE, Place, Places
 from jeton.components import decoders
