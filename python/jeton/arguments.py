@@ -39,7 +39,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MOST_INT = 2**63 - 1
+_MAX_INT = 2**63 - 1
 
 
 def names_checked(function: F) -> F:
@@ -109,7 +109,7 @@ def checked_int(name: str, value: object, least: int) -> int:
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
     if number < least:
         raise ArgumentError(f"{name} must be at least {least}, not {_number_text(number)}")
-    if number > _MOST_INT:
+    if number > _MAX_INT:
         raise ArgumentError(f"{name} must be less than 2**63, not {_number_text(number)}")
     return number
 

@@ -44,7 +44,7 @@ MOVED = {
     "model_file": "loading.model_file",
     "notebooks": "display.notebooks",
     "other_names": "encoding.other_names",
-    "padding": "results.padding",
+    "padding": "results.pad_batch",
     "palette": "display.palette",
     "reference": "learn.reference",
     "registry": "loading.registry",

@@ -18,7 +18,7 @@ from command_line import Run, error_of, here, run  # noqa: F401
 from jeton import samples
 from jeton.analysis import Finding, Health, check
 from jeton.analysis.health.spellings import Spelling
-from jeton.analysis.health.unreachable_proofs import _CLOSED, _KEPT
+from jeton.analysis.health.unreachable_tokens import _CLOSED, _KEPT
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.learn.reference.byte_level import printed

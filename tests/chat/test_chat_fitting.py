@@ -56,6 +56,64 @@ def test_what_goes(name: str, dropped: list[int]) -> None:
     assert fitted.chat.ids == TOK.chat(left, template=TEMPLATE, add_generation_prompt=True).ids
 
 
+def calling(id: str | None = None) -> dict[str, Any]:
+    function = {"name": "get_weather", "arguments": {"city": "Bergen"}}
+    return {"role": "assistant", "content": "", "tool_calls": [{"id": id, "function": function}]}
+
+
+def result(id: str | None = None) -> dict[str, Any]:
+    return {**RESULT, "tool_call_id": id}
+
+
+WAIT = answer("One moment.")
+
+
+@pytest.mark.parametrize(
+    ("name", "messages", "groups"),
+    [
+        ("text between", [user("1"), calling("a"), WAIT, result("a"), WAIT, user("2")], [{1, 3}]),
+        ("text between, no ids", [user("1"), calling(), WAIT, result(), WAIT, user("2")], [{1, 3}]),
+        (
+            "two calls, no ids",
+            [user("1"), calling(), calling(), result(), result(), WAIT],
+            [{1, 2, 3, 4}],
+        ),
+        (
+            "two calls, ids",
+            [user("1"), calling("a"), calling("b"), result("b"), result("a"), WAIT],
+            [{1, 4}, {2, 3}],
+        ),
+        (
+            "the same id again",
+            [user("1"), calling("a"), result("a"), calling("a"), result("a"), WAIT],
+            [{1, 2}, {3, 4}],
+        ),
+        (
+            "a result in a later turn",
+            [user("1"), calling("a"), user("2"), WAIT, result("a"), user("3"), WAIT],
+            [{1, 4}],
+        ),
+        (
+            "an unknown id belongs to the calls before",
+            [user("1"), calling("a"), result("z"), WAIT, user("2")],
+            [{1, 2}],
+        ),
+    ],
+)
+def test_a_call_goes_with_its_results(
+    name: str, messages: list[Any], groups: list[set[int]]
+) -> None:
+    seen = set()
+    for limit in range(1, tokens(messages)):
+        try:
+            gone = set(TOK.fit_messages(messages, limit, template=TEMPLATE).dropped)
+        except ArgumentError:
+            continue
+        assert all(group <= gone or group.isdisjoint(gone) for group in groups)
+        seen |= gone
+    assert set().union(*groups) <= seen
+
+
 def test_no_history_is_torn_apart() -> None:
     rng = random.Random(7)
     for _ in range(60):

@@ -51,7 +51,7 @@ def test_what_was_written_before_is_the_same(options: str, monkeypatch: pytest.M
     tok = byte_level("<|im_end|>")
     template = JSON.replace("OPTIONS", options)
     chats = [tok.chat(HELLO, template=template, tools=tools()) for _ in range(3)]
-    monkeypatch.setattr(kept, "_MOST_BYTES", 0)
+    monkeypatch.setattr(kept, "_MAX_BYTES", 0)
     new = tok.chat(HELLO, template=template, tools=tools())
     assert [seen(chat) for chat in chats] == [seen(new)] * 3
     assert tok.special_tokens["<|im_end|>"] not in new.ids
@@ -71,7 +71,7 @@ def test_every_template_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     old = all_of()
-    monkeypatch.setattr(kept, "_MOST_BYTES", 0)
+    monkeypatch.setattr(kept, "_MAX_BYTES", 0)
     assert all_of() == old
 
 
@@ -107,10 +107,10 @@ def test_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     tok = byte_level("")
     for number in range(20):
         tok.chat(HELLO, template="{{ tools }}", tools=tools(f"t{number}"))
-    assert kept._tools_of.cache_info().currsize == kept._MOST_LISTS
+    assert kept._tools_of.cache_info().currsize == kept._MAX_LISTS
     template = "{% for i in range(9) %}{{ tools | tojson(indent=i) }}{% endfor %}"
     text = tok.chat(HELLO, template=template, tools=tools("a")).text
-    monkeypatch.setattr(json_text, "_MOST_WRITTEN", 3)
+    monkeypatch.setattr(json_text, "_MAX_WRITTEN", 3)
     for _ in range(2):
         assert tok.chat(HELLO, template=template, tools=tools("b")).text == text.replace(
             "a_", "b_"

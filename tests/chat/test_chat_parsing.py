@@ -336,6 +336,71 @@ def test_arguments_have_the_types_of_the_tool() -> None:
     assert TOK.parse(text, format="glm").calls[0].arguments == texts
 
 
+CITY = {"$ref": "#/$defs/City"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        (CITY, '{"name": "Bergen"}', {"name": "Bergen"}),
+        ({"allOf": [CITY], "description": "d"}, '{"name": "Bergen"}', {"name": "Bergen"}),
+        ({"anyOf": [CITY, {"type": "null"}], "default": None}, '{"name": "B"}', {"name": "B"}),
+        ({"anyOf": [CITY, {"type": "null"}]}, "null", None),
+        ({"oneOf": [CITY, {"type": "string"}]}, "Bergen", "Bergen"),
+        ({"$ref": "#/$defs/Days"}, "5", 5),
+        ({"$ref": "#/$defs/Level"}, "2", 2),
+        ({"$ref": "#/$defs/a~1b"}, "5", 5),
+        ({"$ref": "#/$defs/Tree"}, "[[]]", [[]]),
+        ({"$ref": "#/$defs/Loop"}, "5", "5"),
+        ({"$ref": "#/$defs/none"}, "5", "5"),
+        ({"$ref": "https://example.com/schema"}, "5", "5"),
+        ({"allOf": [{"type": ["string", "number"]}, {"type": ["integer", "null"]}]}, "5", 5),
+        ({"enum": [1, 2]}, "1", 1),
+        ({"enum": ["1", "2"]}, "1", "1"),
+        ({"enum": ["auto", 1]}, "auto", "auto"),
+        ({"enum": ["auto", 1]}, "1", 1),
+        ({"const": 5}, "5", 5),
+        ({"const": True}, "true", True),
+        ({"type": "integer", "nullable": True}, "null", None),
+        ({"anyOf": [{"type": "integer"}, {}]}, "x", "x"),
+        ({}, "Bergen", "Bergen"),
+        ({"title": "Any"}, "5", "5"),
+    ],
+)
+def test_arguments_have_types_by_each_keyword_of_a_schema(
+    schema: dict[str, Any], text: str, value: Any
+) -> None:
+    definitions = {
+        "City": {"type": "object", "properties": {"name": {"type": "string"}}},
+        "Days": {"type": "integer"},
+        "Level": {"enum": [1, 2, 3]},
+        "a/b": {"type": "integer"},
+        "Tree": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/Tree"}}, CITY]},
+        "Loop": {"$ref": "#/$defs/Loop"},
+        "Arguments": {"properties": {"a": schema}},
+    }
+    written = f"<tool_call>f<arg_key>a</arg_key><arg_value>{text}</arg_value></tool_call>"
+    for parameters in ({"properties": {"a": schema}}, {"$ref": "#/$defs/Arguments"}):
+        tool = {"name": "f", "parameters": {**parameters, "$defs": definitions}}
+        parsed = TOK.parse(written, format="glm", tools=[tool])
+        assert (parsed.calls[0].arguments, parsed.problems) == ({"a": value}, ())
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"type": 5}, "'type' in the schema of f.a must be a str or a list of them, not 5"),
+        ({"anyOf": 5}, "'anyOf' in the schema of f.a must be a list, not 5"),
+        ({"oneOf": [{"allOf": {}, "type": {}}]}, "'type' in the schema of f.a must be a str"),
+        ({"$ref": 5}, "'[$]ref' in the schema of f.a must be a str, not 5"),
+    ],
+)
+def test_schemas_that_are_none_are_refused(schema: dict[str, Any], message: str) -> None:
+    tool = {"name": "f", "parameters": {"properties": {"a": schema}}}
+    with pytest.raises(ArgumentTypeError, match=message):
+        TOK.parse_stream(format="glm", tools=[tool])
+
+
 _TURNS = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<|muse|>"
     "{{ m.reasoning_content }}<|/muse|>{% endif %}{{ m.content }}{% if m.tool_calls %}CALLS"

@@ -111,8 +111,8 @@ def test_packed_files(run: Run) -> None:
 def test_few_bytes_that_hold_many(
     run: Run, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "MOST_OF_A_LINE", 1_000_000)
-    monkeypatch.setattr(documents, "MOST_OF_A_DOCUMENT", 1_000_000)
+    monkeypatch.setattr(documents, "MAX_LINE", 1_000_000)
+    monkeypatch.setattr(documents, "MAX_DOCUMENT", 1_000_000)
     Path("a.gz").write_bytes(gzip.compress(b"a" * 1_000_001))
     message = error_of(run("cost", "mine", "a.gz", *options, *MINE, code=1))
     assert "has more than 1 MB" in message

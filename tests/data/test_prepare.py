@@ -210,7 +210,7 @@ def test_copies_are_shuffled_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, buckets: int, validation: str | None
 ) -> None:
     """Copies lie side by side as often as chance has it, and are all of one split."""
-    monkeypatch.setattr(shuffling, "_MOST_BUCKETS", buckets)
+    monkeypatch.setattr(shuffling, "_MAX_BUCKETS", buckets)
     monkeypatch.setattr(shuffling, "_COPIES_IN_MEMORY", 100)
     monkeypatch.setattr(shuffling, "_AT_A_TIME", 1_000)
     copied = {"once more": 1_500, "and again": 500}

@@ -179,7 +179,7 @@ def test_a_table_is_not_read_to_its_end_when_it_is_stopped(
 
 def test_an_iterable_that_has_become_shorter(tmp_path: Path) -> None:
     stopped(iter(TEXTS), tmp_path)
-    with pytest.raises(FormatError, match=r"gave \d+ documents when it was read first, and 3 now"):
+    with pytest.raises(FormatError, match=r"gave \d+ documents in the first run, and only 3 now"):
         prepare(iter(TEXTS[:3]), TOK, tmp_path)
 
 

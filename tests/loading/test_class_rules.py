@@ -98,8 +98,16 @@ def test_a_finding_names_texts(tmp_path: Path) -> None:
 
 def test_a_class_that_is_not_known_is_not_checked(tmp_path: Path) -> None:
     rows = [
-        ("CohereTokenizer", _byte_level, "what CohereTokenizer builds"),
-        ("BertTokenizer", _byte_level, "what BertTokenizer builds from such a file"),
+        (
+            "CohereTokenizer",
+            _byte_level,
+            "jeton does not know which stages CohereTokenizer of transformers 5 builds",
+        ),
+        (
+            "BertTokenizer",
+            _byte_level,
+            "jeton does not know which stages BertTokenizer of transformers 5 builds",
+        ),
         ("LlamaTokenizer", _byte_level, None),  # keeps the file's own stages
         ("PreTrainedTokenizerFast", _byte_level, None),
     ]

@@ -189,10 +189,10 @@ def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: P
         fast = tok.as_transformers()
     told = [str(it.message) for it in caught if it.category is FormatWarning]
     if second_names:
-        named = f'does not hold the special token "{second_names[0]}"'
+        token = f'the special token "{second_names[0]}"'
         assert told == [
-            f"folder {named} (give it again when you load the file)",
-            f"transformers' tokenizer {named}: it has one name per id",
+            f"folder does not hold {token} (give it again when you load the file)",
+            f"transformers' tokenizer leaves out {token}: it has one name per id",
         ]
     else:
         assert told == []

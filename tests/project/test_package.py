@@ -232,7 +232,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.loading.sources",
         "jeton.results",
         "jeton.results.encoding",
-        "jeton.results.padding",
+        "jeton.results.pad_batch",
         "jeton.results.vocabulary",
         "jeton.tokenizer",
         "jeton.tokenizer.call",

@@ -16,7 +16,7 @@ from jeton.components import Regex, models, pre_tokenizers
 from kinds import byte_level, characters
 from shared_data import SHARED, VOCABULARIES, needed
 
-MOST_SECONDS = 120
+MAX_SECONDS = 120
 """The patterns of the first test took 52 and 167 seconds before, and some would take days."""
 
 OVER = {
@@ -71,7 +71,7 @@ def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name
         input=json.dumps([way, pattern, text]),
         capture_output=True,
         text=True,
-        timeout=MOST_SECONDS,
+        timeout=MAX_SECONDS,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )

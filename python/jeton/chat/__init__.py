@@ -18,7 +18,7 @@ from jeton.chat.fitting import Fitted
 from jeton.chat.limits import limits
 from jeton.chat.origins import Origin
 from jeton.chat.parsing import Event, Parsed, ParsedCall, ParseStream, Part, Problem
-from jeton.chat.parsing.formats import FORMATS
+from jeton.chat.parsing.answer_formats import FORMATS
 from jeton.chat.prefixes import Prefixes, Step
 from jeton.chat.rollout import Rewritten, Rollout
 from jeton.chat.templates import TEMPLATES

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.chat.message_fields import fields_of
 from jeton.chat.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -119,26 +120,46 @@ def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_DropUnit]:
         [at for at in range(start, end) if sent[at].role not in _ALWAYS]
         for start, end in itertools.pairwise(bounds)
     ]
+    groups = _calls(sent)
     units = []
     for turn in turns[:-1]:
-        calls = [at for group in _calls(sent, turn) for at in group]
-        units.append(_DropUnit(frozenset(turn), frozenset(calls)))
-    # What the model is about to answer stays: the last call may only be dropped if a message
-    # follows its results.
-    groups = _calls(sent, turns[-1]) if turns else []
+        calls = frozenset(at for it in groups if not it.isdisjoint(turn) for at in it)
+        units.append(_DropUnit(calls.union(turn), calls))
+    # What the model is about to answer stays: a call may only be dropped if a message follows its
+    # results.
+    ends = [it for it in groups if turns and not it.isdisjoint(turns[-1])]
+    units += [_DropUnit(it, frozenset()) for it in ends]
     last = len(sent) - 1
-    units += [_DropUnit(frozenset(it), frozenset()) for it in groups if last not in it]
-    return [it for it in units if it.all and not it.all & kept]
+    return [it for it in units if it.all and last not in it.all and not it.all & kept]
 
 
-def _calls(sent: Sequence[Sent], turn: list[int]) -> list[list[int]]:
-    """The calls of a turn, each with its results."""
-    groups: list[list[int]] = []
-    for at in turn:
-        message = sent[at]
-        if message.role in ANSWERING:
-            is_call = bool(message.fields.get("tool_calls") or message.fields.get("function_call"))
-            groups.append([at] if is_call else [])
-        elif message.role != "user" and groups and groups[-1]:
-            groups[-1].append(at)
-    return [group for group in groups if group]
+def _calls(sent: Sequence[Sent]) -> list[frozenset[int]]:
+    """The messages with calls, each with its results.
+
+    A result belongs to the last call with its id. Without one it belongs to the calls before it,
+    all of them if several messages with calls follow each other.
+    """
+    groups: dict[int, set[int]] = {}
+    """By each of their messages."""
+    by_id: dict[object, int] = {}
+    pending: list[int] = []
+    is_answered = False
+    for at, message in enumerate(sent):
+        if message.role == "user" or message.role in ANSWERING:
+            if is_answered:
+                pending, is_answered = [], False
+            calls = message.fields.get("tool_calls")
+            if message.role in ANSWERING and (calls or message.fields.get("function_call")):
+                pending.append(at)
+                groups[at] = {at}
+                for call in calls if isinstance(calls, (list, tuple)) else ():
+                    if isinstance(id := (fields_of(call) or {}).get("id"), (str, int)):
+                        by_id[id] = at
+        elif message.role not in _ALWAYS:
+            is_answered = True
+            id = message.fields.get("tool_call_id")
+            named = by_id.get(id) if isinstance(id, (str, int)) else None
+            joined = {at}.union(*(groups[it] for it in (pending if named is None else [named])))
+            if len(joined) > 1:
+                groups |= dict.fromkeys(joined, joined)
+    return [frozenset(it) for at, it in groups.items() if at == min(it)]

@@ -14,7 +14,7 @@ from jeton.chat.traced import joined, whole
 
 __all__ = ["to_json"]
 
-_MOST_WRITTEN: Final = 1000
+_MAX_WRITTEN: Final = 1000
 """Texts that are kept of one list of tools."""
 
 
@@ -34,7 +34,7 @@ def to_json(
         spend(len(written[options]))
         return written[options]
     text = _json(value, ensure_ascii, indent, None, sort_keys)
-    if len(written) < _MOST_WRITTEN:
+    if len(written) < _MAX_WRITTEN:
         written[options] = text
     return text
 

@@ -16,8 +16,8 @@ from jeton.chat.trust import Trust
 
 __all__ = ["KeptTools", "kept_tools"]
 
-_MOST_BYTES: Final = 1 << 18
-_MOST_LISTS: Final = 8
+_MAX_BYTES: Final = 1 << 18
+_MAX_LISTS: Final = 8
 
 
 class KeptTools:
@@ -42,7 +42,7 @@ class KeptTools:
         return _tools_of, (self._key,)
 
 
-@functools.lru_cache(maxsize=_MOST_LISTS)
+@functools.lru_cache(maxsize=_MAX_LISTS)
 def _tools_of(key: bytes) -> KeptTools:
     return KeptTools(key)
 
@@ -54,4 +54,4 @@ def kept_tools(tools: list[Any]) -> KeptTools | None:
         key = marshal.dumps(tools, 2)
     except ValueError:
         return None
-    return _tools_of(key) if len(key) <= _MOST_BYTES else None
+    return _tools_of(key) if len(key) <= _MAX_BYTES else None

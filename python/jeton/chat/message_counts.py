@@ -31,7 +31,7 @@ PRIVATE: Final = ("claude", "gemini", "grok")
 _FINE_TUNED: Final = "ft:"
 """How the names of models begin that users have tuned: `ft:MODEL:ORGANISATION:NAME:ID`."""
 
-_MOST_DEPTH: Final = 100
+_MAX_DEPTH: Final = 100
 
 _REPLY: Final = 3
 """The tokens that begin the model's answer."""
@@ -240,7 +240,7 @@ def _pieces(place: str, value: object, depth: int = 0) -> Iterator[str | _Media]
     Raises:
         ArgumentTypeError, ArgumentError: A part that says it is text, but has none.
     """
-    if depth > _MOST_DEPTH:
+    if depth > _MAX_DEPTH:
         raise ArgumentError(f"{place:.60}… is nested too deep")
     if isinstance(value, str):
         yield value

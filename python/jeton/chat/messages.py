@@ -20,7 +20,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["Group", "Sent", "TemplateInput", "sent_messages"]
 
-_MOST_DEPTH: Final = 100
+_MAX_DEPTH: Final = 100
 _MEDIA: Final = re.compile(r"content\[\d+\]\.(?!(text|type|content|thinking)\b)")
 """Places in the parts of a content that may hold images and sounds, which templates do not read."""
 
@@ -168,7 +168,7 @@ class TemplateInput:
             if isinstance(value, int):
                 return TracedInt.of(value, origin)
             return TracedFloat.of(value, origin)
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise ArgumentError(f"{_described(place)!s:.60}… is nested too deep")
         if isinstance(value, (list, tuple)):
             items = [

@@ -17,7 +17,7 @@ from jeton.chat.source import TemplateText, source_of
 __all__ = ["Renderer", "questions"]
 
 
-_LEAST_SECONDS: Final = 0.01
+_MIN_SECONDS: Final = 0.01
 _UNTIL: ContextVar[float] = ContextVar("jeton_chat_until")
 
 
@@ -70,7 +70,7 @@ class Renderer:
         """
         now = time.monotonic()
         left = _UNTIL.get(now + current().seconds) - now
-        with limits(seconds=max(left, _LEAST_SECONDS)):
+        with limits(seconds=max(left, _MIN_SECONDS)):
             return self.text(template, messages, continued, variables, given)
 
     def source(self, template: str) -> TemplateText:

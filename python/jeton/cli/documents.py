@@ -48,8 +48,8 @@ BATCH_BYTES = 4 << 20
 
 BATCH_DOCUMENTS = 16_384
 
-MOST_OF_A_LINE = 68_000_000
-MOST_OF_A_DOCUMENT = 537_000_000
+MAX_LINE = 68_000_000
+MAX_DOCUMENT = 537_000_000
 """Maximum bytes of a line and of a document in a compressed file, which may expand enormously."""
 
 _PACKED = (".gz", ".zst", ".parquet")
@@ -175,18 +175,18 @@ def _lines(path: str, file: BinaryIO, is_compressed: bool) -> Iterator[bytes]:
     if not is_compressed:
         yield from file
         return
-    while line := file.readline(MOST_OF_A_LINE + 1):
-        if len(line) > MOST_OF_A_LINE:
-            raise FormatError(f"{path}: a line has more than {MOST_OF_A_LINE // 10**6} MB")
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise FormatError(f"{path}: a line has more than {MAX_LINE // 10**6} MB")
         yield line
 
 
 def _whole(path: str, file: BinaryIO, is_compressed: bool) -> bytes:
     if not is_compressed:
         return file.read()
-    data = file.read(MOST_OF_A_DOCUMENT + 1)
-    if len(data) > MOST_OF_A_DOCUMENT:
-        raise FormatError(f"{path}: the document has more than {MOST_OF_A_DOCUMENT // 10**6} MB")
+    data = file.read(MAX_DOCUMENT + 1)
+    if len(data) > MAX_DOCUMENT:
+        raise FormatError(f"{path}: the document has more than {MAX_DOCUMENT // 10**6} MB")
     return data
 
 

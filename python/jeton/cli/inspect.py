@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inspect"]
 
-_MOST_SHOWN = 1_000
+_MAX_SHOWN = 1_000
 """How many tokens are shown in running text: a few screens, however long the text is."""
 
 HELP = """Show what is in a tokenizer, or how it splits a text.
@@ -137,7 +137,7 @@ def _show_gotchas(gotchas: Gotchas, form: str) -> None:
 
 def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingOptions, limit: int) -> None:
     encoding = tok.encode_with_spans(text, **options)
-    most = max(limit, _MOST_SHOWN)
+    most = max(limit, _MAX_SHOWN)
     ids, spans = encoding.ids[:most], encoding.spans[:most]
     specials = set(tok.special_tokens.values())
     tokens = [tok.token_spelling(id) for id in ids]
@@ -156,9 +156,9 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingOptions, limit:
     if not pieces:
         return
     say()
-    say(flow(pieces[:_MOST_SHOWN], columns(), colour))
-    if count > _MOST_SHOWN:
-        say(styled(f"  … {count - _MOST_SHOWN:,} more tokens", dim=True))
+    say(flow(pieces[:_MAX_SHOWN], columns(), colour))
+    if count > _MAX_SHOWN:
+        say(styled(f"  … {count - _MAX_SHOWN:,} more tokens", dim=True))
     say()
     say(_rows(ids[:limit], tokens, spans, pieces, columns()))
     if count > limit:

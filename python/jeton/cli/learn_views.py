@@ -31,7 +31,7 @@ __all__ = ["View", "print_steps", "read_text", "view_options"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
-_MOST_CHARACTERS = 20_000
+_MAX_CHARACTERS = 20_000
 """A longer text has more steps than anybody reads, and plain Python takes too long over them."""
 
 
@@ -146,9 +146,9 @@ def read_text(words: Sequence[str], file: str | None) -> str | None:
     if text is None:
         return None
     text = _valid(text)
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > _MAX_CHARACTERS:
         raise click.UsageError(
-            f"the text has {len(text):,} characters; to watch, give at most {_MOST_CHARACTERS:,}."
+            f"the text has {len(text):,} characters; to watch, give at most {_MAX_CHARACTERS:,}."
         )
     return text
 

@@ -336,7 +336,7 @@ def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
 
 _LONGEST_PATTERN = 4096
 """Maximum characters of a pattern of paths."""
-_MOST_FOLDERS = 256
+_MAX_FOLDERS = 256
 """Maximum nested folders in such a pattern."""
 
 
@@ -345,7 +345,7 @@ def _expanded(path: str, is_str: bool) -> list[str]:
     if os.path.lexists(path) or path == "-":
         return [path]
     # `glob` recurses for each folder, and the string may be a text of any length by mistake.
-    is_pattern = len(path) <= _LONGEST_PATTERN and path.count(os.sep) <= _MOST_FOLDERS
+    is_pattern = len(path) <= _LONGEST_PATTERN and path.count(os.sep) <= _MAX_FOLDERS
     names = glob.glob(path, recursive=True) if is_pattern else []
     names = [name for name in names if os.path.isfile(name)]
     if not names:

@@ -37,7 +37,7 @@ STALE_AFTER: Final = datetime.timedelta(days=90)
 """How old a price may be before it is called stale."""
 
 _MOST: Final = 10**9
-_MOST_BYTES: Final = 16 << 20
+_MAX_BYTES: Final = 16 << 20
 _VERSION: Final = re.compile(r"[-@](\d{4}-?\d{2}-?\d{2}|latest)\Z")
 _SIGNS: Final = {"USD": "$", "EUR": "€", "GBP": "£", "CNY": "¥", "JPY": "¥"}
 
@@ -196,7 +196,7 @@ class Prices(Mapping[str, Price]):
             Prices(1 model)
         """
         name = checked_path("path", path)
-        data = files.read(os.path.expanduser(name), _MOST_BYTES)
+        data = files.read(os.path.expanduser(name), _MAX_BYTES)
         return cls(_rows(_parsed(data, name), name))
 
     def of(self, model: str) -> Price:

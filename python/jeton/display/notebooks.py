@@ -13,15 +13,15 @@ from typing import Final
 from jeton.display.human_readable import visible, without_controls
 from jeton.display.palette import LIGHT, hues
 
-__all__ = ["MOST_ROWS", "MOST_TOKENS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
+__all__ = ["MAX_ROWS", "MAX_TOKENS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
 
-MOST_ROWS: Final = 20
+MAX_ROWS: Final = 20
 """How many rows of a table, or tokens of a list, are shown."""
 
-MOST_TOKENS: Final = 400
+MAX_TOKENS: Final = 400
 """How many tokens of a text are shown in colour."""
 
-_MOST_CASES: Final = 3
+_MAX_CASES: Final = 3
 _COLOURS: Final = {"error": "#d0433a", "warning": "#c98a1b", "note": "#4a90b9"}
 _CHIP: Final = (
     "display:inline-block;margin:1px;padding:0 3px;border-radius:3px;white-space:pre;"
@@ -61,7 +61,7 @@ def chips(
 ) -> str:
     """Tokens in colour, with the ids below; pointing at one shows its span and bytes.
 
-    The columns have the first of `total` tokens, `MOST_TOKENS` of them or all.
+    The columns have the first of `total` tokens, `MAX_TOKENS` of them or all.
     """
     markup = "".join(
         f'<span style="{_CHIP}{LIGHT[f"h{hue}"]}" title="span {start} to {end}, bytes '
@@ -69,7 +69,7 @@ def chips(
         "</span>"
         for id, token, (start, end), hue in zip(ids, tokens, spans, hues(ids), strict=False)
     )
-    hidden = total - MOST_TOKENS
+    hidden = total - MAX_TOKENS
     return markup + (f"<div>… {hidden:,} more</div>" if hidden > 0 else "")
 
 
@@ -96,9 +96,9 @@ def detail(
     """
     markup = "".join(
         f"<li><code>{escaped(case)}</code>{'' if id is None else f' id {id}'} {escaped(note)}</li>"
-        for case, id, note in cases[:_MOST_CASES]
+        for case, id, note in cases[:_MAX_CASES]
     )
-    hidden = len(cases) - _MOST_CASES
+    hidden = len(cases) - _MAX_CASES
     more = f"<li>… {hidden:,} more</li>" if hidden > 0 else ""
     return (
         f'<details><summary><b style="color:{_COLOURS[severity]}">{severity}'

@@ -42,8 +42,8 @@ __all__ = ["rewrite_checkpoint"]
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
 
-_MOST_ROWS = 1 << 31
-_MOST_PARAMETERS = 1 << 63
+_MAX_ROWS = 1 << 31
+_MAX_PARAMETERS = 1 << 63
 """Greater numbers of rows or parameters mean that the file is damaged."""
 
 _TOKENIZER_FILES = {
@@ -139,7 +139,7 @@ def rewrite_checkpoint(
     if os.path.lexists(out):
         raise FileError(f"target {out} exists already; name a new folder")
     rows = configuration.rows_of(config)
-    if type(rows) is not int or not 0 < rows <= _MOST_ROWS:
+    if type(rows) is not int or not 0 < rows <= _MAX_ROWS:
         raise FormatError(f"{folder / 'config.json'} does not give the number of rows, vocab_size")
     id_map = edited.id_map
     if id_map.old_size > rows:
@@ -185,7 +185,7 @@ def rewrite_checkpoint(
             metadata = _metadata(index, folder / _INDEX)
             metadata["total_size"] = size
             parameters = metadata.get("total_parameters")
-            if type(parameters) is int and 0 <= parameters < _MOST_PARAMETERS:
+            if type(parameters) is int and 0 <= parameters < _MAX_PARAMETERS:
                 metadata["total_parameters"] = parameters + new_parameters
             index["metadata"] = metadata
             _write_json(beside / _INDEX, index)

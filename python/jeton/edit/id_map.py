@@ -28,7 +28,7 @@ __all__ = ["IdMap"]
 
 _FORMAT = "jeton id map"
 _VERSION = 1
-_MOST_IDS = 1 << 24
+_MAX_IDS = 1 << 24
 """The maximum number of ids of a tokenizer."""
 
 
@@ -63,9 +63,9 @@ class IdMap:
             raise ArgumentTypeError(f"moved must be ids, not {type(self.moved).__name__}")
         object.__setattr__(self, "moved", tuple(self.moved))
         object.__setattr__(self, "made_of", _checked_parts(self.made_of))
-        if checked_int("new_size", self.new_size, 0) > _MOST_IDS:
+        if checked_int("new_size", self.new_size, 0) > _MAX_IDS:
             raise ArgumentError(
-                f"id map: new_size is more than {_MOST_IDS:,}, the maximum number of ids"
+                f"id map: new_size is more than {_MAX_IDS:,}, the maximum number of ids"
             )
         for name in ("old_digest", "new_digest"):
             check_kind(name, getattr(self, name), str, "a str")

@@ -30,9 +30,9 @@ Pair = tuple[str, str]
 Symbols = tuple[tuple[str, ...], int]
 """A word as symbols, and how often it occurs."""
 
-_MOST_BARS = 12
-_MOST_WORDS = 12
-_MOST_SYMBOLS = 400
+_MAX_BARS = 12
+_MAX_WORDS = 12
+_MAX_SYMBOLS = 400
 
 _TIES = {
     "first": "it was seen first",
@@ -284,13 +284,13 @@ def _bars(step: MergeStep) -> Bars:
     ranked = sorted(step.scores, key=lambda it: (-step.scores[it], it != step.best, order[it]))
     highest = step.scores[step.best]
     bars = []
-    for pair in ranked[:_MOST_BARS]:
+    for pair in ranked[:_MAX_BARS]:
         mark: Mark = "best" if pair == step.best else "tie" if pair in step.tied else ""
         count, score = step.counts[pair], step.scores[pair]
         number = f"{count:,}" if not step.parts else f"{float(score):.4f} ({count:,})"
         bars.append(Bar(" ".join(pair), float(score / highest), number, mark))
     title = "Pairs, by score (and count)" if step.parts else "Pairs, by how often they occur"
-    return Bars(tuple(bars), title, max(0, len(ranked) - _MOST_BARS))
+    return Bars(tuple(bars), title, max(0, len(ranked) - _MAX_BARS))
 
 
 def _words_of_step(step: MergeStep) -> Rows:
@@ -306,7 +306,7 @@ def _words_of_step(step: MergeStep) -> Rows:
             ),
             f"{after[1]:,} ×",
         )
-        for before, after in changed[:_MOST_WORDS]
+        for before, after in changed[:_MAX_WORDS]
     ]
     unchanged = len(both) - len(changed)
     notes = [f"{len(changed) - len(lines):,} more" if len(changed) > len(lines) else ""]
@@ -326,7 +326,7 @@ def _places(row: tuple[str, ...], pair: Pair) -> list[bool]:
 
 
 def _marked(row: tuple[str, ...], places: list[bool], mark: Mark) -> list[Chip]:
-    most = _MOST_SYMBOLS
+    most = _MAX_SYMBOLS
     marked = zip(row[:most], places[:most], strict=True)
     chips = [Chip(it, mark if place else "") for it, place in marked]
     return chips + [Chip(f"… {len(row) - most:,} more", "dim")] * (len(row) > most)
@@ -335,7 +335,7 @@ def _marked(row: tuple[str, ...], places: list[bool], mark: Mark) -> list[Chip]:
 def _words(rows: tuple[Symbols, ...]) -> Rows:
     words = [
         Row(tuple(_marked(row, [False] * len(row), "")), f"{count:,} ×")
-        for row, count in rows[:_MOST_WORDS]
+        for row, count in rows[:_MAX_WORDS]
     ]
     more = len(rows) - len(words)
     return Rows(tuple(words), "The words" + (f" (and {more:,} more)" if more else ""))

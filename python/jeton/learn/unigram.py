@@ -22,9 +22,9 @@ __all__ = ["UnigramStep", "frames_of_unigram", "watch_unigram"]
 _LONGEST = 65
 """Characters of a word, `▁` among them."""
 
-_MOST_BARS = 14
-_MOST_ROWS = 24
-_MOST_WORDS = 4
+_MAX_BARS = 14
+_MAX_ROWS = 24
+_MAX_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def frames_of_unigram(words: Words, steps: list[UnigramStep]) -> list[Frame]:
     ]
     for before, step in zip([None, *steps], steps, strict=False):
         frames.append(_frame(step, before is not None and before.kind == step.kind))
-    frames += [_lattice(word, steps[-1].pieces) for word in list(counts)[:_MOST_WORDS]]
+    frames += [_lattice(word, steps[-1].pieces) for word in list(counts)[:_MAX_WORDS]]
     return frames
 
 
@@ -175,9 +175,9 @@ def _frame(step: UnigramStep, again: bool) -> Frame:
     rows = tuple((it, f"{score:.4f}", f"{math.exp(score):.4f}") for it, score in ranked)
     table = Table(
         ("piece", "score", "probability"),
-        rows[:_MOST_ROWS],
+        rows[:_MAX_ROWS],
         title="The pieces",
-        more=max(0, len(rows) - _MOST_ROWS),
+        more=max(0, len(rows) - _MAX_ROWS),
     )
     return Frame(
         f"What was learned: {count}",
@@ -196,9 +196,9 @@ def _uses(step: UnigramStep, title: str) -> Bars:
             f"{uses:,.2f}".removesuffix(".00"),
             "" if piece in step.pieces else "dim",
         )
-        for piece, uses in ranked[:_MOST_BARS]
+        for piece, uses in ranked[:_MAX_BARS]
     )
-    return Bars(bars, title, max(0, len(ranked) - _MOST_BARS))
+    return Bars(bars, title, max(0, len(ranked) - _MAX_BARS))
 
 
 def _dropped(step: UnigramStep) -> list[Rows]:

@@ -15,7 +15,7 @@ __all__ = ["drawable_texts"]
 _PLACEHOLDERS = "Last Resort"
 """Fonts with this name draw a box for every character."""
 
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 def drawable_texts(texts: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -40,7 +40,7 @@ def drawable_texts(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     results = [text.translate(escapes) for text in texts]
     changes = [new for old, new in zip(texts, results, strict=True) if old != new]
     if changes:
-        some = ", ".join(changes[:_MOST_NAMED]) + (", …" if len(changes) > _MOST_NAMED else "")
+        some = ", ".join(changes[:_MAX_NAMED]) + (", …" if len(changes) > _MAX_NAMED else "")
         warn_caller(
             f"characters of labels that no installed font has are escaped: {some} (install a font "
             "that has them, or save as .svg, where the viewer chooses fonts)",

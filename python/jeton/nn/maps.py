@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbeddingMap", "embedding_map"]
 
-_MOST_TOKENS = 5_000
+_MAX_TOKENS = 5_000
 """More labels would be unreadable, and t-SNE would take minutes."""
 
 
@@ -216,8 +216,8 @@ def embedding_map(
         )
     rows = rows_of("table", table, tok)
     ids = list(dict.fromkeys(token_id(tok, token) for token in tokens))
-    if not 3 <= len(ids) <= _MOST_TOKENS:
-        raise ArgumentError(f"a map takes 3 to {_MOST_TOKENS} tokens, not {len(ids)}")
+    if not 3 <= len(ids) <= _MAX_TOKENS:
+        raise ArgumentError(f"a map takes 3 to {_MAX_TOKENS} tokens, not {len(ids)}")
     try:
         from sklearn.decomposition import PCA
         from sklearn.manifold import TSNE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.results.padding import Origin, PaddedBatch, pad_batch, torch_of
+from jeton.results.pad_batch import Origin, PaddedBatch, pad_batch, torch_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -316,7 +316,7 @@ class Encoding:
         from jeton.display import human_readable, notebooks
 
         title = f"Encoding of {human_readable.counted(len(self), 'token')}"
-        columns = (self._first(name, notebooks.MOST_TOKENS) for name in ("ids", "tokens", "spans"))
+        columns = (self._first(name, notebooks.MAX_TOKENS) for name in ("ids", "tokens", "spans"))
         return notebooks.boxed(title, notebooks.chips(len(self), *columns))
 
     def __repr__(self) -> str:
@@ -597,10 +597,10 @@ class TokenBatch:
         from jeton.display import human_readable, notebooks
 
         rows = []
-        for at, row in zip(range(notebooks.MOST_ROWS), self, strict=False):
+        for at, row in zip(range(notebooks.MAX_ROWS), self, strict=False):
             first = " ".join(map(str, row[:_NOTEBOOK_IDS].tolist()))
             rows.append((str(at), f"{len(row):,}", first + " …" * (len(row) > _NOTEBOOK_IDS)))
-        rest = len(self) - notebooks.MOST_ROWS
+        rest = len(self) - notebooks.MAX_ROWS
         more = f"<div>… {rest:,} more</div>" if rest > 0 else ""
         texts, tokens = (
             human_readable.counted(len(self), "text"),

@@ -126,7 +126,7 @@ class Calls(BaseTokenizer):
                 text_pair=text_pair,
                 text_target=text_target,
                 text_pair_target=text_pair_target,
-                padding_and_truncation=PaddingArguments(
+                padding_arguments=PaddingArguments(
                     padding=padding,
                     truncation=truncation,
                     max_length=max_length,

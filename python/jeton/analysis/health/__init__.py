@@ -1,8 +1,8 @@
 """The health of a tokenizer: what `jeton check` finds, one file per subject.
 
 `checking.py` runs the rules of `rules.py` and returns the `Health` of `findings.py`. All rules
-share `subject.py`. `attack.py` looks for a text that gives a token, `unreachable_proofs.py` proves
-that there is none, and `unreachable_findings.py` reports it.
+share `subject.py`. `attack.py` looks for a text that gives a token, `unreachable_tokens.py` proves
+that there is none, and `unreachable_wording.py` reports it.
 """
 
 from __future__ import annotations

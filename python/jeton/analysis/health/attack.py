@@ -3,7 +3,7 @@
 Look here for the contexts that a token is put into, for how parts of characters are completed, and
 for the words that a token continues. To try only the token's own text would not be enough: a token
 that needs the other half of a character, or a letter in front of it, would seem unreachable.
-`unreachable_proofs.py` says what is proved and what is only tried.
+`unreachable_tokens.py` says what is proved and what is only tried.
 """
 
 from __future__ import annotations

@@ -17,14 +17,14 @@ from jeton.analysis.health import (
     format_rules,
     special_rules,
     template_rules,
-    unreachable_findings,
+    unreachable_wording,
     vocabulary_rules,
 )
 from jeton.analysis.health.embeddings import candidates, read_embeddings
 from jeton.analysis.health.findings import Case, Finding, Health
 from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
-from jeton.analysis.health.unreachable_proofs import Unreached, unreached
+from jeton.analysis.health.unreachable_tokens import Unreached, unreached
 from jeton.arguments import check_kind, check_text, checked_path
 from jeton.corpora.corpus import Progress, check_watch
 from jeton.corpora.usage import Usage, usage_of
@@ -149,9 +149,9 @@ def check(
     needs_reach = rules & (_OF_REACH | {"other-alone", "never-used"}) or tables is not None
     used_ids = () if usage is None else usage.ids[usage.counts > 0].tolist()
     unreached_tokens = list(unreached(subject, used_ids)) if needs_reach else []
-    findings += unreachable_findings.unreachable(subject, unreached_tokens)
+    findings += unreachable_wording.unreachable(subject, unreached_tokens)
     if "other-alone" in rules:
-        findings += unreachable_findings.unstable(subject, unreached_tokens)
+        findings += unreachable_wording.unstable(subject, unreached_tokens)
     if usage is not None:
         findings += _never_used(subject, usage, unreached_tokens)
     else:

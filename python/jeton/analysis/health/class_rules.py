@@ -45,7 +45,8 @@ def why_not_checked(subject: Subject) -> str | None:
     if not unknown:
         return None
     return (
-        f"jeton does not know the stages that {config['tokenizer_class']} of transformers 5 builds"
+        f"jeton does not know which stages {config['tokenizer_class']} of transformers 5 builds "
+        "from such a file"
     )
 
 

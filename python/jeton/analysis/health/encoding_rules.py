@@ -1,6 +1,6 @@
 """Faults of encoding: characters that are unknown or lost, batches that differ from single texts.
 
-Look here for the characters that are tried. `unreachable_findings.py` is about tokens.
+Look here for the characters that are tried. `unreachable_wording.py` is about tokens.
 """
 
 from __future__ import annotations

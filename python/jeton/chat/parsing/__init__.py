@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from jeton.chat.chat import Chat
 from jeton.chat.limits import current
 from jeton.chat.once import once_per_tokenizer
+from jeton.chat.parsing.answer_formats import FORMATS
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.described import DescribedTurn, described
-from jeton.chat.parsing.formats import FORMATS
 from jeton.chat.parsing.parsed import Event, Parsed, ParsedCall, Part, Problem
 from jeton.chat.parsing.prompts import begun_answer
 from jeton.chat.parsing.stream import ParseStream

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from jeton.chat.parsing.readers import CONSTANTS, loose
+from jeton.errors import ArgumentTypeError
 
-__all__ = ["as_text", "loaded", "parameters_of", "takes_only_text", "typed"]
+__all__ = ["BUT_TEXT", "Types", "as_text", "loaded", "parameters_of", "takes_only_text", "typed"]
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
@@ -23,28 +24,127 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "array": (list,),
     "string": (str,),
 }
-
+BUT_TEXT: Final = tuple(it for it in _TYPES if it != "string")
+"""All types but text."""
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
-    """The schemas of the parameters of each tool, by its name; `None` without tools.
+Types = tuple[str, ...]
+"""The names of the types that a parameter may have; none if its schema names none."""
+
+
+def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[str, Types]] | None:
+    """The types of the parameters of each tool, by its name; `None` without tools.
+
+    Raises:
+        ArgumentTypeError: A keyword of a schema that names types has a value of the wrong type.
 
     >>> parameters_of([{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}])
-    {'f': {'a': {'type': 'integer'}}}
+    {'f': {'a': ('integer',)}}
     """
     if tools is None:
         return None
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Types]] = {}
     for tool in tools:
         function = tool.get("function", tool)
         name = function.get("name") if isinstance(function, Mapping) else None
         if isinstance(name, str):
             parameters = function.get("parameters")
-            properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
-            found[name] = dict(properties) if isinstance(properties, Mapping) else {}
+            found[name] = _Schemas(name, parameters).parameters()
     return found
+
+
+class _Schemas:
+    """The schema of the parameters of a tool, with the schemas that it refers to."""
+
+    def __init__(self, tool: str, root: object) -> None:
+        self._tool, self._root = tool, root
+        self._known: dict[str, Types | None] = {}
+        """The types of each schema that was referred to."""
+
+    def parameters(self) -> dict[str, Types]:
+        """The types of each parameter."""
+        root = self._root
+        if isinstance(root, Mapping) and "properties" not in root:
+            root = self._at(root.get("$ref"))
+        properties = root.get("properties") if isinstance(root, Mapping) else None
+        if not isinstance(properties, Mapping):
+            return {}
+        return {key: self._types(it, f"{self._tool}.{key}") or () for key, it in properties.items()}
+
+    def _types(self, schema: object, place: str) -> Types | None:
+        """The types that a schema allows; `None` if it does not say."""
+        if schema == {} or schema is True:
+            return tuple(_TYPES)
+        if not isinstance(schema, Mapping):
+            return None
+        types = schema.get("type", [])
+        if not isinstance(types, (str, list, tuple)):
+            raise _wrong(place, "type", types)
+        named = [types] if isinstance(types, str) else types
+        rules = [tuple(it for it in named if isinstance(it, str) and it in _TYPES) or None]
+        if isinstance(schema.get("enum"), list):
+            rules.append(tuple(dict.fromkeys(map(_type_of, schema["enum"]))))
+        if "const" in schema:
+            rules.append((_type_of(schema["const"]),))
+        if (reference := schema.get("$ref")) is not None:
+            rules.append(self._referred(reference, place))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            choices = schema.get(keyword) or []
+            if not isinstance(choices, (list, tuple)):
+                raise _wrong(place, keyword, choices)
+            each = [self._types(it, place) for it in choices]
+            if keyword == "allOf":
+                rules += each
+            elif each:
+                either = [it for types in each for it in ([*_TYPES] if types is None else types)]
+                rules.append(tuple(dict.fromkeys(either)))
+        said = [it for it in rules if it is not None]
+        if not said:
+            return None
+        found = functools.reduce(_in_both, said)
+        return (*found, "null") if schema.get("nullable") and "null" not in found else found
+
+    def _referred(self, reference: object, place: str) -> Types | None:
+        if not isinstance(reference, str):
+            raise _wrong(place, "$ref", reference)
+        if reference not in self._known:
+            self._known[reference] = ()  # a schema that refers to itself adds no types
+            self._known[reference] = self._types(self._at(reference), place)
+        return self._known[reference]
+
+    def _at(self, reference: object) -> object:
+        """The schema at a place as `#/$defs/City`; `None` if there is none."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return None
+        found: object = self._root
+        for step in reference.split("/")[1:]:
+            step = step.replace("~1", "/").replace("~0", "~")
+            found = found.get(step) if isinstance(found, Mapping) else None
+        return found
+
+
+def _wrong(place: str, keyword: str, value: object) -> ArgumentTypeError:
+    expected = {"type": "a str or a list of them", "$ref": "a str"}.get(keyword, "a list")
+    return ArgumentTypeError(
+        f"tools: {keyword!r} in the schema of {place!s:.80} must be {expected}, not {value!r:.40}"
+    )
+
+
+def _type_of(value: object) -> str:
+    """The name of the type of a value; `"string"` for what is no value of JSON."""
+    if isinstance(value, bool):
+        return "boolean"
+    return next((name for name, types in _TYPES.items() if isinstance(value, types)), "string")
+
+
+def _in_both(some: Types, others: Types) -> Types:
+    """The types in both. An integer is a number too."""
+    found = [it for it in some if it in others or (it == "integer" and "number" in others)]
+    if "number" in some and "integer" in others and "integer" not in found:
+        found.append("integer")
+    return tuple(found)
 
 
 def loaded(text: str) -> tuple[Any, list[str]]:
@@ -97,53 +197,29 @@ def _without_halves(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _types(schema: object) -> list[str]:
-    """The types that a schema allows; none if it names none."""
-    if not isinstance(schema, Mapping):
-        return []
-    declared = schema.get("type")
-    found = [declared] if isinstance(declared, str) else list(declared or ())
-    for union in ("anyOf", "oneOf"):
-        for choice in schema.get(union) or ():
-            found += _types(choice)
-    if not found and isinstance(schema.get("enum"), list):
-        found = ["string"] if all(isinstance(it, str) for it in schema["enum"]) else []
-    if schema.get("nullable") and found:
-        found.append("null")
-    return [it for it in found if isinstance(it, str)]
-
-
-def takes_only_text(schema: object) -> bool:
+def takes_only_text(types: Types) -> bool:
     """Whether any text is a valid value as it is.
 
-    >>> takes_only_text({"type": "string"}), takes_only_text({"type": ["string", "null"]})
+    >>> takes_only_text(("string",)), takes_only_text(("string", "null"))
     (True, False)
     """
-    return not _tried(schema)
+    return not set(types) - {"string"}
 
 
-def _tried(schema: object) -> list[str]:
-    """The known types other than text that a schema allows."""
-    if schema == {}:
-        return [*_TYPES][:-1]
-    return [it for it in _types(schema) if it in _TYPES and it != "string"]
-
-
-def typed(text: str, schema: object) -> tuple[Any, bool]:
-    """The value of a text, and whether its type is one that the schema allows.
+def typed(text: str, types: Types) -> tuple[Any, bool]:
+    """The value of a text, and whether its type is one of these.
 
     Args:
         text: A value as JSON or as Python writes it, or any text.
-        schema: The schema of the parameter; `{}` for any type but text.
+        types: The types of the parameter.
 
-    >>> typed("3", {"type": "integer"}), typed("3", {"type": "string"})
+    >>> typed("3", ("integer",)), typed("3", ("string",))
     ((3, True), ('3', True))
-    >>> typed("x", {"type": "number"})
+    >>> typed("x", ("number",))
     ('x', False)
     """
-    kinds = _tried(schema)
     shown = text.strip()
-    if not kinds:
+    if takes_only_text(types):
         return text, True
     value: Any = CONSTANTS.get(shown, text)
     if value is text:
@@ -151,13 +227,15 @@ def typed(text: str, schema: object) -> tuple[Any, bool]:
             value, _ = loaded(shown)
         except (ValueError, RecursionError):
             value = loose(shown, text)
-    for kind in kinds:
+    for kind in types:
+        if kind == "string":
+            continue
         is_bool = isinstance(value, bool)
         if isinstance(value, _TYPES[kind]) and is_bool == (kind == "boolean"):
             return value, True
         if kind == "integer" and isinstance(value, float) and value.is_integer():
             return int(value), True
-    return text, "string" in _types(schema)
+    return text, "string" in types
 
 
 def as_text(value: object, spelled: Callable[[str], str]) -> Any:

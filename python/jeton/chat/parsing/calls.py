@@ -10,7 +10,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from jeton.chat.parsing.arguments import as_text, loaded, takes_only_text, typed
+from jeton.chat.parsing.arguments import (
+    BUT_TEXT,
+    Types,
+    as_text,
+    loaded,
+    takes_only_text,
+    typed,
+)
 from jeton.chat.parsing.parsed import Event, ParsedCall, event
 
 __all__ = ["IGNORED", "IN_TEXT", "KEPT", "Calls", "Tools"]
@@ -21,8 +28,8 @@ IN_TEXT: Final = "reported as it comes"
 """What `Calls.in_value` may be."""
 
 
-Tools = Mapping[str, Mapping[str, Any]]
-"""The schemas of the parameters of each tool, by its name."""
+Tools = Mapping[str, Mapping[str, Types]]
+"""The types of the parameters of each tool, by its name."""
 
 
 class _Report(Protocol):
@@ -155,7 +162,7 @@ class Calls:
         """The key of the next argument. `string`: whether its value is text, if that is written."""
         self._open_value(key, place)
         self._string, self._raw = string, []
-        self._is_text = string or (string is None and takes_only_text(self._schema()))
+        self._is_text = string or (string is None and takes_only_text(self._types() or ()))
 
     @property
     def in_value(self) -> str | None:
@@ -167,7 +174,7 @@ class Calls:
             return KEPT
         if self._raw:
             return IN_TEXT
-        return self._before_value() if self._schema() is not None else None
+        return self._before_value() if self._types() is not None else None
 
     def more_value(self, text: str) -> None:
         """More text of the value."""
@@ -192,7 +199,7 @@ class Calls:
             self.open.values[self._key] = text
             self._key, self._is_text = None, False
             return
-        value, fits = typed(text, {} if self._string is False else self._schema())
+        value, fits = typed(text, BUT_TEXT if self._string is False else self._types() or ())
         if not fits:
             self._problem(
                 f"the argument {self._key!r:.60} has a type that the tool does not allow", place
@@ -227,7 +234,7 @@ class Calls:
         pieces = self.open.pieces if self.open else []
         return f"{', ' if pieces else '{'}{json.dumps(self._key, ensure_ascii=False)}: "
 
-    def _schema(self) -> Any:
+    def _types(self) -> Types | None:
         call, key = self.open, self._key
         if self._tools is None or call is None or key is None:
             return None

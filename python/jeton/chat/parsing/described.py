@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jeton.chat.once import once_per_tokenizer
+from jeton.chat.parsing.answer_formats import Format
 from jeton.chat.parsing.described_machine import DescriptionMachine
-from jeton.chat.parsing.formats import Format
 from jeton.chat.parsing.response_templates import Description, description_of
 from jeton.chat.parsing.symbols import Compiled, compiled
 

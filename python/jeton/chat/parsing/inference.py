@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.chat.parsing.formats import Format, State, Takes
+from jeton.chat.parsing.answer_formats import Format, State, Takes
 
 __all__ = ["RenderedAnswer", "inferred"]
 

@@ -13,8 +13,8 @@ from collections.abc import Collection, Hashable
 from typing import Final
 
 from jeton.chat.parsing import readers
+from jeton.chat.parsing.answer_formats import END, Shape
 from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
-from jeton.chat.parsing.formats import END, Shape
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
 from jeton.chat.parsing.places import Continuation, Waits, Where
 from jeton.chat.parsing.symbols import Compiled, CompiledState

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
-from jeton.chat.parsing.formats import END
+from jeton.chat.parsing.answer_formats import END
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
 from jeton.chat.parsing.places import NOWHERE, Place, Places
 from jeton.components import decoders
@@ -123,10 +123,28 @@ class ParseStream:
         `<|end|>` of gpt-oss ends reasoning."""
         return frozenset(id for id, targets in self._targets() if any(targets))
 
+    @property
+    def closing_texts(self) -> frozenset[str]:
+        """The marks of plain text that may end an answer, of a tokenizer that has no token for
+        them."""
+        states = self._compiled.states.values()
+        return frozenset(
+            mark.core
+            for state in states
+            for mark in state.marks
+            if mark.core and mark.is_text and mark.state in self._done
+        )
+
+    @property
+    def _done(self) -> set[str]:
+        """The states in which an answer is complete."""
+        states = self._compiled.states.values()
+        return {it.name for it in states if it.spec.done or it.name == END}
+
     def _targets(self) -> Iterable[tuple[int, list[bool]]]:
         """Each control token that is a mark, and whether it ends an answer, by state."""
         states = self._compiled.states.values()
-        done = {it.name for it in states if it.spec.done or it.name == END}
+        done = self._done
         for id, symbol in self._symbols.items():
             yield (
                 id,

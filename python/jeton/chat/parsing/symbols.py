@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from jeton.chat.parsing import readers
-from jeton.chat.parsing.formats import END, Format, State
+from jeton.chat.parsing.answer_formats import END, Format, State
 from jeton.chat.parsing.places import Places
 
 __all__ = ["Compiled", "CompiledState", "compiled"]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.chat.once import once_per_tokenizer
+from jeton.chat.parsing.answer_formats import END, FORMATS, PLAIN, Format
 from jeton.chat.parsing.arguments import parameters_of
-from jeton.chat.parsing.formats import END, FORMATS, PLAIN, Format
 from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.readers import ADJOINING

@@ -48,7 +48,7 @@ _COPIES_IN_MEMORY = 1 << 20
 """Maximum records of copies in memory."""
 _AT_A_TIME = 1 << 21
 """Approximate number of tokens of a block of shuffled documents."""
-_MOST_BUCKETS = 1 << 12
+_MAX_BUCKETS = 1 << 12
 
 
 def numbers(keys: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
@@ -67,7 +67,7 @@ def numbers(keys: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
 def buckets_for(size: int, memory: int) -> int:
     """The number of files for documents of `size` bytes, so that each fits into the memory."""
     count = -(-size // max(1, memory // 4))
-    return min(_MOST_BUCKETS, 1 << max(0, count - 1).bit_length())
+    return min(_MAX_BUCKETS, 1 << max(0, count - 1).bit_length())
 
 
 def copies_before(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

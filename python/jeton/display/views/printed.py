@@ -47,7 +47,7 @@ _SECOND = f"{_ON} on {LIGHT['h2']}"
 _SIGNS: dict[Mark, str] = {"best": "*", "tie": "=", "added": "+", "unknown": "?", "": "", "dim": ""}
 """The signs that say the same without colour."""
 
-_MOST_ARCS = 40
+_MAX_ARCS = 40
 
 
 def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> RenderableType:
@@ -239,9 +239,9 @@ def _arcs(block: Arcs, width: int, colour: bool) -> Iterator[Text]:
     step = max((cell_len(it) for it in block.characters), default=1) + 1
     fits = step * len(block.characters) + label_width + number_width + 4 <= width
     arcs = block.arcs
-    if len(arcs) > _MOST_ARCS:
+    if len(arcs) > _MAX_ARCS:
         marks = [arc for arc in arcs if arc.mark]
-        arcs = (*marks, *[arc for arc in arcs if not arc.mark][: max(0, _MOST_ARCS - len(marks))])
+        arcs = (*marks, *[arc for arc in arcs if not arc.mark][: max(0, _MAX_ARCS - len(marks))])
         arcs = tuple(sorted(arcs, key=lambda arc: (arc.start, arc.end)))
     if fits:
         yield Text("".join(set_cell_size(it, step) for it in block.characters), "bold")

@@ -178,7 +178,7 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         """Its size and stages, for notebooks."""
         from jeton.display import notebooks
 
-        special, limit = list(self.special_tokens), notebooks.MOST_ROWS
+        special, limit = list(self.special_tokens), notebooks.MAX_ROWS
         names = ", ".join(special[:limit]) + f" … {len(special):,} in all" * (len(special) > limit)
         stages = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
         rows = [

@@ -13,7 +13,7 @@ from jeton.argument_types import Entry, SpecialPolicy
 from jeton.arguments import checked_flag
 from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.results.encoding import Encoding, TokenBatch
-from jeton.results.padding import Origin
+from jeton.results.pad_batch import Origin
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,6 @@
 """`tok(...)`: turns texts, pairs of texts and batches of them into the arrays that a model takes.
 
-A call goes through the files in this order: `inputs` reads the texts, `padding_and_truncation` the
+A call goes through the files in this order: `inputs` reads the texts, `padding_arguments` the
 options for these two, `encoded_texts` encodes the texts, `windows` splits them into windows, `rows`
 adds special tokens and padding, and `result` is what the caller gets.
 """
@@ -8,7 +8,7 @@ adds special tokens and padding, and `result` is what the caller gets.
 from __future__ import annotations
 
 from jeton.encoding.calls.caller import Call, Caller
-from jeton.encoding.calls.padding_and_truncation import PaddingArguments
+from jeton.encoding.calls.padding_arguments import PaddingArguments
 from jeton.encoding.calls.result import BatchEncoding, CharSpan, TokenSpan
 
 __all__ = ["BatchEncoding", "Call", "Caller", "CharSpan", "PaddingArguments", "TokenSpan"]

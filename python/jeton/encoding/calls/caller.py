@@ -19,7 +19,7 @@ from jeton.encoding.calls.frames import Frame, frame_of
 from jeton.encoding.calls.front_spaces import FrontSpaces, shows_one_space
 from jeton.encoding.calls.glued_words import glued_words
 from jeton.encoding.calls.inputs import Inputs, read
-from jeton.encoding.calls.padding_and_truncation import (
+from jeton.encoding.calls.padding_arguments import (
     Defaults,
     Padding,
     PaddingArguments,
@@ -51,7 +51,7 @@ class Call:
     text_pair: object
     text_target: object
     text_pair_target: object
-    padding_and_truncation: PaddingArguments
+    padding_arguments: PaddingArguments
     add_special_tokens: bool
     is_split_into_words: bool
     return_tensors: object
@@ -79,7 +79,7 @@ class Call:
         for name in ("return_token_type_ids", "return_attention_mask"):
             if getattr(self, name) is not None:
                 checked_flag(name, getattr(self, name))
-        checked_flag("verbose", self.padding_and_truncation.verbose)
+        checked_flag("verbose", self.padding_arguments.verbose)
         one_of("unit", self.unit, ("characters", "bytes", "utf-16"))
         one_of("nulls", self.nulls, ("raise", "empty"))
 
@@ -150,7 +150,7 @@ class Caller:
             )
 
     def _result(self, call: Call, names: tuple[str, str], tensors: str | None) -> BatchEncoding:
-        padding, truncation = choose(call.padding_and_truncation, self.defaults)
+        padding, truncation = choose(call.padding_arguments, self.defaults)
         inputs = read(
             getattr(call, names[0]),
             getattr(call, names[1]),
@@ -158,7 +158,7 @@ class Caller:
             nulls=str(call.nulls),
             names=names,
         )
-        if call.is_split_into_words and call.padding_and_truncation.verbose:
+        if call.is_split_into_words and call.padding_arguments.verbose:
             warning = glued_words(self.spelling.tokenizer, inputs.first)
             if warning is not None:
                 warn_caller(warning, UserWarning)

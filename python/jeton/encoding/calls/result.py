@@ -17,7 +17,7 @@ import jeton._core as _core
 from jeton.arguments import check_kind, checked_int, one_of
 from jeton.errors import ArgumentError, UnknownNameError, UnsupportedError
 from jeton.results.encoding import AT_ONCE, Encoding
-from jeton.results.padding import torch_of
+from jeton.results.pad_batch import torch_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

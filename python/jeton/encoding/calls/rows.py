@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.encoded_texts import EncodedTexts
     from jeton.encoding.calls.frames import Frame
     from jeton.encoding.calls.front_spaces import FrontSpaces
-    from jeton.encoding.calls.padding_and_truncation import Padding
+    from jeton.encoding.calls.padding_arguments import Padding
     from jeton.encoding.calls.windows import PerText, RowWindows
 
 __all__ = ["BatchRows"]

@@ -28,7 +28,7 @@ from jeton.errors import ArgumentError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from jeton.encoding.calls.padding_and_truncation import Truncation
+    from jeton.encoding.calls.padding_arguments import Truncation
 
 __all__ = ["PerText", "RowWindows", "share_room", "windows_of"]
 
@@ -90,7 +90,7 @@ def share_room(
         tokens until both are equally long, and keeps the odd one.
 
         >>> import numpy as np
-        >>> from jeton.encoding.calls.padding_and_truncation import Truncation
+        >>> from jeton.encoding.calls.padding_arguments import Truncation
         >>> lengths, specials = PerText(np.array([9]), np.array([4])), np.array([3])
         >>> truncation = Truncation("longest_first", 10, 0, "right")
         >>> share_room(lengths, specials, np.array([True]), truncation)
@@ -176,7 +176,7 @@ def windows_of(
         The windows drawn at the head of this file.
 
         >>> import numpy as np
-        >>> from jeton.encoding.calls.padding_and_truncation import Truncation
+        >>> from jeton.encoding.calls.padding_arguments import Truncation
         >>> lengths, room = (PerText(np.array([n]), np.array([0])) for n in (9, 5))
         >>> for side in ("right", "left"):
         ...     windows = windows_of(

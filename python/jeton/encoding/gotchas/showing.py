@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["renderables"]
 
 _CONTROL: Final = "bold color(231) on color(61)"
-_MOST_TEXT: Final = 400
+_MAX_TEXT: Final = 400
 """The longest text that is shown, in characters."""
-_MOST_TOKENS: Final = 14
+_MAX_TOKENS: Final = 14
 _MAX_FINDING: Final = 48
 """The maximum number of characters that are shown of a finding."""
 
@@ -54,7 +54,7 @@ def renderables(
     if not gotchas:
         yield Text("no gotchas", "green")
         return
-    if len(text) <= _MOST_TEXT:
+    if len(text) <= _MAX_TEXT:
         yield Padding(_with_marks(text, gotchas), (0, 0, 0, 2))
         yield Text()
     for number, gotcha in enumerate(gotchas, 1):
@@ -120,14 +120,14 @@ def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool)
     output = Text()
     if not ids:
         return output.append("nothing" if not spelling else "no tokens", "dim")
-    first = ids[:_MOST_TOKENS]
+    first = ids[:_MAX_TOKENS]
     for number, (id, hue) in enumerate(zip(first, hues(first), strict=True)):
         if number and not colour:
             output.append("│")
         piece = visible(tok.token_bytes(id) or tok.token_spelling(id))
         light = f"color(16) on color({TERMINAL[hue]})"
         output.append(_shorten(piece), _CONTROL if id in control else light)
-    more = len(ids) - _MOST_TOKENS
+    more = len(ids) - _MAX_TOKENS
     output.append(" …" * (more > 0))
     output.append("  " + " ".join(map(str, first)) + f" … ({more} more)" * (more > 0), "dim")
     return output

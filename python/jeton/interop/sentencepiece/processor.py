@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SentencePieceProcessor", "set_random_generator_seed"]
 
-_MOST_SEGMENTATIONS: Final = 512
+_MAX_SEGMENTATIONS: Final = 512
 """The limit of an n-best search, as in sentencepiece."""
 
-_MOST_SAMPLES: Final = 100_000
+_MAX_SAMPLES: Final = 100_000
 
-_MOST_ALPHA: Final = 3.4e38
+_MAX_ALPHA: Final = 3.4e38
 """Larger numbers are infinite in 32 bits."""
 
 _seeds = random.Random()
@@ -268,8 +268,8 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         """
         form = form_of(out_type, return_type, self._form)
         count = checked_int("num_samples", 1 if num_samples is None else num_samples, 1)
-        if count > _MOST_SAMPLES:
-            raise ArgumentError(f"num_samples must be at most {_MOST_SAMPLES:,}, not {count:,}")
+        if count > _MAX_SAMPLES:
+            raise ArgumentError(f"num_samples must be at most {_MAX_SAMPLES:,}, not {count:,}")
         if include_best and not wor:
             raise ArgumentError("include_best needs wor=True")
         preference = _checked_alpha(1.0 if alpha is None else alpha)
@@ -501,14 +501,14 @@ def _are_pieces(items: list[Any]) -> bool:
 
 def _checked_segmentations(size: object) -> int:
     number = checked_int("nbest_size", size, -(2**63))
-    if number > _MOST_SEGMENTATIONS:
-        raise ArgumentError(f"nbest_size must be at most {_MOST_SEGMENTATIONS}, not {number}")
+    if number > _MAX_SEGMENTATIONS:
+        raise ArgumentError(f"nbest_size must be at most {_MAX_SEGMENTATIONS}, not {number}")
     return number
 
 
 def _checked_alpha(alpha: object) -> float:
     if isinstance(alpha, bool) or not isinstance(alpha, (int, float)):
         raise ArgumentTypeError(f"alpha must be a number, not {type(alpha).__name__}")
-    if not 0 <= alpha <= _MOST_ALPHA:
+    if not 0 <= alpha <= _MAX_ALPHA:
         raise ArgumentError(f"alpha must be at least 0 and finite, not {alpha}")
     return float(alpha)

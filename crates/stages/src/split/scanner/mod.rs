@@ -1,18 +1,18 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
-//! [`rules::Rules`] says what a pattern means, character by character. In `masks` the same is computed
-//! on blocks of 64 bytes with a few dozen bit operations each, or on several of them at once. What
+//! [`rules::Rules`] says what a pattern means, character by character. `block_scanner` computes the
+//! same on blocks of 64 bytes with a few dozen bit operations each, or on several blocks at once. What
 //! blocks cannot decide (long numbers with digits outside ASCII, white space that ends a text…) is
 //! marked undecided and scanned again by the rules, from one safe split point to another.
 
 mod bits;
+mod block_scanner;
 mod blocks;
 #[cfg_attr(
     not(any(neon, target_arch = "x86_64")),
     allow(dead_code, reason = "rows of classes are for vectors")
 )]
 mod classes;
-mod masks;
 mod rules;
 
 use crate::split::BLOCK;

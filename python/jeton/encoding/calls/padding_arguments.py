@@ -14,7 +14,7 @@ from jeton.encoding.base_tokenizer.encode import origin_of
 from jeton.errors import ArgumentError, FormatError, warn_caller
 from jeton.loading.folder import tells_texts_apart
 from jeton.loading.transformers_classes import bare_name, input_names, padding_side
-from jeton.results.padding import Origin
+from jeton.results.pad_batch import Origin
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer

@@ -1,6 +1,6 @@
 """Findings about tokens that encoding never gives, or not for the text that they decode to.
 
-Look here for the wording of the findings. `unreachable_proofs.py` has the reasons.
+Look here for the wording of the findings. `unreachable_tokens.py` has the reasons.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from jeton.analysis.health.attack import continued
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
-from jeton.analysis.health.unreachable_proofs import Unreached
+from jeton.analysis.health.unreachable_tokens import Unreached
 from jeton.display.human_readable import counted
 
 __all__ = ["unreachable", "unstable"]
