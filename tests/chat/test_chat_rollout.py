@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import jeton
 from answer_cases import options, rendered, sampled
 from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, bytes_alone, call, templates
 from chat_flags import as_published
@@ -248,6 +249,57 @@ def test_an_answer_without_its_end_gets_the_templates() -> None:
     assert silent.ids[len(chat.ids)] == end
     assert tok.decode(silent.ids) == silent.prompt.text
     assert silent.rewritten == []
+
+
+ENDS_AS_TEXT = {
+    "chatml": "<|im_end|>",
+    "qwen": "<|im_end|>",
+    "llama3": "<|eot_id|>",
+    "gemma": "<end_of_turn>",
+    "phi": "<|end|>",
+    "phi4": "<|im_end|>",
+    "deepseek": "<｜end▁of▁sentence｜>",
+    "command-r": "<|END_OF_TURN_TOKEN|>",
+    "granite": "<|end_of_text|>",
+}
+"""What ends a turn of templates, which a tokenizer without that token spells."""
+
+
+@pytest.mark.parametrize("name", ENDS_AS_TEXT)
+def test_an_end_of_plain_text_is_written_once(name: str) -> None:
+    end = ENDS_AS_TEXT[name]
+    # The words and the end share a token, and so do the end and what follows it.
+    tok = jeton.BPETrainer(300).train([f"is.{end}\n<"] * 9)
+    given: dict[str, Any] = {"template": name, "add_generation_prompt": True}
+    prompt = tok.chat(HELLO, **given)
+    whole = tok.chat([*HELLO, SAID, AGAIN], **given).text
+    said = f"So it is.{end}"
+    for written in ("So it is.", said):
+        assert tok.decode(prompt.extend(tok.encode(written), messages=[AGAIN]).ids) == whole
+    following = whole.removeprefix(prompt.text).removeprefix(said).removeprefix("\n")
+    rollout = prompt.extend(tok.encode(f"{said}\n"), messages=[AGAIN])
+    assert tok.decode(rollout.ids) == f"{prompt.text}{said}\n{following}"
+
+
+def test_an_answer_without_words_gets_no_turn_more() -> None:
+    """The prompt begins the reasoning, which is all that the model wrote."""
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    template = dict(templates())["NVIDIA-Nemotron-Nano-v2"]
+    tok = jeton.BPETrainer(300).train([template])
+    prompt = tok.chat(HELLO, add_generation_prompt=True, **options(template))
+    rollout = prompt.extend(tok.encode("So.<SPECIAL_12>"), messages=[AGAIN])
+    text = tok.decode(rollout.ids[len(prompt.ids) :])
+    assert text.startswith("So.<SPECIAL_12>\n<SPECIAL_11>User\nAnd then?")
+
+
+def test_white_space_behind_the_end_is_no_second_end() -> None:
+    tok = byte_level("")
+    chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+    ids = [*tok.encode("So"), tok.special_tokens["<|im_end|>"], *tok.encode("\n")]
+    rollout = chat.extend(ids, messages=[AGAIN])
+    assert tok.decode(rollout.ids) == rollout.prompt.text
+    assert rollout.rewritten == []
 
 
 def test_a_broken_call_stays_too() -> None:

@@ -25,7 +25,15 @@ from jeton.errors import InternalError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["ControlTokens", "Encoded", "encoded", "encoded_ids", "guarding", "known_tokens"]
+__all__ = [
+    "ControlTokens",
+    "Encoded",
+    "encoded",
+    "encoded_ids",
+    "encoded_stretch",
+    "guarding",
+    "known_tokens",
+]
 
 Encoded = tuple[list[int], list[tuple[int, int]]]
 """Ids, and the span of each in characters."""
@@ -282,6 +290,13 @@ def _spelled(
 def _is_alone(text: str, start: int, end: int) -> bool:
     around = text[max(0, start - 1) : start] + text[end : end + 1]
     return not re.search(r"\w", around)
+
+
+def encoded_stretch(tok: BaseTokenizer, text: str, start: int, end: int) -> list[int]:
+    """The ids of a part of a text in which special tokens are text."""
+    ids: list[int] = []
+    _encode_stretch(tok, known_tokens(tok), text, start, end, ids, [])
+    return ids
 
 
 def _encode_stretch(

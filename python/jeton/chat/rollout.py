@@ -12,11 +12,13 @@ import copy
 import difflib
 import itertools
 import operator
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from jeton.chat.encoding import encoded_stretch
 from jeton.chat.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
@@ -162,15 +164,16 @@ class Rollout:
         said, chat, place = self._continued(answer, new, add_generation_prompt)
         if new:
             chat.say_losses(len(said))
-        cut, is_ended = _behind_answer(chat, place, written, answer)
+        end, is_ended = _behind_answer(chat, place, written, answer)
+        rendered, following = _divided(chat, end)
         longer.sampled = [*self.sampled, (start, start + len(written))]
         longer.answers = [*self.answers, answer]
         longer.messages = [*said, *new]
         longer.prompt = chat
         longer._asks = add_generation_prompt
         before = [*self.ids, *written]
-        longer.ids = [*before, *(chat.ids[cut:] if new or not is_ended else [])]
-        longer.rewritten = list(_compared(self.tokenizer, before, chat.ids[:cut], is_ended))
+        longer.ids = [*before, *(following if new or not is_ended else [])]
+        longer.rewritten = list(_compared(self.tokenizer, before, rendered, is_ended))
         return longer
 
     def _continued(
@@ -292,28 +295,67 @@ def _place(chat: _RolloutChat, alone: _RolloutChat | None, count: int) -> _Place
 def _behind_answer(
     chat: _RolloutChat, place: _Place, written: list[int], answer: Parsed
 ) -> tuple[int, bool]:
-    """The index of the token that follows an answer, and whether the answer has its own end."""
+    """The character at which what follows an answer begins, and whether the answer has an end."""
     first = bisect.bisect_left(chat.spans, place.end, key=operator.itemgetter(0))
     behind = bisect.bisect_left(chat.spans, place.next, key=operator.itemgetter(0))
-    marks = chat.tokenizer.parse_stream(prompt=chat).closing  # type: ignore[attr-defined]
-    ends = [at for at in range(first, behind) if chat.ids[at] in marks]
-    last = written[-1] if written else -1
+    stream = chat.tokenizer.parse_stream(prompt=chat)  # type: ignore[attr-defined]
+    marks: frozenset[int | str] = stream.closing | stream.closing_texts
+    ends: list[tuple[int, int, int | str]] = [
+        (*chat.spans[at], chat.ids[at]) for at in range(first, behind) if chat.ids[at] in marks
+    ]
+    # A tokenizer without the token that ends a turn has it as plain text.
+    spelled = "|".join(map(re.escape, stream.closing_texts)) or "(?!)"
+    ends += [
+        (*it.span(), it[0]) for it in re.compile(spelled).finditer(chat.text, place.end, place.next)
+    ]
     if not ends:
-        return _behind_text(chat, first, behind), True
+        control = chat.control_tokens.values()
+        starts = (chat.spans[at][0] for at in range(first, behind) if chat.ids[at] in control)
+        return next(starts, place.end), True
     # Nothing divides an answer without text from the end of the turn before it.
-    ends = ends if place.is_said else ends[-1:]
-    if last in marks:
-        same = next((it for it in ends if chat.ids[it] == last), ends[0])
-        return same + 1, True
-    return ends[0], answer.finish == "complete"
+    ends = sorted(ends) if place.is_said else [max(ends)]
+    last, space = _own_end(chat.tokenizer, written, marks)
+    if last is None:
+        return ends[0][0], answer.finish == "complete"
+    _, end, _ = next((it for it in ends if it[2] == last), ends[0])
+    for character in space:
+        end += chat.text.startswith(character, end)
+    return end, True
 
 
-def _behind_text(chat: _RolloutChat, first: int, behind: int) -> int:
-    """The index of the token that follows an answer, in a chat whose turns end with none."""
-    for at in range(first, behind):
-        if chat.ids[at] in chat.control_tokens.values():
-            return at
-    return first
+def _own_end(
+    tok: BaseTokenizer, written: list[int], marks: frozenset[int | str]
+) -> tuple[int | str | None, str]:
+    """The mark that an answer ends with, if any: its id, or its text; and white space behind it."""
+    for at in reversed(range(len(written))):
+        if written[at] in marks:
+            return written[at], tok.decode(written[at + 1 :])
+        if not tok.decode([written[at]]).isspace():
+            break
+    text = tok.decode(written)
+    said = text.rstrip()
+    found = [it for it in marks if isinstance(it, str) and said.endswith(it)]
+    return max(found, key=len, default=None), text[len(said) :]
+
+
+def _divided(chat: _RolloutChat, at: int) -> tuple[list[int], list[int]]:
+    """The ids of a chat in front of a character and from it on.
+
+    A token that the character divides becomes tokens of its two parts.
+    """
+    first = bisect.bisect_right(chat.spans, at, key=operator.itemgetter(1))
+    if first == len(chat.ids) or chat.spans[first][0] >= at:
+        first = bisect.bisect_left(chat.spans, at, key=operator.itemgetter(0))
+        return chat.ids[:first], chat.ids[first:]
+    start, end = chat.spans[first]
+    behind = first
+    while behind < len(chat.ids) and chat.spans[behind][0] < end:
+        end = max(end, chat.spans[behind][1])
+        behind += 1
+    before, after = (
+        encoded_stretch(chat.tokenizer, chat.text, *it) for it in ((start, at), (at, end))
+    )
+    return chat.ids[:first] + before, after + chat.ids[behind:]
 
 
 def _compared(

@@ -124,10 +124,28 @@ class ParseStream:
         `<|end|>` of gpt-oss ends reasoning."""
         return frozenset(id for id, targets in self._targets() if any(targets))
 
+    @property
+    def closing_texts(self) -> frozenset[str]:
+        """The marks of plain text that may end an answer, of a tokenizer that has no token for
+        them."""
+        states = self._compiled.states.values()
+        return frozenset(
+            mark.core
+            for state in states
+            for mark in state.marks
+            if mark.core and mark.is_text and mark.state in self._done
+        )
+
+    @property
+    def _done(self) -> set[str]:
+        """The states in which an answer is complete."""
+        states = self._compiled.states.values()
+        return {it.name for it in states if it.spec.done or it.name == END}
+
     def _targets(self) -> Iterable[tuple[int, list[bool]]]:
         """Each control token that is a mark, and whether it ends an answer, by state."""
         states = self._compiled.states.values()
-        done = {it.name for it in states if it.spec.done or it.name == END}
+        done = self._done
         for id, symbol in self._symbols.items():
             yield (
                 id,
