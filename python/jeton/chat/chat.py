@@ -457,8 +457,8 @@ class Chat:
                 is jeton's, and does not print all of `messages`.
 
         Warns:
-            ChatWarning: The template does not print all of `messages`, or arguments of a call are no
-                JSON object.
+            ChatWarning: The template does not print all of `messages`, or arguments of a call
+                are no JSON object.
 
         Example:
             >>> import jeton
