@@ -5,7 +5,10 @@ Look here for what is compared first, and for which calls the library's own code
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
+import pickle
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -21,9 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["TransformersPatch", "patch_transformers"]
 
-_CHANGES: Final = ("add_tokens", "add_special_tokens")
+_CHANGES: Final = ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
 """Methods that may change the ids of texts, as setting an attribute may."""
 _HARMLESS: Final = ("encode_special_tokens",)
+_COMPONENTS: Final = ("normalizer", "pre_tokenizer", "model", "post_processor")
+"""What may be changed in place by whoever has read or set it, with effect on the tokenizer."""
 _NASTY: Final = (
     "",
     " ",
@@ -78,7 +83,9 @@ def patch_transformers() -> TransformersPatch:
     loaded, its ids are compared with jeton's on texts of many kinds; if they differ, or it is not a
     fast tokenizer, it stays as it is, and a warning says why. Offsets are the library's. The
     library's own code still handles calls that truncate, pad, encode pairs or take words, and all
-    calls once the tokenizer is changed in a way that jeton cannot follow.
+    calls once the tokenizer is changed in a way that jeton cannot follow. A change of a component
+    in place (`tok.backend_tokenizer.normalizer.prepend = "x"`) is seen, too. `DecodeStream` of the
+    library decodes with them, also after `undo`.
 
     Returns:
         The patch. Its `undo()`, or the end of a `with` block, restores the library.
@@ -139,9 +146,13 @@ def _compare(theirs: object) -> tuple[tokenizers.Tokenizer, Tokenizer, bool]:
 
     if not isinstance(theirs, tokenizers.Tokenizer):
         raise UnsupportedError("it is not a fast tokenizer")
-    values = {**json.loads(theirs.to_str()), "truncation": None, "padding": None}
-    if values["model"].get("dropout"):
-        raise UnsupportedError("its model has a dropout, so its ids are random")
+    try:
+        serialized = theirs.to_str()
+    except Exception as error:  # The library has no narrower type.
+        raise UnsupportedError(f"a component of it is a Python class ({error})") from None
+    values = {**json.loads(serialized), "truncation": None, "padding": None}
+    if values["model"].get("dropout") or getattr(theirs.model, "alpha", None) is not None:
+        raise UnsupportedError("its model samples, so its ids are random")
     ours = Tokenizer.from_json(json.dumps(values))
     same_offsets = True
     texts = [
@@ -151,7 +162,11 @@ def _compare(theirs: object) -> tuple[tokenizers.Tokenizer, Tokenizer, bool]:
     ]
     for text in texts:
         for adds in (True, False):
-            expected = theirs.encode(text, add_special_tokens=adds)
+            try:
+                expected = theirs.encode(text, add_special_tokens=adds)
+            except Exception as error:
+                what = f"the library does not encode {text[:40]!r} with it ({error})"
+                raise UnsupportedError(what) from None
             row = _row(ours, text, adds=adds)
             if row["input_ids"] != expected.ids:
                 raise UnsupportedError(f"its ids of {text[:40]!r} differ from jeton's")
@@ -205,18 +220,22 @@ class _Backend:
         theirs: The library's tokenizer, for everything but encoding.
         ours: jeton's; `None` once a change made the two differ.
         same_offsets: Whether the offsets of the two are the same.
+        watched: The state of each component that a caller has, when the two were last the same.
     """
 
-    __slots__ = ("ours", "same_offsets", "theirs")
+    __slots__ = ("ours", "same_offsets", "theirs", "watched")
 
     def __init__(self, theirs: Any, ours: Tokenizer | None, same_offsets: bool) -> None:
         object.__setattr__(self, "theirs", theirs)
         object.__setattr__(self, "ours", ours)
         object.__setattr__(self, "same_offsets", same_offsets)
+        object.__setattr__(self, "watched", {})
+        _extend_decode_stream()
 
     theirs: Any
     ours: Tokenizer | None
     same_offsets: bool
+    watched: dict[str, object]
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -243,6 +262,7 @@ class _Backend:
         return self.theirs.encode_batch(input, is_pretokenized, add_special_tokens)
 
     def _can_encode(self, texts: Any, is_pretokenized: bool) -> bool:
+        self._follow_components()
         theirs = self.theirs
         return (
             self.ours is not None
@@ -260,7 +280,14 @@ class _Backend:
             _PatchedEncoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)
         ]
 
+    def _follow_components(self) -> None:
+        """Compares again if a component was changed in place."""
+        watched = list(self.watched.items())  # Other threads may add to it.
+        if any(_state(self.theirs, name) != state for name, state in watched):
+            self._compare_again()
+
     def _compare_again(self) -> None:
+        self.watched.update({name: _state(self.theirs, name) for name in list(self.watched)})
         try:
             _, ours, same_offsets = _compare(self.theirs)
             object.__setattr__(self, "ours", ours)
@@ -270,6 +297,8 @@ class _Backend:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.theirs, name)
+        if name in _COMPONENTS and name not in self.watched:
+            self.watched[name] = _state(self.theirs, name)
         if name not in _CHANGES:
             return value
 
@@ -282,13 +311,53 @@ class _Backend:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.theirs, name, value)
+        if name in _COMPONENTS:
+            self.watched[name] = None
         if name not in _HARMLESS:
             self._compare_again()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self._follow_components()
         return _Backend, (self.theirs, self.ours, self.same_offsets)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Backend:
         import copy
 
+        self._follow_components()
         return _Backend(copy.deepcopy(self.theirs, memo), self.ours, self.same_offsets)
+
+
+def _state(tokenizer: tokenizers.Tokenizer, name: str) -> object:
+    """A value that differs once a component was changed in place.
+
+    Of a model, these are its properties and the size of its vocab.
+    """
+    component = getattr(tokenizer, name)
+    if name == "model":
+        kind = type(component)
+        names = [key for key in dir(kind) if inspect.isgetsetdescriptor(getattr(kind, key))]
+        size = tokenizer.get_vocab_size(with_added_tokens=False)
+        return [size, *(getattr(component, key) for key in names)]
+    try:
+        return pickle.dumps(component)
+    except Exception:  # A component that is a Python class: `_compare` refuses the tokenizer.
+        return None
+
+
+@functools.cache
+def _extend_decode_stream() -> None:
+    """Lets `DecodeStream.step` of the library take a `_Backend`.
+
+    The method is replaced on the class, since programs import the class before the patch. `undo`
+    leaves it so, for the tokenizers that are already loaded.
+    """
+    from tokenizers.decoders import DecodeStream
+
+    original = DecodeStream.step
+
+    @functools.wraps(original)
+    def step(self: DecodeStream, tokenizer: Any, id: int | list[int]) -> str | None:
+        whole = tokenizer.theirs if type(tokenizer) is _Backend else tokenizer
+        return original(self, whole, id)
+
+    DecodeStream.step = step  # type: ignore[method-assign]

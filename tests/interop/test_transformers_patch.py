@@ -18,6 +18,7 @@ from kinds import KINDS
 from shared_data import SHARED, needs
 
 transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
 
 TEXTS = ["the theory of the weather", "", "é東京 🙂\n\n  x<|end|>y", "a" * 300]
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -127,6 +128,139 @@ def test_jeton_does_the_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not called
 
 
+COMPONENTS: dict[str, Callable[[Any], Any]] = {
+    "pre-tokenizer": lambda it: setattr(it.pre_tokenizer, "add_prefix_space", True),
+    "normalizer": lambda it: setattr(it.normalizer, "prepend", "yy"),
+    "post-processor": lambda it: setattr(it.post_processor, "trim_offsets", False),
+    "prefix of a model": lambda it: setattr(it.model, "continuing_subword_prefix", "e"),
+    "whole words": lambda it: setattr(it.model, "ignore_merges", True),
+    "Python class": lambda it: setattr(
+        it, "pre_tokenizer", tokenizers.pre_tokenizers.PreTokenizer.custom(_Halves())
+    ),
+}
+
+
+class _Halves:
+    def pre_tokenize(self, text: Any) -> None:
+        text.split(lambda _, part: [part[:1], part[1:]])
+
+
+def byte_level(folder: Path) -> Path:
+    """A folder with a tokenizer that has a component of each kind."""
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocab = {token: id for id, token in enumerate([*alphabet, "th", "the", "Ġweather"])}
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, [("t", "h"), ("th", "e")]))
+    theirs.normalizer = tokenizers.normalizers.Prepend("x")
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.post_processor = tokenizers.processors.ByteLevel()
+    theirs.decoder = tokenizers.decoders.ByteLevel()
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=theirs, eos_token=None)
+    fast.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("change", COMPONENTS)
+def test_changed_components_have_effect(change: str, tmp_path: Path) -> None:
+    folder = byte_level(tmp_path)
+    theirs = loaded(folder)
+    with jeton.patch_transformers() as patch:
+        ours = loaded(folder)
+    assert (patch.encoded_by_jeton, patch.refused) == (1, [])
+    for it in (theirs, ours):
+        COMPONENTS[change](it.backend_tokenizer)
+    with_offsets = {"return_offsets_mapping": True}
+    if change != "Python class":
+        again = copy.deepcopy(ours)
+        assert dict(again(TEXTS, **with_offsets)) == dict(theirs(TEXTS, **with_offsets))
+    assert dict(ours(TEXTS, **with_offsets)) == dict(theirs(TEXTS, **with_offsets))
+
+
+@pytest.mark.parametrize("by", ["the tokenizer", "its model in another"])
+def test_training_has_effect(by: str, tmp_path: Path) -> None:
+    vocab = {"the": 0, "weather": 1, "of": 2}
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocab, unk_token="the"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    folder = tmp_path / "tok"
+    transformers.PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(folder)
+    theirs = loaded(folder)
+    with jeton.patch_transformers() as patch:
+        ours = loaded(folder)
+    assert (patch.encoded_by_jeton, patch.refused) == (1, [])
+    for it in (theirs, ours):
+        trained = it.backend_tokenizer
+        if by == "its model in another":
+            trained = tokenizers.Tokenizer(trained.model)
+            trained.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+        trainer = tokenizers.trainers.WordLevelTrainer(show_progress=False)
+        trained.train_from_iterator(["of weather the sun"], trainer)
+    texts = ["of", "weather", "the weather"]
+    assert ours(texts)["input_ids"] == theirs(texts)["input_ids"]
+
+
+def test_a_component_that_the_caller_has_set_may_change_later(tmp_path: Path) -> None:
+    folder = byte_level(tmp_path)
+    theirs = loaded(folder)
+    with jeton.patch_transformers():
+        ours = loaded(folder)
+    for it in (theirs, ours):
+        prepended = tokenizers.normalizers.Prepend("the")
+        it.backend_tokenizer.normalizer = tokenizers.normalizers.Sequence([prepended])
+        prepended.prepend = "th"
+    assert ours(TEXTS)["input_ids"] == theirs(TEXTS)["input_ids"]
+
+
+@pytest.mark.parametrize("sampling", [{"dropout": 0.99}, {"alpha": 0.1, "nbest_size": 64}])
+def test_a_model_that_begins_to_sample_is_left_to_the_library(
+    sampling: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "alpha" in sampling:
+        folder = folder_of(KINDS["Unigram"](), tmp_path / "tok")
+    else:
+        folder = byte_level(tmp_path)
+    with jeton.patch_transformers() as patch:
+        ours = loaded(folder)
+    assert (patch.encoded_by_jeton, patch.refused) == (1, [])
+    for name, value in sampling.items():
+        setattr(ours.backend_tokenizer.model, name, value)
+    ours("the first call sees the change")
+    monkeypatch.setattr(jeton.Tokenizer, "__call__", None)
+    assert len({tuple(ours("the theory of the weather " * 9)["input_ids"]) for _ in range(20)}) > 1
+
+
+def test_jeton_encodes_after_components_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with jeton.patch_transformers():
+        ours = loaded(byte_level(tmp_path))
+    backend = ours.backend_tokenizer
+    assert all((backend.normalizer, backend.pre_tokenizer, backend.model, backend.post_processor))
+    monkeypatch.setattr(jeton.Tokenizer, "__call__", None)
+    with pytest.raises(TypeError, match="NoneType"):
+        ours("the")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_is_streamed_as_engines_do(kind: str, tmp_path: Path) -> None:
+    """vLLM and `transformers serve` step a `DecodeStream` with `tokenizer._tokenizer`."""
+    stream_class = tokenizers.decoders.DecodeStream
+    folder = folder_of(KINDS[kind](), tmp_path / "tok")
+    theirs = loaded(folder)
+    with jeton.patch_transformers() as patch:
+        ours = loaded(folder)
+    assert (patch.encoded_by_jeton, patch.refused) == (1, [])
+    assert tokenizers.decoders.DecodeStream is stream_class
+    ids = theirs(TEXTS[0])["input_ids"]
+    expected_stream = stream_class(skip_special_tokens=True)
+    expected = [expected_stream.step(theirs._tokenizer, id) for id in ids]
+    for it in (ours, pickle.loads(pickle.dumps(ours)), theirs):
+        stream = stream_class(skip_special_tokens=True)
+        assert [stream.step(it._tokenizer, id) for id in ids] == expected
+        prefilled = stream_class(ids[:1], skip_special_tokens=True)
+        prefilled.step(tokenizer=it._tokenizer, id=ids[1:])
+    with pytest.raises(TypeError, match="str"):
+        stream_class().step("a tokenizer", 1)
+
+
 def test_what_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tok = jeton.BPETrainer(400).train(samples.read_all().values())
     folder = folder_of(tok, tmp_path / "tok")
@@ -136,6 +270,15 @@ def test_what_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         fast = transformers.AutoTokenizer.from_pretrained(folder)
     assert patch.encoded_by_jeton == 0 and "differ from jeton's" in patch.refused[0]
     assert fast("hello")["input_ids"] == tok.encode("hello")
+
+
+def test_what_the_library_itself_cannot_encode_loads_as_before(tmp_path: Path) -> None:
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0}, unk_token="absent"))
+    transformers.PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path)
+    with jeton.patch_transformers() as patch, pytest.warns(FormatWarning, match="does not encode"):
+        fast = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert patch.encoded_by_jeton == 0
+    assert fast("the")["input_ids"] == [0]
 
 
 def test_patches_are_undone_in_any_order(tmp_path: Path) -> None:
