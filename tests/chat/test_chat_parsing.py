@@ -97,6 +97,56 @@ def test_events_come_to_the_same(
         assert stream.parsed == whole
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('{"text": "a\nb\tc\0 \\n d"}', r'{"text": "a\nb\tc\u0000 \n d"}'),
+        (
+            '{\n "a": "\r\n",\n "b": ["\n", "\n\n"]\n}',
+            '{\n "a": "\\r\\n",\n "b": ["\\n", "\\n\\n"]\n}',
+        ),
+        (r'"{\"a\": \"b' + "\n" + r'\"}"', r'"{\"a\": \"b\n\"}"'),
+    ],
+)
+@pytest.mark.parametrize(
+    "call", ['{"name": "f", "arguments": ARGUMENTS}', '{"arguments": ARGUMENTS, "name": "f"}']
+)
+def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: str) -> None:
+    text = f"<tool_call>{call.replace('ARGUMENTS', written)}</tool_call>"
+    ids = TOK.encode(text, special="allow")
+    # The second time, the stream knows the steps.
+    for pieces in ([text], [*text], [ids], ids, ids):
+        stream = TOK.parse_stream(format="hermes")
+        events = [*(it for piece in pieces for it in stream.push(piece)), *stream.finish()]
+        arguments = "".join(it.text for it in events if it.kind == "arguments")
+        assert arguments == said
+        value = json.loads(arguments)
+        value = json.loads(value, strict=False) if isinstance(value, str) else value
+        assert stream.parsed.calls[0].arguments == value
+        assert not stream.parsed.problems
+
+
+def test_a_line_break_behind_a_backslash_is_a_problem() -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"a": "b\\\nc"}}</tool_call>'
+    for size in (1, len(text)):
+        stream = TOK.parse_stream(format="hermes")
+        for at in range(0, len(text), size):
+            stream.push(text[at : at + size])
+        stream.finish()
+        problems = [it.what for it in stream.parsed.problems]
+        assert problems == ["the arguments are not a JSON object"]
+
+
+def test_an_array_without_dimensions_is_one_id() -> None:
+    numpy = pytest.importorskip("numpy")
+    (id,) = TOK.encode("a")
+    for one in (numpy.array(id), numpy.int64(id)):
+        assert [it.text for it in TOK.parse_stream(format="hermes").push(one)] == ["a"]
+        assert TOK.parse(one, format="hermes").content == "a"
+    with pytest.raises(ArgumentTypeError, match="ids must hold ints, not ndarray"):
+        TOK.parse(numpy.array(1.5), format="hermes")
+
+
 def test_events_come_as_early_as_they_are_certain() -> None:
     stream = TOK.parse_stream(format="hermes", tools=[WEATHER])
     pushes = [

@@ -59,10 +59,13 @@ LIBRARIES = {
     [pytest.param(it, marks=[pytest.mark.large] * (it == "xgrammar")) for it in LIBRARIES],
 )
 @pytest.mark.parametrize("special", [["<|im_end|>"], ["Bergen", "<|im_end|>"]])
-def test_lines_for_a_library(library: str, special: list[str]) -> None:
+@pytest.mark.parametrize("gap", [0, 9])
+def test_lines_for_a_library(library: str, special: list[str], gap: int) -> None:
     pytest.importorskip(library)
     trained = jeton.BPETrainer(600, special_tokens=special).train(samples.read_all().values())
-    tok = trained.replace(roles={"eos": "<|im_end|>"})
+    behind = jeton.AddedToken("<|far|>", id=trained.max_id + 1 + gap, special=True)
+    tok = trained.with_added_tokens([behind])
+    assert (tok.max_id + 1 - tok.vocab_size) == gap
     first, *blocks = re.findall(r"^```py\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S)
     code = next(block for block in blocks if f"import {library}\n" in block)
     for text, is_allowed in ((GIVEN, True), (FORBIDDEN, False)):

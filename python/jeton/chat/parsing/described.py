@@ -5,12 +5,12 @@ from __future__ import annotations
 import bisect
 import functools
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.answer_formats import Format
+from jeton.chat.parsing.calls import Tools
 from jeton.chat.parsing.described_machine import DescriptionMachine
 from jeton.chat.parsing.response_templates import Description, description_of
 from jeton.chat.parsing.symbols import Compiled, compiled
@@ -31,9 +31,7 @@ class DescribedTurn:
     anchor: str = ""
     lead: str = ""
 
-    def machine(
-        self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None
-    ) -> DescriptionMachine:
+    def machine(self, compiled: Compiled, tools: Tools | None) -> DescriptionMachine:
         """A machine that reads an answer."""
         return DescriptionMachine(self.description, compiled.spellings, tools)
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from jeton.chat.parsing import readers
+from jeton.chat.parsing.calls import Tools
 from jeton.chat.parsing.described_values import with_types
 from jeton.chat.parsing.parsed import Event, ParsedCall, event
 from jeton.chat.parsing.places import Continuation, Where
@@ -33,14 +34,14 @@ class DescriptionMachine:
         self,
         description: Description,
         spellings: Mapping[str, str],
-        tools: Mapping[str, Mapping[str, Any]] | None,
+        tools: Tools | None,
     ) -> None:
         """A reader of an answer.
 
         Args:
             description: The description.
             spellings: The spelling of each symbol; empty if all marks are text.
-            tools: The parameters of each tool.
+            tools: The types of the parameters of each tool.
         """
         self.events: list[Event] = []
         self.calls: list[ParsedCall] = []

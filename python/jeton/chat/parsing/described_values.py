@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from jeton.chat.parsing import readers
+from jeton.chat.parsing.calls import Tools
 
 try:
     import regex
@@ -146,17 +147,6 @@ def transformed(transform: object, scope: Mapping[str, Any]) -> Any:
     return value
 
 
-def _types(schema: object) -> list[str]:
-    if not isinstance(schema, Mapping):
-        return []
-    declared = schema.get("type")
-    found = [declared] if isinstance(declared, str) else [*(declared or ())]
-    for union in ("anyOf", "oneOf"):
-        for choice in schema.get(union) or ():
-            found += _types(choice)
-    return [*found, "null"] if schema.get("nullable") and "null" not in found else found
-
-
 def _cast(text: str, kinds: Iterable[str]) -> Any:
     """A text as the first of some types that it fits."""
     low = text.strip().lower()
@@ -189,7 +179,7 @@ def _whole(text: str) -> int:
         return int(number)
 
 
-def with_types(value: object, tools: Mapping[str, Mapping[str, Any]]) -> Any:
+def with_types(value: object, tools: Tools) -> Any:
     """Calls in which arguments that are text have the types of the tools."""
     if isinstance(value, list):
         return [with_types(it, tools) for it in value]
@@ -198,7 +188,7 @@ def with_types(value: object, tools: Mapping[str, Mapping[str, Any]]) -> Any:
     name = function.get("name") if isinstance(function, dict) else None
     if isinstance(arguments, dict) and isinstance(name, str):
         for key, it in arguments.items():
-            kinds = _types(tools.get(name, {}).get(key))
+            kinds = tools.get(name, {}).get(key, ())
             if isinstance(it, str):
                 arguments[key] = _cast(it, kinds)
             elif isinstance(it, list) and kinds and "array" not in kinds:

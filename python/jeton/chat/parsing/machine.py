@@ -36,7 +36,7 @@ _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _STRETCHES: Final = re.compile("[^\ud800-\udfff]+|[\ud800-\udfff]")
 _BREAKS: Final = {
     "": re.compile(r"[^ \t\r\n\w+\-.,:]"),
-    '"': re.compile(r'["\\\ud800-\udfff]'),
+    '"': re.compile(r'["\\\x00-\x1f\ud800-\udfff]'),
     "'": re.compile(r"['\\\ud800-\udfff]"),
 }
 
@@ -46,7 +46,8 @@ class Machine:
 
     Args:
         compiled: The format.
-        tools: The parameters of each tool, by its name; `None` if the tools are not known.
+        tools: The types of the parameters of each tool, by its name; `None` if the tools are not
+            known.
 
     Attributes:
         events: What has become certain; the owner removes them.
@@ -493,6 +494,10 @@ class Machine:
             if self._calls.open is None:
                 self._unexpected(self._slice(self._claimed, source.place), self._claimed)
             return source.place - base
+        finally:
+            # Steps that are learnt report the text as it is.
+            self.used_history = self.used_history or source.has_escaped
+            source.has_escaped = False
         return limit
 
     def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:

@@ -42,6 +42,8 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _PLAIN: Final = re.compile(r"[ \t\r\n\w+\-.,:]*")
 _WORD: Final = re.compile(r"[\w+\-.]*")
 _IN_STRING: Final = re.compile(r'(?:[^"\\]+|\\.)*', re.DOTALL)
+_CONTROLS: Final = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
+"""What JSON must escape in a string, and what is escaped already."""
 _NAME: Final = re.compile(r"[\w.\-]*")
 _KEY: Final = re.compile(r"[^:,{}\[\]'\"\n]*")
 _BRACE_NAME: Final = re.compile(r"[^\s{]*")
@@ -74,13 +76,15 @@ class GrowingText:
         is_listed: Whether a list of calls is open.
         waits: Where in a value of a call the text ends; `None` if that does not decide alone what
             more text leads to.
+        has_escaped: Whether a piece of the arguments is not as the text has it, since a character
+            was escaped.
     """
 
-    __slots__ = ("at", "before", "is_listed", "quote", "text", "waits")
+    __slots__ = ("at", "before", "has_escaped", "is_listed", "quote", "text", "waits")
 
     def __init__(self, before: int, quote: str) -> None:
         self.text, self.at, self.before, self.quote = "", 0, before, quote
-        self.is_listed = False
+        self.is_listed = self.has_escaped = False
         self.waits: Waits | None = None
 
     @property
@@ -154,7 +158,10 @@ def _expect(source: GrowingText, character: str) -> Steps[None]:
 
 
 def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = False) -> Steps[None]:
-    """Reads one value and passes its text to `out`. `in_call`: it is part of a call's arguments."""
+    """Reads one value and passes its text to `out`. `in_call`: it is part of a call's arguments.
+
+    Models write line breaks in strings as they are, which is no JSON: `out` gets them escaped.
+    """
     if (yield from _peek(source)) not in '{["':
         word = yield from _run(source, _WORD)
         if not word:
@@ -177,7 +184,14 @@ def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = Fa
             source.at, is_escaped = source.at + 1, False
         else:
             pattern = _IN_STRING if in_string else _PLAIN
-            source.at = pattern.match(source.text, source.at).end()  # type: ignore[union-attr]
+            begin = source.at
+            source.at = pattern.match(source.text, begin).end()  # type: ignore[union-attr]
+            if in_string:
+                written = source.text[begin : source.at]
+                escaped = _CONTROLS.sub(_escaped, written)
+                if escaped != written:
+                    out(source.text[start:begin] + escaped)
+                    start, source.has_escaped = source.at, True
             character = source.text[source.at : source.at + 1]
             if in_string:
                 is_escaped = character == "\\"
@@ -193,6 +207,10 @@ def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = Fa
             if character and not depth and not in_string:
                 out(source.text[start : source.at])
                 return
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0] if match[0][0] == "\\" else json.dumps(match[0])[1:-1]
 
 
 def json_object(source: GrowingText, out: Callable[[str], None]) -> Steps[None]:

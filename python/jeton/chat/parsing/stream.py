@@ -16,6 +16,7 @@ from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
+    from jeton.chat.parsing.calls import Tools
     from jeton.chat.parsing.described import DescribedTurn
     from jeton.chat.parsing.turns import Turn
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -61,7 +62,7 @@ class ParseStream:
         self,
         tok: BaseTokenizer,
         turn: Turn | DescribedTurn,
-        tools: Any,
+        tools: Tools | None,
         prefix: str,
         space: str,
         before: int | None,
@@ -71,7 +72,7 @@ class ParseStream:
         Args:
             tok: The tokenizer.
             turn: How its model writes answers.
-            tools: The parameters of each tool.
+            tools: The types of the parameters of each tool.
             prefix: The beginning of the answer that is in the prompt, in symbols.
             space: White space in front of the answer that does not belong to it.
             before: The last id of the prompt.
@@ -304,7 +305,9 @@ class ParseStream:
 
     def _listed(self, ids: Any) -> Iterable[int]:
         """The ids, once all of them are known to be ids."""
-        if hasattr(ids, "__index__") and not isinstance(ids, Iterable):
+        # An array of no dimensions has `__iter__`, which fails.
+        is_one = hasattr(ids, "__index__") and not isinstance(ids, Iterable)
+        if is_one or getattr(ids, "shape", None) == ():
             return (_id(ids),)
         if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(

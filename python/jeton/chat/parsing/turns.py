@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.answer_formats import END, FORMATS, PLAIN, Format
 from jeton.chat.parsing.arguments import parameters_of
+from jeton.chat.parsing.calls import Tools
 from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.readers import ADJOINING
@@ -75,7 +76,7 @@ class Turn:
     content_as_parts: bool = False
     calls_adjoin: bool = False
 
-    def machine(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> Machine:
+    def machine(self, compiled: Compiled, tools: Tools | None) -> Machine:
         """A machine that reads an answer."""
         return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools)
 
