@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import json
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +18,7 @@ from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, bytes_alone, call, 
 from chat_flags import as_published
 from guide import hold_table
 from jeton.chat import Rewritten, Rollout
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, UnsupportedError
 
 AGAIN = {"role": "user", "content": "And then?"}
 TEMPLATES_AT_HAND = [pytest.param(name, text, id=name) for name, text in templates()]
@@ -207,6 +212,39 @@ def test_contents_in_parts_follow(case: str, role: str, recwarn: pytest.Warnings
     assert said == [f"the chat template does not print messages[2].{lost}"] * bool(lost)
 
 
+RULE = {"role": "system", "content": "Speak Norwegian."}
+
+
+@pytest.mark.parametrize("new", [[RULE, AGAIN], [AGAIN, RULE]], ids=["first", "last"])
+def test_a_message_that_the_template_puts_first_is_said(new: list[dict[str, Any]]) -> None:
+    tok = byte_level("")
+    chat = tok.chat(HELLO, template="deepseek", add_generation_prompt=True)
+    place = len(HELLO) + 1 + new.index(RULE)
+    with pytest.warns(
+        ChatWarning, match=rf"writes messages\[{place}\].content in front of the ans"
+    ):
+        rollout = chat.extend(tok.encode("So it is."), messages=new)
+    assert RULE["content"] not in tok.decode(rollout.ids)
+
+
+@pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
+def test_new_messages_follow_or_are_said(name: str, template: str) -> None:
+    tok, given = byte_level(template), options(template)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChatWarning)
+        chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ChatWarning)
+        try:
+            rollout = chat.extend(tok.encode("So it is."), messages=[RULE, AGAIN])
+        except JetonError:
+            pytest.skip("the template refuses such a conversation")
+    follows = RULE["content"] in tok.decode(rollout.ids)
+    assert follows != any(
+        re.search(rf"messages\[{len(HELLO) + 1}\]", str(it.message)) for it in caught
+    )
+
+
 def test_templates_of_jeton_refuse_what_they_do_not_print() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
@@ -300,6 +338,51 @@ def test_white_space_behind_the_end_is_no_second_end() -> None:
     rollout = chat.extend(ids, messages=[AGAIN])
     assert tok.decode(rollout.ids) == rollout.prompt.text
     assert rollout.rewritten == []
+
+
+def test_messages_are_plain() -> None:
+    @dataclasses.dataclass
+    class Part:
+        text: str
+        type: str = "text"
+
+    tok = byte_level("")
+    asked = {"role": "user", "content": [Part("Hello")]}
+    chat = tok.chat([*HELLO, asked], template="qwen", add_generation_prompt=True)
+    rollout = chat.extend(tok.encode("So it is."), messages=[AGAIN])
+    parts = {"role": "user", "content": [{"text": "Hello", "type": "text"}]}
+    expected = [*HELLO, parts, SAID, AGAIN]
+    assert rollout.messages == expected
+    assert json.loads(json.dumps(rollout.messages)) == expected
+    again = tok.chat(rollout.messages, template="qwen", add_generation_prompt=True)
+    assert again.ids == rollout.prompt.ids
+
+
+def _lists(of: object) -> dict[str, Any]:
+    """The lists that an object hands out."""
+    named = {it: getattr(of, it) for it in dir(of) if not it.startswith("_")}
+    return {it: value for it, value in named.items() if isinstance(value, list)}
+
+
+def test_what_is_done_to_a_list_changes_neither_chat_nor_rollout() -> None:
+    tok = byte_level("")
+    chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+    sampled = [*tok.encode("So"), tok.special_tokens["<|im_end|>"]]
+    rollout = chat.extend(sampled, messages=[AGAIN])
+    for it in (chat, rollout):
+        before = copy.deepcopy(_lists(it))
+        assert {"ids"} < before.keys()
+        for name, value in _lists(it).items():
+            if name != "dropped":
+                value += value or [1]
+        assert _lists(it) == before
+    rollout.messages[0]["content"] = ""
+    rollout.answers[0].message["content"] = ""
+    rollout.prompt.ids.append(1)
+    assert chat.extend(sampled, messages=[AGAIN]).ids == rollout.ids
+    assert tok.parse(sampled, prompt=chat).message["content"] == "So"
+    longer = rollout.extend(sampled, messages=[AGAIN])
+    assert longer.prompt.ids == longer.ids
 
 
 def test_a_broken_call_stays_too() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -99,7 +99,7 @@ class Request:
             if self.trust is None:
                 chat.say_losses()
         if self.trust is None:
-            _ = chat.ids  # text without ids is an error at once
+            _ = chat._ids  # text without ids is an error at once
         return chat
 
     def _values(self, sent: list[Sent], trust: Trust) -> Given:
@@ -190,8 +190,6 @@ class Chat:
     Attributes:
         text: The text, as the template wrote it.
         template: The text of the template.
-        tools: The tools, as JSON schemas.
-        roles: The role of each message.
         dropped: The indices of the messages that `truncate` left out, in the chat that was cut.
 
     Example:
@@ -217,23 +215,37 @@ class Chat:
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
         self.template = given.template
-        self.tools: list[Any] | None = None if request.tools is None else tools_of(request.tools)
-        self.roles: list[str | None] = [message.role for message in given.sent]
+        self._tools = None if request.tools is None else tools_of(request.tools)
         self.dropped: list[int] = []
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids)
 
     @functools.cached_property
     def _encoded(self) -> Encoded:
         return encoded(self._control, self.text, self._runs)
 
     @functools.cached_property
+    def _ids(self) -> list[int]:
+        return encoded_ids(self._control, self.text, self._runs)
+
+    @property
     def ids(self) -> list[int]:
         """The ids. Only text of the template and of trusted fields gives control tokens; what the
         assistant says may hold those that are not marked special and frame no turn, as `<think>`.
+        The list is new at each access.
         """
-        return encoded_ids(self._control, self.text, self._runs)
+        return [*self._ids]
+
+    @property
+    def tools(self) -> list[Any] | None:
+        """The tools, as JSON schemas."""
+        return None if self._tools is None else [*self._tools]
+
+    @property
+    def roles(self) -> list[str | None]:
+        """The role of each message."""
+        return [message.role for message in self._values.sent]
 
     @property
     def control_tokens(self) -> dict[str, int]:
@@ -251,7 +263,7 @@ class Chat:
         """The variables of the template that are a str, a number, a bool or `None`."""
         return {name: it for name, it in self._request.variables if isinstance(it, PLAIN)}
 
-    @functools.cached_property
+    @property
     def unprinted(self) -> list[Origin]:
         """What was given and left no trace in the text: messages, fields and parts of messages,
         tools, documents, and variables that the template does not read.
@@ -273,11 +285,12 @@ class Chat:
         with questions():
             return self._unprinted.all(with_media=with_media)
 
-    def say_losses(self, first: int = 0) -> None:
+    def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None:
         """Says what a model was to see and does not, and which arguments of calls are none.
 
         Args:
             first: The first message that counts. If it is not 0, only messages do.
+            moved: What the template writes in front of ids that stay, and so in vain.
 
         Raises:
             UnsupportedError: The template is jeton's, which promises a format.
@@ -295,27 +308,37 @@ class Chat:
             )
         said = [f"the chat template does not print {_listed(losses)}"] if losses else []
         said += [what for at, what in wrong_arguments(self._values.sent) if at >= first]
+        if moved:
+            said.append(
+                f"the chat template writes {_listed([*moved])} in front of the answer, where ids "
+                "stay as they are: the model does not see it"
+            )
         if text := "; ".join([*said, *hints]):
             self._request.says(text)
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """The span of each token, in characters of `text`."""
-        return self._encoded[1]
+        """The span of each token, in characters of `text`. The list is new at each access."""
+        return [*self._encoded[1]]
 
     @property
     def tokenizer(self) -> BaseTokenizer:
         """The tokenizer that made it."""
         return self._request.tok
 
-    @functools.cached_property
+    @property
     def origins(self) -> list[Origin]:
-        """Who wrote each token. A token of several is of the data in it."""
+        """Who wrote each token. A token of several is of the data in it. The list is new at each
+        access."""
+        return [*self._origins]
+
+    @functools.cached_property
+    def _origins(self) -> list[Origin]:
         return self._writers.origins()
 
     @functools.cached_property
     def _writers(self) -> Writers:
-        return Writers(self._runs, self.spans)
+        return Writers(self._runs, self._encoded[1])
 
     @property
     def segments(self) -> list[tuple[int, int, Origin]]:
@@ -457,8 +480,9 @@ class Chat:
                 is jeton's, and does not print all of `messages`.
 
         Warns:
-            ChatWarning: The template does not print all of `messages`, or arguments of a call
-                are no JSON object.
+            ChatWarning: The template does not print all of `messages`, or writes some of it in
+                front of the answer, as a message of the system that it puts first. Or arguments of
+                a call are no JSON object.
 
         Example:
             >>> import jeton
@@ -502,7 +526,7 @@ class Chat:
         """
         if not isinstance(max_tokens, int) or isinstance(max_tokens, bool):
             raise ArgumentTypeError(f"max_tokens must be an int, not {type(max_tokens).__name__}")
-        if len(self.ids) <= max_tokens:
+        if len(self._ids) <= max_tokens:
             return self
         messages = self._request.messages
         turns = [at for at, role in enumerate(self.roles) if role == "user"]
@@ -534,7 +558,7 @@ class Chat:
         return dataclasses.replace(self._request, messages=messages).build()
 
     def __repr__(self) -> str:
-        tokens, messages = len(self.ids), len(self.roles)
+        tokens, messages = len(self._ids), len(self.roles)
         return (
             f"Chat({messages} message{'s' * (messages != 1)}, {tokens:,} "
             f"token{'s' * (tokens != 1)}: {self.text[:40]!r}{'…' * (len(self.text) > 40)})"

@@ -65,7 +65,9 @@ class _MaskedChat(Protocol):
     """A chat, as far as a mask depends on it."""
 
     text: str
-    roles: list[str | None]
+
+    @property
+    def roles(self) -> list[str | None]: ...
 
     @property
     def ids(self) -> list[int]: ...
@@ -105,6 +107,7 @@ class Answers:
         roles: set[str],
     ) -> None:
         self._chat = chat
+        self._ids, self._spans, self._speakers = chat.ids, chat.spans, chat.roles
         self._messages = messages
         self._make = chat_of
         self._made_alone = dict[int, _Alone | None]()
@@ -112,7 +115,7 @@ class Answers:
         self._end = end
         self._roles = roles
         self._by_template = ~writers.any([it.kind != "template" for _, it in writers.runs])
-        self._is_control = self._by_template & np.isin(chat.ids, list(self._control))
+        self._is_control = self._by_template & np.isin(self._ids, list(self._control))
         self._runs = writers.runs
         self._starts = [0, *itertools.accumulate(length for length, _ in self._runs)]
         """Where each run begins, in characters, and where the last one ends."""
@@ -127,7 +130,7 @@ class Answers:
 
     def mask(self) -> npt.NDArray[np.bool_]:
         """For each token whether it is learnt."""
-        size = len(self._chat.ids)
+        size = len(self._ids)
         mask = np.zeros(size, np.bool_)
         # For each place that which is the first from it on where a turn cannot go on.
         stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
@@ -141,7 +144,7 @@ class Answers:
         ends |= self._ends({it: at for it, at in closing.items() if it not in ends})
         is_of_answer = self._by_template | (self._run_of >= 0)
         for part in self._parts:
-            if self._chat.roles[part.message] in ANSWERING:
+            if self._speakers[part.message] in ANSWERING:
                 mask[self._first_of_answer(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
             mask[part.end : ends[part] + 1] = True
@@ -200,7 +203,7 @@ class Answers:
         An answer may be closed by control tokens of its own, as a call of a tool is. If more follow
         that hold the end of text, or what ends another turn, the turn goes on up to it.
         """
-        ids = self._chat.ids
+        ids = self._ids
         ends_texts = self._end in np.array(ids)[self._is_control]
         known, ends = {self._end}, dict[_MessagePart, int]()
         for part, first in sorted(stops.items(), key=lambda stop: stop[0].is_call):
@@ -222,7 +225,7 @@ class Answers:
 
         No other turn has the further ones, and they end the chat that ends with the answer, too.
         """
-        ids, spans, text = self._chat.ids, self._chat.spans, self._chat.text
+        ids, spans, text = self._ids, self._spans, self._chat.text
         if end >= last or ids[end] == self._end or ids[end + 1] in self._behind_questions:
             return end
         alone = self._alone(part.message)
@@ -240,15 +243,15 @@ class Answers:
 
     def _is_text_of_template(self, at: int) -> bool:
         """Whether the template wrote this token, and it is neither white space nor control."""
-        if at >= len(self._chat.ids) or not self._by_template[at] or self._is_control[at]:
+        if at >= len(self._ids) or not self._by_template[at] or self._is_control[at]:
             return False
-        return not self._chat.text[slice(*self._chat.spans[at])].isspace()
+        return not self._chat.text[slice(*self._spans[at])].isspace()
 
     def _in_text(self, part: _MessagePart, stop: int) -> bool:
         """Whether text ends a part, rather than the control token at `stop`."""
-        if stop >= len(self._chat.ids) or not self._is_control[stop]:
+        if stop >= len(self._ids) or not self._is_control[stop]:
             return True
-        start, end = self._said_until(part), self._chat.spans[stop][0]
+        start, end = self._said_until(part), self._spans[stop][0]
         if not self._chat.text[start:end].strip():
             return False
         last = self._end_in_text(part, stop)
@@ -265,7 +268,7 @@ class Answers:
         start = self._said_until(part)
         if not self._chat.text[start:].startswith(behind):
             return None
-        starts = [span[0] for span in self._chat.spans[part.end : stop]]
+        starts = [span[0] for span in self._spans[part.end : stop]]
         return part.end - 1 + bisect.bisect_left(starts, start + len(behind))
 
     def _end_alone(self, part: _MessagePart, first: int, *, ends_texts: bool) -> int | None:
@@ -274,7 +277,7 @@ class Answers:
         It is the end of text, if the template writes any; or else what ends a turn of the user; or
         else, behind a call, what ends that chat.
         """
-        ids, spans, text = self._chat.ids, self._chat.spans, self._chat.text
+        ids, spans, text = self._ids, self._spans, self._chat.text
         if ids[first] == self._end or (ids[first] == self._end_of_user and not ends_texts):
             return first
         alone = self._alone(part.message)
@@ -306,20 +309,18 @@ class Answers:
     def _ends_of_silences(self) -> list[int]:
         """The tokens that end answers without text, if the template shows where one begins."""
         heard, answering = {part.message for part in self._parts}, self._roles & ANSWERING
-        is_silent = any(
-            it in answering and at not in heard for at, it in enumerate(self._chat.roles)
-        )
-        text, size = self._chat.text, len(self._chat.ids)
+        is_silent = any(it in answering and at not in heard for at, it in enumerate(self._speakers))
+        text, size = self._chat.text, len(self._ids)
         found: list[int] = []
         at = text.find(self._prompt) if is_silent and self._prompt else -1
         while at >= 0:
             behind = at + len(self._prompt)
-            begin = bisect.bisect_left(self._chat.spans, behind, key=operator.itemgetter(0))
+            begin = bisect.bisect_left(self._spans, behind, key=operator.itemgetter(0))
             first = bisect.bisect_right(self._starts, at) - 1
             writers = self._runs[first : bisect.bisect_left(self._starts, behind)]
             if all(it.kind == "template" or it.field == "role" for _, it in writers):
                 for end in itertools.takewhile(self._by_template.__getitem__, range(begin, size)):
-                    if self._chat.ids[end] in (self._end, self._end_of_user):
+                    if self._ids[end] in (self._end, self._end_of_user):
                         found.append(end)
                         break
                 else:
@@ -329,7 +330,7 @@ class Answers:
 
     def _first_of_answer(self, part: _MessagePart) -> int:
         """The first token of an answer that the model writes: it may be text of the template."""
-        spans = self._chat.spans
+        spans = self._spans
         begin = self._begin_of_answer(part)
         first = part.start
         if begin is not None:
@@ -370,7 +371,7 @@ class Answers:
             return None
         text, spans = alone.chat.text, alone.chat.spans
         start = min((start for start, _, _ in alone.stretches()), default=0)
-        other = {"role": self._chat.roles[message], "content": "…"}
+        other = {"role": self._speakers[message], "content": "…"}
         question, answered = self._chat_of(alone.before), self._chat_of([*alone.before, other])
         if question is None or answered is None:
             return None
@@ -468,7 +469,7 @@ class Answers:
     @functools.cached_property
     def _first_asked(self) -> int | None:
         """The first message of the user."""
-        return self._chat.roles.index("user") if "user" in self._chat.roles else None
+        return self._speakers.index("user") if "user" in self._speakers else None
 
     def _first_question(self, *, prompt: bool) -> _MaskedChat | None:
         """The chat up to the first message of the user."""
@@ -492,7 +493,7 @@ class Answers:
 
     def _said_until(self, part: _MessagePart) -> int:
         """Where a part ends, in characters: its last token may hold more."""
-        run = bisect.bisect_left(self._starts, self._chat.spans[part.end - 1][1]) - 1
+        run = bisect.bisect_left(self._starts, self._spans[part.end - 1][1]) - 1
         while not self._said[run]:
             run -= 1
         return self._starts[run + 1]

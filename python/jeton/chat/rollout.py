@@ -14,11 +14,13 @@ import itertools
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from jeton.chat.encoding import encoded_stretch
+from jeton.chat.message_fields import fields_of
+from jeton.chat.messages import Sent
 from jeton.chat.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
@@ -37,7 +39,9 @@ class _RolloutChat(Protocol):
     """A chat, as far as a rollout depends on it."""
 
     text: str
-    tools: list[Any] | None
+
+    @property
+    def tools(self) -> list[Any] | None: ...
 
     @property
     def ids(self) -> list[int]: ...
@@ -54,7 +58,7 @@ class _RolloutChat(Protocol):
     @property
     def tokenizer(self) -> BaseTokenizer: ...
 
-    def say_losses(self, first: int = 0) -> None: ...
+    def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None: ...
 
 
 ChatOf = Callable[[list[Any], bool], _RolloutChat]
@@ -79,14 +83,8 @@ class Rollout:
     """A conversation of several turns as ids, each answer as the model wrote it.
 
     Attributes:
-        ids: All ids: of the prompt, of the answers, and of what the template wrote between.
-        sampled: Where the answers are in `ids`: start and end of each.
-        answers: The answers, parsed.
-        messages: The conversation, with the answers as messages.
         prompt: The same conversation, rendered from the beginning: the `prompt` to parse the next
             answer with.
-        rewritten: Where `ids` differ from that rendering: the reasoning of earlier turns, calls
-            with other white space, an end that the model did not write.
 
     Example:
         >>> import jeton
@@ -105,12 +103,12 @@ class Rollout:
     """
 
     def __init__(self, chat: _RolloutChat, chat_of: ChatOf, messages: list[Any]) -> None:
-        self.ids: list[int] = list(chat.ids)
-        self.sampled: list[tuple[int, int]] = []
-        self.answers: list[Parsed] = []
-        self.messages: list[Any] = list(messages)
         self.prompt: Any = chat
-        self.rewritten: list[Rewritten] = []
+        self._ids: tuple[int, ...] = (*chat.ids,)
+        self._sampled: tuple[tuple[int, int], ...] = ()
+        self._answers: tuple[Parsed, ...] = ()
+        self._rewritten: tuple[Rewritten, ...] = ()
+        self._messages = messages
         self._chat_of = chat_of
         self._asks = True
         """Whether the last thing that was written asks for an answer."""
@@ -121,8 +119,37 @@ class Rollout:
         tokenizer: BaseTokenizer = self.prompt.tokenizer
         return tokenizer
 
+    @property
+    def ids(self) -> list[int]:
+        """All ids: of the prompt, of the answers, and of what the template wrote between. As the
+        other lists of a rollout, it is new at each access.
+        """
+        return [*self._ids]
+
+    @property
+    def sampled(self) -> list[tuple[int, int]]:
+        """Where the answers are in `ids`: start and end of each."""
+        return [*self._sampled]
+
+    @property
+    def answers(self) -> list[Parsed]:
+        """The answers, parsed."""
+        return [*self._answers]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation as dicts, with the answers as messages."""
+        return [_plain(message) for message in self._messages]
+
+    @property
+    def rewritten(self) -> list[Rewritten]:
+        """Where `ids` differ from a rendering from the beginning: the reasoning of earlier turns,
+        calls with other white space, an end that the model did not write.
+        """
+        return [*self._rewritten]
+
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids)
 
     def loss_mask(self) -> list[int]:
         """1 for each token that the model wrote, else 0.
@@ -130,8 +157,8 @@ class Rollout:
         What the template added to an answer, such as the end of a turn that the model did not
         reach, is not learnt.
         """
-        mask = [0] * len(self.ids)
-        for start, end in self.sampled:
+        mask = [0] * len(self._ids)
+        for start, end in self._sampled:
             mask[start:end] = [1] * (end - start)
         return mask
 
@@ -158,22 +185,22 @@ class Rollout:
             written, prompt=self.prompt, tools=self.prompt.tools
         )
         longer = copy.copy(self)
-        start = len(self.ids)
+        start = len(self._ids)
         if not new:
             add_generation_prompt = False
         said, chat, place = self._continued(answer, new, add_generation_prompt)
-        if new:
-            chat.say_losses(len(said))
         end, is_ended = _behind_answer(chat, place, written, answer)
+        if new:
+            chat.say_losses(len(said), _moved(chat, len(said), end))
         rendered, following = _divided(chat, end)
-        longer.sampled = [*self.sampled, (start, start + len(written))]
-        longer.answers = [*self.answers, answer]
-        longer.messages = [*said, *new]
+        longer._sampled = (*self._sampled, (start, start + len(written)))
+        longer._answers = (*self._answers, answer)
+        longer._messages = [*said, *new]
         longer.prompt = chat
         longer._asks = add_generation_prompt
-        before = [*self.ids, *written]
-        longer.ids = [*before, *(following if new or not is_ended else [])]
-        longer.rewritten = list(_compared(self.tokenizer, before, rendered, is_ended))
+        before = [*self._ids, *written]
+        longer._ids = (*before, *(following if new or not is_ended else []))
+        longer._rewritten = (*_compared(self.tokenizer, before, rendered, is_ended),)
         return longer
 
     def _continued(
@@ -187,7 +214,7 @@ class Rollout:
         refusal: JetonError | None = None
         found: tuple[list[Any], _RolloutChat, _Place] | None = None
         for message in _messages_of(answer):
-            said = [*self.messages, message]
+            said = [*self._messages, message]
             try:
                 chat = self._chat_of([*said, *new], prompt)
             except JetonError as error:
@@ -211,9 +238,19 @@ class Rollout:
             return None
 
     def __repr__(self) -> str:
-        answers, tokens, parts = len(self.answers), len(self.ids), len(self.rewritten)
+        answers, tokens, parts = len(self._answers), len(self._ids), len(self._rewritten)
         drift = f", {parts} part{'s' * (parts != 1)} would be rewritten" if parts else ""
         return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
+
+
+def _plain(value: Any) -> Any:
+    """A message, or what it holds, in dicts and lists of its own."""
+    fields = value.fields if isinstance(value, Sent) else fields_of(value)
+    if fields is not None:
+        return {name: _plain(it) for name, it in fields.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(it) for it in value]
+    return value
 
 
 def _checked(ids: object) -> list[int]:
@@ -241,7 +278,7 @@ def _listed(messages: object) -> list[Any]:
 
 def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
     """The answer as a message, and in simpler shapes for templates that do not take it."""
-    yield answer.message
+    yield copy.deepcopy(answer.message)
     simpler = copy.deepcopy(answer.message)
     for call in simpler.get("tool_calls", ()):
         if isinstance(call["function"]["arguments"], str):
@@ -296,12 +333,13 @@ def _behind_answer(
     chat: _RolloutChat, place: _Place, written: list[int], answer: Parsed
 ) -> tuple[int, bool]:
     """The character at which what follows an answer begins, and whether the answer has an end."""
-    first = bisect.bisect_left(chat.spans, place.end, key=operator.itemgetter(0))
-    behind = bisect.bisect_left(chat.spans, place.next, key=operator.itemgetter(0))
+    ids, spans = chat.ids, chat.spans
+    first = bisect.bisect_left(spans, place.end, key=operator.itemgetter(0))
+    behind = bisect.bisect_left(spans, place.next, key=operator.itemgetter(0))
     stream = chat.tokenizer.parse_stream(prompt=chat)  # type: ignore[attr-defined]
     marks: frozenset[int | str] = stream.closing | stream.closing_texts
     ends: list[tuple[int, int, int | str]] = [
-        (*chat.spans[at], chat.ids[at]) for at in range(first, behind) if chat.ids[at] in marks
+        (*spans[at], ids[at]) for at in range(first, behind) if ids[at] in marks
     ]
     # A tokenizer without the token that ends a turn has it as plain text.
     spelled = "|".join(map(re.escape, stream.closing_texts)) or "(?!)"
@@ -310,7 +348,7 @@ def _behind_answer(
     ]
     if not ends:
         control = chat.control_tokens.values()
-        starts = (chat.spans[at][0] for at in range(first, behind) if chat.ids[at] in control)
+        starts = (spans[at][0] for at in range(first, behind) if ids[at] in control)
         return next(starts, place.end), True
     # Nothing divides an answer without text from the end of the turn before it.
     ends = sorted(ends) if place.is_said else [max(ends)]
@@ -321,6 +359,16 @@ def _behind_answer(
     for character in space:
         end += chat.text.startswith(character, end)
     return end, True
+
+
+def _moved(chat: _RolloutChat, count: int, end: int) -> list[Origin]:
+    """What the template writes of messages from number `count` on only in front of an answer that
+    ends at a character: the conversation that goes on does not have it."""
+    follows: dict[Origin, bool] = {}
+    for start, _, it in chat.segments:
+        if it.kind == "message" and it.field != "role" and (it.message or 0) >= count:
+            follows[it] = follows.get(it, False) or start >= end
+    return [it for it, is_behind in follows.items() if not is_behind]
 
 
 def _own_end(
@@ -343,19 +391,20 @@ def _divided(chat: _RolloutChat, at: int) -> tuple[list[int], list[int]]:
 
     A token that the character divides becomes tokens of its two parts.
     """
-    first = bisect.bisect_right(chat.spans, at, key=operator.itemgetter(1))
-    if first == len(chat.ids) or chat.spans[first][0] >= at:
-        first = bisect.bisect_left(chat.spans, at, key=operator.itemgetter(0))
-        return chat.ids[:first], chat.ids[first:]
-    start, end = chat.spans[first]
+    ids, spans = chat.ids, chat.spans
+    first = bisect.bisect_right(spans, at, key=operator.itemgetter(1))
+    if first == len(ids) or spans[first][0] >= at:
+        first = bisect.bisect_left(spans, at, key=operator.itemgetter(0))
+        return ids[:first], ids[first:]
+    start, end = spans[first]
     behind = first
-    while behind < len(chat.ids) and chat.spans[behind][0] < end:
-        end = max(end, chat.spans[behind][1])
+    while behind < len(ids) and spans[behind][0] < end:
+        end = max(end, spans[behind][1])
         behind += 1
     before, after = (
         encoded_stretch(chat.tokenizer, chat.text, *it) for it in ((start, at), (at, end))
     )
-    return chat.ids[:first] + before, after + chat.ids[behind:]
+    return ids[:first] + before, after + ids[behind:]
 
 
 def _compared(

@@ -115,7 +115,8 @@ def _in_symbols(
 
 def _end_of(turn: Turn, chat: Chat, spelled: dict[int, str]) -> tuple[str, set[int]]:
     """The same of the end of a chat, behind its last message that is not an answer."""
-    last = len(chat.roles) - 1 if chat.roles[-1] in ("assistant", "model") else len(chat.roles)
+    ids, spans, roles = chat.ids, chat.spans, chat.roles
+    last = len(roles) - (roles[-1] in ("assistant", "model"))
     symbols = turn.compiled.symbols
     origins = chat.origins
     first = next(
@@ -127,8 +128,8 @@ def _end_of(turn: Turn, chat: Chat, spelled: dict[int, str]) -> tuple[str, set[i
         0,
     )
     text, starts = "", set[int]()
-    end = chat.spans[first][0] if first < len(chat.ids) else len(chat.text)
-    for id, span in zip(chat.ids[first:], chat.spans[first:], strict=True):
+    end = spans[first][0] if first < len(ids) else len(chat.text)
+    for id, span in zip(ids[first:], spans[first:], strict=True):
         if id in symbols or id in spelled:
             text += chat.text[end : span[0]]
             if id not in symbols:
