@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import warnings
@@ -46,6 +47,11 @@ def test_text_stays_if_the_template_prints_a_dict_as_python_does() -> None:
     assert chat.text.endswith(f"<|call|>{written}<|end|>")
 
 
+@dataclasses.dataclass
+class SimpleCall:
+    function: dict[str, Any]
+
+
 ARGUMENTS: Final = (
     "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.name }} "
     "{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}"
@@ -63,9 +69,10 @@ def test_what_is_no_json_object_stays_and_is_named(arguments: Any) -> None:
 
 
 @pytest.mark.parametrize("arguments", [None, "", " \n"])
-def test_no_arguments_are_an_empty_object(arguments: str | None) -> None:
+@pytest.mark.parametrize("kind", [dict, SimpleCall])
+def test_no_arguments_are_an_empty_object(arguments: str | None, kind: type) -> None:
     message = call({})
-    message["tool_calls"][0]["function"]["arguments"] = arguments
+    message["tool_calls"] = [kind(function={"name": "get_weather", "arguments": arguments})]
     as_text = ARGUMENTS.replace(" | tojson", "")
     for template in (ARGUMENTS, as_text):
         chat = byte_level(template).chat([HELLO[0], message], template=template)

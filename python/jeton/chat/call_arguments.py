@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from jeton.chat.message_fields import fields_of
@@ -36,11 +36,11 @@ def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
     for at, message in enumerate(sent):
         calls = message.fields.get("tool_calls")
         for number, call in enumerate(calls if isinstance(calls, (list, tuple)) else ()):
-            place = f"messages[{at}].tool_calls[{number}]"
-            if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping):
-                place, call = f"{place}.function", call["function"]
-            if isinstance(call, Mapping) and "arguments" in call:
-                arguments = _parsed(_filled(call["arguments"]))
+            place, fields = f"messages[{at}].tool_calls[{number}]", fields_of(call) or {}
+            if (function := fields_of(fields.get("function"))) is not None:
+                place, fields = f"{place}.function", function
+            if "arguments" in fields:
+                arguments = _parsed(_filled(fields["arguments"]))
                 if fields_of(arguments) is None:
                     yield at, f"{place}.arguments are no JSON object: {arguments!r:.60}"
 
@@ -58,15 +58,15 @@ def _with_arguments(message: Sent, change: Callable[[Any], Any]) -> Sent:
 
 def _call(call: object, change: Callable[[Any], Any]) -> Any:
     """The call with its arguments changed, also those in its `function`."""
-    if not isinstance(call, Mapping):
+    fields = fields_of(call)
+    if fields is None:
         return call
-    if isinstance(call.get("function"), Mapping):
-        function = _call(call["function"], change)
-        return call if function is call["function"] else {**call, "function": function}
-    if "arguments" not in call:
+    name = "arguments" if fields_of(fields.get("function")) is None else "function"
+    if name not in fields:
         return call
-    arguments = change(call["arguments"])
-    return call if arguments is call["arguments"] else {**call, "arguments": arguments}
+    old = fields[name]
+    new = change(old) if name == "arguments" else _call(old, change)
+    return call if new is old else {**fields, name: new}
 
 
 def _filled(arguments: Any) -> Any:
