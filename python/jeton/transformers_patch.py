@@ -5,6 +5,7 @@ Look here for what is compared first, and for which calls the library's own code
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import json
@@ -154,6 +155,7 @@ def _compare(theirs: object) -> tuple[tokenizers.Tokenizer, Tokenizer, bool]:
     if values["model"].get("dropout") or getattr(theirs.model, "alpha", None) is not None:
         raise UnsupportedError("its model samples, so its ids are random")
     ours = Tokenizer.from_json(json.dumps(values))
+    plain = _without_settings(theirs)
     same_offsets = True
     texts = [
         *_NASTY,
@@ -163,7 +165,7 @@ def _compare(theirs: object) -> tuple[tokenizers.Tokenizer, Tokenizer, bool]:
     for text in texts:
         for adds in (True, False):
             try:
-                expected = theirs.encode(text, add_special_tokens=adds)
+                expected = plain.encode(text, add_special_tokens=adds)
             except Exception as error:
                 what = f"the library does not encode {text[:40]!r} with it ({error})"
                 raise UnsupportedError(what) from None
@@ -174,6 +176,20 @@ def _compare(theirs: object) -> tuple[tokenizers.Tokenizer, Tokenizer, bool]:
             if row["token_type_ids"] != expected.type_ids:
                 raise UnsupportedError(f"its type ids of {text[:40]!r} differ from jeton's")
     return theirs, ours, same_offsets
+
+
+def _without_settings(theirs: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """The same tokenizer if it encodes whole texts, else a copy that does.
+
+    A copy, since other threads may be encoding with the settings.
+    """
+    if theirs.truncation is None and theirs.padding is None and not theirs.encode_special_tokens:
+        return theirs
+    plain = copy.deepcopy(theirs)
+    plain.no_truncation()
+    plain.no_padding()
+    plain.encode_special_tokens = False
+    return plain
 
 
 def _row(tok: Tokenizer, text: str, *, adds: bool) -> BatchEncoding:
@@ -193,7 +209,9 @@ class _PatchedEncoding:
         self.ids = ids
         self.attention_mask = [1] * len(ids)
         self.overflowing: list[Any] = []
+        self.n_sequences = 1  # transformers reads it in each call.
         self._source = backend, text, adds
+        self._whole: Any = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -205,12 +223,29 @@ class _PatchedEncoding:
         has_row = name == "type_ids" or (name == "offsets" and backend.same_offsets)
         if has_row and backend.ours is not None:
             row = _row(backend.ours, text, adds=adds)
-            self.type_ids = row["token_type_ids"]
-            if backend.same_offsets:
-                self.offsets = row["offset_mapping"]
-            return self.__dict__[name]
-        whole = backend.theirs.encode(text, add_special_tokens=adds)
-        return getattr(whole, name)
+            if row["input_ids"] == self.ids:
+                self.type_ids = row["token_type_ids"]
+                if backend.same_offsets:
+                    self.offsets = row["offset_mapping"]
+                return self.__dict__[name]
+        if self._whole is None:
+            whole = backend.without_settings().encode(text, add_special_tokens=adds)
+            if whole.ids != self.ids:
+                raise UnsupportedError(
+                    f"the tokenizer has changed since it encoded {text[:40]!r}; encode the text "
+                    f"again for its {name}"
+                )
+            self._whole = whole
+        value = getattr(self._whole, name)
+        if name not in ("pad", "truncate"):
+            return value
+
+        def change(*args: Any, **options: Any) -> None:
+            value(*args, **options)
+            for key in ("ids", "attention_mask", "type_ids", "offsets", "overflowing"):
+                setattr(self, key, getattr(self._whole, key))
+
+        return change
 
 
 class _Backend:
@@ -221,21 +256,24 @@ class _Backend:
         ours: jeton's; `None` once a change made the two differ.
         same_offsets: Whether the offsets of the two are the same.
         watched: The state of each component that a caller has, when the two were last the same.
+        plain: A copy of `theirs` that does not truncate or pad, once it is needed.
     """
 
-    __slots__ = ("ours", "same_offsets", "theirs", "watched")
+    __slots__ = ("ours", "plain", "same_offsets", "theirs", "watched")
 
     def __init__(self, theirs: Any, ours: Tokenizer | None, same_offsets: bool) -> None:
         object.__setattr__(self, "theirs", theirs)
         object.__setattr__(self, "ours", ours)
         object.__setattr__(self, "same_offsets", same_offsets)
         object.__setattr__(self, "watched", {})
+        object.__setattr__(self, "plain", None)
         _extend_decode_stream()
 
     theirs: Any
     ours: Tokenizer | None
     same_offsets: bool
     watched: dict[str, object]
+    plain: tokenizers.Tokenizer | None
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -280,6 +318,16 @@ class _Backend:
             _PatchedEncoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)
         ]
 
+    def without_settings(self) -> tokenizers.Tokenizer:
+        """The library's tokenizer, or a copy of it, which does not truncate or pad."""
+        self._follow_components()
+        if self.plain is not None:
+            return self.plain
+        plain: tokenizers.Tokenizer = _without_settings(self.theirs)
+        if plain is not self.theirs:
+            object.__setattr__(self, "plain", plain)
+        return plain
+
     def _follow_components(self) -> None:
         """Compares again if a component was changed in place."""
         watched = list(self.watched.items())  # Other threads may add to it.
@@ -287,6 +335,7 @@ class _Backend:
             self._compare_again()
 
     def _compare_again(self) -> None:
+        object.__setattr__(self, "plain", None)
         self.watched.update({name: _state(self.theirs, name) for name in list(self.watched)})
         try:
             _, ours, same_offsets = _compare(self.theirs)
@@ -321,8 +370,6 @@ class _Backend:
         return _Backend, (self.theirs, self.ours, self.same_offsets)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Backend:
-        import copy
-
         self._follow_components()
         return _Backend(copy.deepcopy(self.theirs, memo), self.ours, self.same_offsets)
 

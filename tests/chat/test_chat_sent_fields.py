@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
+from typing import Any, Final
 
 import pytest
 
@@ -44,13 +46,36 @@ def test_text_stays_if_the_template_prints_a_dict_as_python_does() -> None:
     assert chat.text.endswith(f"<|call|>{written}<|end|>")
 
 
+ARGUMENTS: Final = (
+    "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.name }} "
+    "{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}"
+)
+PRINTED: Final = f"{HELLO[0]['content']}get_weather "
+
+
+@pytest.mark.parametrize("arguments", ["print(1)", "[1]", '{"a": ', "null", [1], 5])
+def test_what_is_no_json_object_stays_and_is_named(arguments: Any) -> None:
+    tok = byte_level(ARGUMENTS)
+    place = re.escape("messages[1].tool_calls[0].function.arguments are no JSON object: ")
+    with pytest.warns(ChatWarning, match=place + re.escape(repr(arguments))):
+        chat = tok.chat([HELLO[0], call(arguments)], template=ARGUMENTS)
+    assert json.loads(chat.text.removeprefix(PRINTED)) == arguments
+
+
+@pytest.mark.parametrize("arguments", [None, "", " \n"])
+def test_no_arguments_are_an_empty_object(arguments: str | None) -> None:
+    message = call({})
+    message["tool_calls"][0]["function"]["arguments"] = arguments
+    as_text = ARGUMENTS.replace(" | tojson", "")
+    for template in (ARGUMENTS, as_text):
+        chat = byte_level(template).chat([HELLO[0], message], template=template)
+        assert chat.text == PRINTED + "{}"
+
+
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
-def test_what_is_no_json_stays() -> None:
+def test_parsed_arguments_have_their_place() -> None:
     template = "{{ messages[1].tool_calls[0].function.arguments | tojson }}"
     tok = byte_level(template)
-    for arguments in ("print(1)", "[1]", '{"a": ', "", "null"):
-        text = tok.chat([TOOLS[0], call(arguments)], template=template).text
-        assert json.loads(text) == arguments
     chat = tok.chat([TOOLS[0], call('{"a": {"b": 1}}')], template=template)
     assert chat.text == '{"a": {"b": 1}}'
     place = chat.text.index("b")

@@ -197,6 +197,91 @@ def test_training_has_effect(by: str, tmp_path: Path) -> None:
     assert ours(texts)["input_ids"] == theirs(texts)["input_ids"]
 
 
+SETTINGS: dict[str, dict[str, Any]] = {
+    "truncated": {"truncation": True, "max_length": 3},
+    "padded": {"padding": "max_length", "max_length": 400},
+    "special tokens as text": {"split_special_tokens": True},
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_of_a_later_call_do_not_change_an_encoding(setting: str, tmp_path: Path) -> None:
+    folder = byte_level(tmp_path)
+    theirs = loaded(folder)
+    with jeton.patch_transformers():
+        ours = loaded(folder)
+    results = []
+    for it in (theirs, ours):
+        it.add_special_tokens({"pad_token": "<|end|>"})
+        first, second = it(TEXTS[0]), it(TEXTS[2])
+        it(TEXTS[0], **SETTINGS[setting])
+        results.append((first.word_ids(), first.tokens(), second.tokens(), second.char_to_token(4)))
+    assert results[1] == results[0]
+
+
+def test_an_encoding_of_a_changed_tokenizer_is_refused_or_the_same(tmp_path: Path) -> None:
+    with jeton.patch_transformers():
+        ours = loaded(byte_level(tmp_path))
+    the, weather, seen = ours("the"), ours("weather"), ours("weather")
+    assert seen.tokens() == ["x", "w", "e", "a", "the", "r"]
+    ours.add_tokens(["weather"])
+    assert the.tokens() == ["x", "the"]
+    assert seen.tokens() == ["x", "w", "e", "a", "the", "r"]
+    with pytest.raises(jeton.errors.UnsupportedError, match="encode the text again for its tokens"):
+        weather.tokens()
+    with pytest.raises(jeton.errors.UnsupportedError, match="again for its type_ids"):
+        _ = weather.encodings[0].type_ids
+
+
+ENCODING_CHANGES: dict[str, Callable[[Any], Any]] = {
+    "truncate": lambda encoding: encoding.truncate(4, stride=1),
+    "truncate to nothing": lambda encoding: encoding.truncate(0),
+    "pad": lambda encoding: encoding.pad(20, direction="left", pad_id=7, pad_token="g"),
+    "truncate and pad": lambda encoding: (encoding.truncate(4), encoding.pad(8)),
+}
+
+
+@pytest.mark.parametrize("change", ENCODING_CHANGES)
+def test_encodings_change_in_place(change: str, tmp_path: Path) -> None:
+    folder = byte_level(tmp_path)
+    theirs = loaded(folder)
+    with jeton.patch_transformers():
+        ours = loaded(folder)
+    found = []
+    for it in (theirs, ours):
+        encoding = it._tokenizer.encode("the weather")
+        _ = encoding.offsets
+        ENCODING_CHANGES[change](encoding)
+        names = "ids attention_mask type_ids offsets tokens word_ids n_sequences".split()
+        values = [getattr(encoding, name) for name in names]
+        found.append((len(encoding), values, [one.ids for one in encoding.overflowing]))
+    assert found[1] == found[0]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"enable_truncation": 4}, {"enable_padding": None}], ids=["truncation", "padding"]
+)
+def test_saved_settings_and_tokens_added_under_settings_keep_jeton(
+    setting: dict[str, int | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of published sentence encoders hold a truncation and a padding."""
+    plain = loaded(byte_level(tmp_path))
+    for name, value in setting.items():
+        getattr(plain._tokenizer, name)(*([value] if value else []))
+    plain._tokenizer.save(str(tmp_path / "tokenizer.json"))
+    theirs = loaded(tmp_path)
+    with jeton.patch_transformers() as patch:
+        ours = loaded(tmp_path)
+    assert (patch.encoded_by_jeton, patch.refused) == (1, [])
+    for it in (theirs, ours):
+        it(TEXTS, truncation=True, max_length=4)
+        it.add_tokens(["weather"])
+    assert ours(TEXTS)["input_ids"] == theirs(TEXTS)["input_ids"]
+    monkeypatch.setattr(jeton.Tokenizer, "__call__", None)
+    with pytest.raises(TypeError, match="NoneType"):
+        ours("the")
+
+
 def test_a_component_that_the_caller_has_set_may_change_later(tmp_path: Path) -> None:
     folder = byte_level(tmp_path)
     theirs = loaded(folder)

@@ -1,19 +1,20 @@
 """Arguments of tool calls that come as a JSON string, as in OpenAI's API, parsed for templates.
 
 Most templates write arguments as JSON themselves: they would escape such a string again, or fail on
-it. Some print it unchanged; for those it stays a string.
+it. Some print it unchanged; for those it stays a string. A call without arguments has `{}`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from jeton.chat.message_fields import fields_of
 from jeton.chat.messages import Sent
 
-__all__ = ["with_parsed_arguments"]
+__all__ = ["with_parsed_arguments", "wrong_arguments"]
 
 
 def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> list[Sent]:
@@ -23,34 +24,61 @@ def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> 
         sent: The messages.
         prints_text: Returns whether the template prints such a string unchanged; if so, it stays.
     """
-    parsed = [_parsed(message) for message in sent]
+    sent = [_with_arguments(message, _filled) for message in sent]
+    parsed = [_with_arguments(message, _parsed) for message in sent]
     if all(new is old for new, old in zip(parsed, sent, strict=True)) or prints_text():
         return sent
     return parsed
 
 
-def _parsed(message: Sent) -> Sent:
+def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
+    """The arguments that are no JSON object: the index of the message, and what they are."""
+    for at, message in enumerate(sent):
+        calls = message.fields.get("tool_calls")
+        for number, call in enumerate(calls if isinstance(calls, (list, tuple)) else ()):
+            place = f"messages[{at}].tool_calls[{number}]"
+            if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping):
+                place, call = f"{place}.function", call["function"]
+            if isinstance(call, Mapping) and "arguments" in call:
+                arguments = _parsed(_filled(call["arguments"]))
+                if fields_of(arguments) is None:
+                    yield at, f"{place}.arguments are no JSON object: {arguments!r:.60}"
+
+
+def _with_arguments(message: Sent, change: Callable[[Any], Any]) -> Sent:
+    """The message with all its arguments changed; itself if none is."""
     calls = message.fields.get("tool_calls")
     if not isinstance(calls, (list, tuple)):
         return message
-    listed = [_call(call) for call in calls]
+    listed = [_call(call, change) for call in calls]
     if all(new is old for new, old in zip(listed, calls, strict=True)):
         return message
     return dataclasses.replace(message, fields={**message.fields, "tool_calls": listed})
 
 
-def _call(call: object) -> Any:
-    """The call with its arguments parsed, also those in its `function`."""
+def _call(call: object, change: Callable[[Any], Any]) -> Any:
+    """The call with its arguments changed, also those in its `function`."""
     if not isinstance(call, Mapping):
         return call
     if isinstance(call.get("function"), Mapping):
-        function = _call(call["function"])
+        function = _call(call["function"], change)
         return call if function is call["function"] else {**call, "function": function}
-    arguments = call.get("arguments")
+    if "arguments" not in call:
+        return call
+    arguments = change(call["arguments"])
+    return call if arguments is call["arguments"] else {**call, "arguments": arguments}
+
+
+def _filled(arguments: Any) -> Any:
+    is_empty = arguments is None or (isinstance(arguments, str) and not arguments.strip())
+    return "{}" if is_empty else arguments
+
+
+def _parsed(arguments: Any) -> Any:
+    """The dict that a JSON string holds; anything else as it is."""
     if not isinstance(arguments, str) or not arguments.lstrip().startswith("{"):
-        return call
+        return arguments
     try:
-        value = json.loads(arguments)
+        return json.loads(arguments)
     except (ValueError, RecursionError):
-        return call
-    return {**call, "arguments": value}
+        return arguments

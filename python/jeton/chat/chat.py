@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import jeton._core as _core
+from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.given import PLAIN, Given
@@ -285,7 +286,7 @@ class Chat:
             return self._unprinted.all(with_media=with_media)
 
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None:
-        """Says what a model was to see and does not.
+        """Says what a model was to see and does not, and which arguments of calls are none.
 
         Args:
             first: The first message that counts. If it is not 0, only messages do.
@@ -306,6 +307,7 @@ class Chat:
                 "the text of the model's own template, as its tokenizer's folder has it"
             )
         said = [f"the chat template does not print {_listed(losses)}"] if losses else []
+        said += [what for at, what in wrong_arguments(self._values.sent) if at >= first]
         if moved:
             said.append(
                 f"the chat template writes {_listed([*moved])} in front of the answer, where ids "
@@ -479,7 +481,8 @@ class Chat:
 
         Warns:
             ChatWarning: The template does not print all of `messages`, or writes some of it in
-                front of the answer, as a message of the system that it puts first.
+                front of the answer, as a message of the system that it puts first. Or arguments of
+                a call are no JSON object.
 
         Example:
             >>> import jeton
