@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from answer_cases import end_of_prompt, options, read_back
-from chat_cases import HELLO, REASONING, TOOLS, TURNS, byte_level, call, templates
+from chat_cases import HELLO, PUBLISHED, REASONING, TOOLS, TURNS, byte_level, call, templates
 from jeton.chat import TEMPLATES, Chat
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -310,12 +310,15 @@ def test_masks_hold_the_end_of_answers_without_text() -> None:
         chat = tok.chat(messages, template=template)
         assert text_of(chat, chat.loss_mask()) == learnt
     # Where no answer follows there may stand an end of text, and in front of its end more.
-    for other in (
-        template.replace("{% endif %}", "{% else %}</s>{% endif %}"),
-        template.replace("{{ m.content }}", "{{ m.content or '<think></think>' }}"),
+    for other, learnt in (
+        (template.replace("{% endif %}", "{% else %}</s>{% endif %}"), "<|im_end|>"),
+        (
+            template.replace("{{ m.content }}", "{{ m.content or '<think></think>' }}"),
+            "<think></think><|im_end|>",
+        ),
     ):
         chat = tok.chat(turns, template=other)
-        assert text_of(chat, chat.loss_mask()) == "<|im_end|>"
+        assert text_of(chat, chat.loss_mask()) == learnt
     # What a user quotes of a generation prompt begins no answer.
     quoting = [{"role": "user", "content": "<|im_start|>assistant\n"}, turns[-1], *HELLO]
     chat = tok.chat(quoting, template=template)
@@ -328,3 +331,28 @@ def test_masks_hold_the_end_of_answers_without_text() -> None:
     for other in (template.partition("{% if add")[0], template.replace("<|im_end|>", ";")):
         with pytest.raises(ArgumentError, match="all zero"):
             tok.chat(turns, template=other).loss_mask()
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize(
+    ("name", "follows", "expected"),
+    [
+        ("openai-gpt-oss-120b", False, "<|channel|>final<|message|><|return|>"),
+        ("openai-gpt-oss-120b", True, "<|channel|>final<|message|><|end|>"),
+        ("upstage-Solar-Open-100B", True, "<|content|><|end|>"),
+        ("Qwen-Qwen3-0.6B", False, "<think>\n\n</think>\n\n<|im_end|>"),
+        ("Qwen-Qwen2.5-7B-Instruct", False, "<|im_end|>"),
+    ],
+)
+def test_an_answer_without_text_has_its_header_and_its_end(
+    name: str, follows: bool, expected: str
+) -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    template = dict(templates())[name]
+    tok = byte_level(template)
+    asked = {"role": "user", "content": "Well?"}
+    messages = [asked, {"role": "assistant", "content": ""}, *[asked] * follows]
+    chat = tok.chat(messages, **options(template))
+    learnt = [id for id, on in zip(chat.ids, chat.loss_mask(), strict=True) if on]
+    assert tok.decode(learnt) == expected

@@ -360,8 +360,8 @@ class Chat:
         that the template writes at the end of the same chat without later turns. An answer begins
         behind the generation prompt, or behind as much of it as the turn has; if the template shows
         no prompt, where another answer would begin. What a template repeats of a call around its
-        result is not learnt. An answer without text is only the token that ends it, and teaches to
-        say nothing.
+        result is not learnt. An answer without text is what the template writes from the prompt to
+        the token that ends the turn, and teaches to say nothing.
 
         Args:
             roles: Whose messages count.

@@ -148,7 +148,7 @@ class Answers:
                 mask[self._first_of_answer(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
             mask[part.end : ends[part] + 1] = True
-        mask[self._ends_of_silences()] = True
+        mask[self._silences()] = True
         return mask
 
     def _is_said(self, origin: Origin) -> bool:
@@ -306,8 +306,9 @@ class Answers:
             return None
         return max(closing[-1], self._end_in_text(part, len(ids)) or 0)
 
-    def _ends_of_silences(self) -> list[int]:
-        """The tokens that end answers without text, if the template shows where one begins."""
+    def _silences(self) -> list[int]:
+        """The tokens of answers without text, if the template shows where one begins: what it
+        writes behind the prompt, up to the token that ends the turn."""
         heard, answering = {part.message for part in self._parts}, self._roles & ANSWERING
         is_silent = any(it in answering and at not in heard for at, it in enumerate(self._speakers))
         text, size = self._chat.text, len(self._ids)
@@ -319,12 +320,16 @@ class Answers:
             first = bisect.bisect_right(self._starts, at) - 1
             writers = self._runs[first : bisect.bisect_left(self._starts, behind)]
             if all(it.kind == "template" or it.field == "role" for _, it in writers):
-                for end in itertools.takewhile(self._by_template.__getitem__, range(begin, size)):
-                    if self._ids[end] in (self._end, self._end_of_user):
-                        found.append(end)
-                        break
-                else:
-                    found += [begin] if begin < size and self._is_control[begin] else []
+                by_template = [
+                    *itertools.takewhile(self._by_template.__getitem__, range(begin, size))
+                ]
+                marks = [it for it in by_template if self._is_control[it]]
+                known = (it for it in marks if self._ids[it] in (self._end, self._end_of_user))
+                end = next(known, None)
+                if end is None and marks and marks[0] == begin:
+                    # The last turn may have an end of its own.
+                    end = marks[-1] if by_template[-1] == size - 1 else begin
+                found += [] if end is None else range(begin, end + 1)
             at = text.find(self._prompt, behind)
         return found
 
