@@ -489,7 +489,7 @@ def test_bad_input(tmp_path: Path) -> None:
             tok, parallel={"en": ["a"], "de": ["a", "b"]})),
         (ArgumentError, "pivot", lambda: evaluate(tok, parallel={"en": ["a"]}, pivot="fr")),
         (ArgumentTypeError, "parallel", lambda: evaluate(tok, parallel=["a"])),  # type: ignore[arg-type]
-        (ArgumentTypeError, r"parallel\['en'\]", lambda: evaluate(tok, parallel={"en": 3})),
+        (ArgumentTypeError, r"parallel\['en'\]", lambda: evaluate(tok, parallel={"en": 3})),  # type: ignore[dict-item]
         (ArgumentError, "joined", lambda: evaluate(tok, morphemes={"ab": ["a"]})),
         (ArgumentTypeError, "morphemes", lambda: evaluate(tok, morphemes={"ab": "ab"})),
         (ArgumentError, "none to measure", lambda: analysis.compare([], ["a"])),
