@@ -319,7 +319,7 @@ class _Backend:
         ]
 
     def without_settings(self) -> tokenizers.Tokenizer:
-        """The library's tokenizer, or a copy of it, which does not truncate or pad."""
+        """The library's tokenizer without truncation and padding; a copy if it has them set."""
         self._follow_components()
         if self.plain is not None:
             return self.plain

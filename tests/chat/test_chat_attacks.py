@@ -78,7 +78,7 @@ def _read(tok: jeton.Tokenizer, said: list[int], prompt: list[int], template: st
 
 
 def _outcome(prompt: Chat, ids: list[int], message: dict[str, Any]) -> dict[str, Any] | None:
-    """What comes of a result: control ids, the next answer, and what is learnt."""
+    """The effects of a tool result: its control ids, the next answer, and the learnt ids."""
     tok, controls = prompt.tokenizer, set(prompt.control_tokens.values())
     assert isinstance(tok, jeton.Tokenizer)
     try:

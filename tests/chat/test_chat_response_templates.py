@@ -1,4 +1,8 @@
-"""`tok.parse` by the `response_template` of a folder, against `parse_response` of transformers."""
+"""`tok.parse` by the `response_template` of a folder, against `parse_response` of transformers.
+
+These tests hold `jeton.chat.parsing.described_machine`, which reads the answer, and
+`jeton.chat.parsing.described_values`, which gives its values their types.
+"""
 
 from __future__ import annotations
 

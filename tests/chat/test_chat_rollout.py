@@ -181,7 +181,7 @@ IMAGE = {"type": "image", "image": "cat.png"}
 AUDIO = {"type": "audio", "audio": "cat.wav"}
 SEEN = {"type": "text", "text": "And this?"}
 IN_PARTS: dict[str, tuple[str, Any, str, str]] = {
-    # a template, the content that follows, what is written of it, what the warning names
+    # template, content of the new message, its text in the chat, the part that a warning names
     "text": (_IN_PARTS, [SEEN], "And this?", ""),
     "an image": (_IN_PARTS, [SEEN, IMAGE], "And this?<|image_pad|>", ""),
     "two images": (_IN_PARTS, [IMAGE, SEEN, IMAGE], "<|image_pad|>And this?<|image_pad|>", ""),

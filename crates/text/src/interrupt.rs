@@ -49,8 +49,8 @@ impl Listener<'_> {
                 ASKED.set(self.0);
             }
         }
-        // SAFETY: only the lifetime changes. The reference leaves the cell before `self` can end, and is
-        // taken out of it only for as long as a call of `poll` or of `lend` lasts, which end sooner.
+        // SAFETY: only the lifetime changes. The reference leaves the cell before `self` can end. `poll`
+        // and `lend` borrow it only while they run, and both return before that.
         let asked = unsafe { std::mem::transmute::<Option<Ask<'_>>, Option<Ask<'static>>>(self.0) };
         let _before = Before(ASKED.replace(asked));
         work()

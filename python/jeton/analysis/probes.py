@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 Piece = tuple[str, int, int]
-"""A text, and the start and end of the piece of it that is examined."""
+"""A text, and where the examined piece starts and ends in it."""
 
 _random = random.Random(20)
 

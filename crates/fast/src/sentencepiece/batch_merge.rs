@@ -262,8 +262,8 @@ impl<'c, 't> BatchMerge<'c, 't> {
         all_found
     }
 
-    /// A part that is not split, begins with so many spaces, and is not known if it is no longer than
-    /// [`LONG`]; `kept` says that the normalizer leaves it as it is.
+    /// Encodes a part as a whole. It begins with `spaces` spaces; a part of up to [`LONG`] bytes must be new
+    /// to the cache. `kept` says that the normalizer leaves it as it is.
     fn part(&mut self, part: &'t str, spaces: usize, kept: bool, hash: u64, sink: &mut impl Sink) {
         if self.known_long(part, hash, sink) {
             return;

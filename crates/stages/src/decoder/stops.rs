@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Finds the first of some texts to be complete, wherever it is split.
+/// Finds the first stop text in a stream, even if it arrives in several parts.
 #[derive(Clone, Debug, Default)]
 pub struct Stops {
     stops: Arc<[String]>,

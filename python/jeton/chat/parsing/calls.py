@@ -166,8 +166,8 @@ class Calls:
 
     @property
     def in_value(self) -> str | None:
-        """What becomes of more text of the value: what its first event begins with, if there was
-        none yet; `None` if that holds a key that the tool does not have."""
+        """How more text of the value is reported: the beginning of its first event, if there was
+        none yet; `None` if that beginning names a key that the tool does not have."""
         if self.open is None or self._key is None:
             return IGNORED
         if not self._is_text:

@@ -441,7 +441,7 @@ def _format_of(
                 best, most = format, score
         return best
 
-    # Some templates put words and a call together so that nobody can tell them apart.
+    # Some templates write words and a call without any mark between them.
     apart = [it for it in probes.answers if not (it.content and it.calls)]
     return reads(probes.answers) or _inferred(probes, tokens) or reads(apart) or _refuse(probes)
 

@@ -1,4 +1,4 @@
-"""Recognises the data: paths of files, texts, records or columns; and selects a part of it."""
+"""Recognises the kind of the data (paths, texts, records or columns) and selects a part of it."""
 
 from __future__ import annotations
 

@@ -490,7 +490,7 @@ class _Cutter:
     # The two ends
 
     def fit(self, side: Literal["right", "left"]) -> tuple[int, int]:
-        """The range of the text that fits if a side of it is truncated."""
+        """The range of the text that remains after truncation at one side."""
         length = len(self.text)
         if not self.tokenizer.exceeds(
             self.text,

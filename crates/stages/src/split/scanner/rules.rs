@@ -31,7 +31,7 @@ pub enum Numbers {
     One,
     /// Three.
     Three,
-    /// All that stand together.
+    /// As many as are adjacent.
     All,
 }
 
@@ -151,7 +151,7 @@ impl Rules {
         Self { numbers, ..self }
     }
 
-    /// These rules, for what is left after numbers were split off, so many in a piece.
+    /// These rules for text whose numbers were split off before, in pieces of `numbers`.
     pub const fn after_numbers(self, numbers: Numbers) -> Self {
         Self {
             numbers,
