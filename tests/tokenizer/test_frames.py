@@ -130,7 +130,7 @@ def test_in_a_file_the_id_counts_and_is_told(tmp_path: Path) -> None:
 
 def test_an_id_of_no_token_is_refused_in_a_file(tmp_path: Path) -> None:
     frame = Template(f"{BOS} $A", special_tokens={BOS: 9999})
-    with pytest.raises(FormatError, match="id 9999, which stands for no token; its own is 0"):
+    with pytest.raises(FormatError, match="id 9999, which has no token; its own is 0"):
         jeton.load(file_with(tmp_path, frame.to_dict()))
 
 

@@ -301,7 +301,7 @@ def test_wrong_ids_and_arguments_of_text() -> None:
     with pytest.raises(UnknownTokenError, match="id 99999 at position 0"):
         stream.push(99_999)
     for wrong in (-1, 2**70):
-        with pytest.raises(ArgumentError, match="is no token id"):
+        with pytest.raises(ArgumentError, match="is not a token id"):
             stream.push(wrong)
     for nothing in ("a", None, 1.5, True, [None], ["a"]):
         with pytest.raises(ArgumentTypeError):

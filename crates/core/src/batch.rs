@@ -1,10 +1,10 @@
-//! Many texts at once, and long ones in parts: work for all threads of the pool that it runs in.
+//! Many texts at once, and long ones in parts, on all threads of the current pool.
 //!
-//! Texts are grouped into tasks of about equal size; a long text is split first, at places where no
-//! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
-//! its cache, and copies it to its place in the result as soon as all tasks before it have been
-//! counted. Look in `flat` for how the result comes to be one list without a list a text, in `jobs` for
-//! which thread does which task, and in `entries` for pairs and for words that were split before.
+//! Texts are grouped into tasks of about equal size; a long text is split first, at places that no
+//! token crosses. Each thread encodes one task after another into a buffer that stays in
+//! its cache, and copies it to its place in the result as soon as all earlier tasks are
+//! counted. Look in `flat` for how the result becomes one list without a list per text, in `jobs` for
+//! which thread does which task, and in `entries` for pairs and for texts that come as words.
 
 mod entries;
 mod flat;

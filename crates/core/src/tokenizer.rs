@@ -1,7 +1,7 @@
 //! A tokenizer: the order of the stages, and the public calls of encoding.
 //!
-//! The order of those before the model is [`BeforeModel`](jeton_models::stages::BeforeModel)'s, which training
-//! calls too. Decoding, the parts of a text and what a tokenizer knows of its tokens stand in the folder
+//! [`BeforeModel`](jeton_models::stages::BeforeModel) has the order of the stages before the model, which
+//! training calls too. Decoding, the parts of a text and facts about tokens are in the folder
 //! of this name.
 
 mod columns;

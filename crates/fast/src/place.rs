@@ -1,5 +1,5 @@
-//! Where in its text a stretch stands that is encoded by itself: at the front, behind an added token or
-//! behind another part. Whether a space is put in front of it depends on that.
+//! Where in its text a stretch is that is encoded separately: at the front, after an added token or
+//! after another part. Whether a space is put in front of it depends on that.
 
 use jeton_text::text::AlignedText;
 

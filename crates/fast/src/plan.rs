@@ -1,6 +1,6 @@
-//! Which strategy of the fast path a tokenizer gets, and for each that is asked before it, why not.
+//! Which strategy of the fast path a tokenizer gets, and why not one of those tried before it.
 //!
-//! Look here for the order in which strategies are asked, and for what each of them does with a text.
+//! Look here for the order in which strategies are tried, and for what each of them does with a text.
 
 use std::fmt;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! `tokenizer.bin`: the pieces of a SentencePiece BPE as llama2.c and ExecuTorch export them.
 //!
-//! Look here for the two headings, llama2.c's of one number and ExecuTorch's of four, and for what the file
+//! Look here for the two headers, llama2.c's of one number and ExecuTorch's of four, and for what the file
 //! does not say: pieces have a space for `▁`, the two for the ends of a text have line feeds around them,
 //! and byte pieces are recognised by their names.
 

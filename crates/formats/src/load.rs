@@ -1,6 +1,6 @@
 //! Loading: the content of a file decides its format.
 //!
-//! Look here for what may be said beside a path, and for how a folder is read.
+//! Look here for the options beside a path, and for how a folder is read.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! tiktoken's ranks: a line for each token, its bytes in base64 and its rank.
 //!
 //! Look here for `.tiktoken` files, which Llama 3 publishes under the name `.model`. Such a file
-//! holds neither the pattern that splits text nor the special tokens; they come from elsewhere.
+//! has neither the pattern that splits text nor the special tokens; these come from elsewhere.
 //!
 //! ```text
 //! IQ== 0
@@ -509,7 +509,7 @@ mod tests {
             (
                 "twice a rank",
                 b"YQ== 0\nYg== 0\nYw==",
-                "line 2: id 0 stands for both \"a\" and \"b\"",
+                "line 2: id 0 is used for both \"a\" and \"b\"",
             ),
             (
                 "twice a token",

@@ -1,12 +1,12 @@
-//! Memory of Rust: the system's, and large blocks in large pages that are used again.
+//! Memory for Rust: the system's, with large blocks in large pages that are reused.
 //!
-//! A page that nobody has touched yet takes the system longer to hand out than a batch takes to fill it
-//! with ids and spans. Pages of 2 MB cost a tenth of that, and those of a result that was dropped, which
-//! wait for the next one, nothing. Look here for why the memory of a process stays some tens of MB
-//! larger after a large batch, and why the last results may have room behind them.
+//! To hand out a fresh page, the system needs longer than a batch needs to fill it
+//! with ids and spans. Pages of 2 MB cost a tenth of that, and pages of a released result, which
+//! are kept for the next one, cost nothing. Look here for why the memory of a process stays some tens of MB
+//! larger after a large batch, and why the last results may have unused room at their end.
 //!
 //! With the system's allocator alone, ids of 32 MB of English take a third longer, and with spans two thirds
-//! (`docs/experiments.md`). A pool of result arrays would need a hand in each place of the core where one grows.
+//! (`docs/experiments.md`). A pool of result arrays would need changes everywhere in the core where one grows.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

@@ -1,4 +1,4 @@
-//! A component by itself: what happens when one of `jeton.components` is called.
+//! A single component: what a call to an object of `jeton.components` does.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Functions of Python as stages: how they are called, and how what they raise reaches the caller.
+//! Python functions as stages: how they are called, and how their exceptions reach the caller.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl Function {
     fn known(py: Python<'_>, number: u64) -> PyResult<Py<PyAny>> {
         guard(py, || {
             let known = jeton_core::function::Function::known(number);
-            let known = known.ok_or_else(|| argument("a function that nobody has any more"))?;
+            let known = known.ok_or_else(|| argument("a function that no longer exists"))?;
             match known.caller().downcast_ref::<Called>() {
                 Some(called) => Ok(called.function.clone_ref(py)),
                 None => Err(argument("no function of Python")),

@@ -1,8 +1,8 @@
-//! Lists of ids for Python, whose ints are made once and then shared by all lists.
+//! Lists of ids for Python, whose ints are created once and then shared by all lists.
 //!
-//! Making an int takes several times as long as finding its token. Look here for what lists leave in
-//! memory, until the process ends and whatever the number of tokenizers: 40 bytes for each id below
-//! 2²⁰ that ever stood in a list, and at most 40 MB.
+//! Creating an int takes several times as long as finding its token. Look here for what lists leave in
+//! memory until the process ends, for any number of tokenizers: 40 bytes for each id below
+//! 2²⁰ that was ever in a list, and at most 40 MB.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};

@@ -1,4 +1,4 @@
-//! What measures of tokenizers are made on: the contents of files, the words of texts, the counts of
+//! The input of measures of tokenizers: the contents of files, the words of texts, the counts of
 //! tokens.
 
 use std::path::PathBuf;
@@ -371,5 +371,5 @@ fn at_row((row, error): batch::Failure) -> Error {
 }
 
 fn busy() -> crate::errors::Failure {
-    argument("it is counting in another thread, or has given what it counted")
+    argument("it is counting in another thread, or has returned its counts")
 }

@@ -1,8 +1,8 @@
 //! From `str` to UTF-8, lone surrogates included, and back.
 //!
-//! Look here for what becomes of a `str` that is not valid Unicode: a surrogate pair becomes the
+//! Look here for how a `str` that is not valid Unicode is read: a surrogate pair becomes the
 //! character that it spells, a lone surrogate becomes U+FFFD. Spans still count the characters of
-//! the caller's string. Long strings are read and made part by part, so that Ctrl-C is heard.
+//! the caller's string. Long strings are converted part by part, so that Ctrl-C works.
 
 use jeton_core::interrupt::{paced, poll};
 use jeton_core::room;

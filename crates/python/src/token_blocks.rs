@@ -1,4 +1,4 @@
-//! Blocks of tokens for Python: of files, made while it writes those before, and of texts.
+//! Blocks of tokens for Python: from files, encoded while Python writes earlier ones, and from texts.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

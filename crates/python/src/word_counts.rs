@@ -108,7 +108,7 @@ impl WordCounter {
                     (text @ (Text::Valid(_) | Text::Converted(_)), _)
                     | (text, InvalidUtf8::Replace) => Ok(text),
                     (Text::Mended(_), InvalidUtf8::Strict) => Err(argument(format!(
-                        "text {number} of data is not valid Unicode: a surrogate stands alone \
+                        "text {number} of data is not valid Unicode: it has a lone surrogate \
                          (set errors=\"replace\" or errors=\"ignore\")"
                     ))),
                     (Text::Mended(mended), InvalidUtf8::Ignore) => {

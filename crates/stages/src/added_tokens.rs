@@ -1,10 +1,10 @@
 //! Special and added tokens, which are split off from the text before any other stage sees it.
 //!
-//! Look here for what the text of a special token means ([`SpecialPolicy`]) and for how overlaps
-//! are settled: of the tokens that begin first, the longest is found, and the search goes on
-//! behind it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
-//! as behind it: a token that is found in that white space is split off once more, as
-//! `tokenizers` does.
+//! Look here for what the text of a special token means ([`SpecialPolicy`]) and for overlaps:
+//! of the tokens that begin first, the longest is found, and the search continues
+//! after it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
+//! as after it: a token that is found in that white space is split off as well, as in
+//! `tokenizers`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -439,7 +439,7 @@ fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
     Error::new(
         ErrorKind::SpecialToken,
         format!(
-            "the special token {:?} stands in the text at character {before}",
+            "the special token {:?} is in the text at character {before}",
             token.content
         ),
     )
@@ -546,7 +546,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::SpecialToken);
         let message = error.to_string();
         assert!(
-            message.starts_with("the special token \"<|end|>\" stands in the text at character 6"),
+            message.starts_with("the special token \"<|end|>\" is in the text at character 6"),
             "{message}"
         );
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What encoding yields when more than ids is asked for: one column an attribute, one row a token.
+//! The result of encoding if more than ids is requested: one column per attribute, one row per token.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! The one error type: what went wrong, where, and what to do about it.
 //!
-//! Look here to learn which kinds of failure the crate tells apart. The Python border maps each
+//! Look here for which kinds of failure the crate distinguishes. The Python border maps each
 //! [`ErrorKind`] to one exception class.
 
 use std::fmt;

@@ -1,9 +1,9 @@
 //! Text on its way through the stages, and where each of its bytes came from.
 //!
 //! Look here for spans: every normalizer and pre-tokenizer changes text through [`AlignedText`],
-//! so the way back to the original is kept in one place. New text has the span of all that it stands
-//! for. The other conventions (what an inserted character points at, what an empty range means) are
-//! those of Hugging Face `tokenizers`, which gives what was composed the span of its first character.
+//! so the way back to the original is kept in one place. New text has the span of everything that it
+//! replaces. The other conventions (the span of an inserted character, the meaning of an empty range) are
+//! those of Hugging Face `tokenizers`, except that it gives composed text the span of its first character.
 
 use crate::interrupt::paced;
 use std::ops::Range;

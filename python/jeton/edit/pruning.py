@@ -223,7 +223,7 @@ def _ids(
         else:
             id = checked_int(f"each of {name}", entry, 0)
             if id not in vocabulary.tokens:
-                raise UnknownTokenError(f"{name}: id {id} stands for no token")
+                raise UnknownTokenError(f"{name}: id {id} has no token")
             result.append(id)
     return result
 

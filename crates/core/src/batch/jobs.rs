@@ -1,6 +1,6 @@
-//! Jobs: the tasks of one batch, or of several on the same texts, done by all threads.
+//! Jobs: the tasks of one batch, or of several batches of the same texts, done by all threads.
 //!
-//! Look here for which thread does which task, and for when no more are begun.
+//! Look here for which thread does which task, and for when no more tasks are started.
 
 use std::ops::Range;
 use std::sync::Mutex;

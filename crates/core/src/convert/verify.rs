@@ -1,7 +1,7 @@
 //! Checks a conversion: the original and the converted tokenizer encode and decode texts made of the
 //! pieces, and must agree.
 //!
-//! Look here for the texts that a conversion is held to before anything is written.
+//! Look here for the texts that a conversion must pass before anything is written.
 
 use super::explanation::Explanation;
 use crate::tokenizer::{EncodeOptions, Tokenizer};

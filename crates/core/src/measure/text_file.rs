@@ -1,6 +1,6 @@
 //! A text file as it is read, in parts: UTF-8, decompressed.
 //!
-//! Look here for what becomes of a character that two reads share, and of bytes that are not UTF-8.
+//! Look here for a character that two reads share, and for bytes that are not UTF-8.
 
 use std::path::{Path, PathBuf};
 

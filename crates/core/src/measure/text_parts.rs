@@ -1,4 +1,4 @@
-//! The texts of a corpus in parts of limited length: what each tokenizer that is measured gets.
+//! The texts of a corpus in parts of limited length, the same for each tokenizer that is measured.
 //!
 //! Look here for where long texts are split, and for the hash by which parts become a sample.
 

@@ -1,7 +1,7 @@
-//! How often each token of a vocabulary occurs, and how many different ones there are after so many.
+//! How often each token of a vocabulary occurs, and how many different tokens the first n tokens have.
 //!
-//! Look here for how texts are encoded and counted in one go: the ids of a part are counted by the
-//! thread that made them, while they are in its cache, and kept nowhere.
+//! Look here for how texts are encoded and counted in one go: the thread that encoded a part counts its
+//! ids while they are in its cache, and stores them nowhere.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -160,9 +160,8 @@ impl TokenCounter {
         buffers: &'j Buffers,
     ) -> (Job<'j, usize>, usize) {
         let see = |task: usize, ids: &[u32]| {
-            self.see(task, ids).map_err(|id| {
-                Error::new(ErrorKind::Argument, format!("id {id} stands for no token"))
-            })
+            self.see(task, ids)
+                .map_err(|id| Error::new(ErrorKind::Argument, format!("id {id} has no token")))
         };
         tokenizer.encoding_job(texts, self.full_tasks, options, threads, buffers, see)
     }
@@ -170,7 +169,7 @@ impl TokenCounter {
     /// Counts the tokens of a part of a batch; other threads may count other parts.
     ///
     /// # Errors
-    /// The first id that stands for no token; what was counted then means nothing.
+    /// The first id that has no token; what was counted then means nothing.
     pub fn see(&self, part: usize, ids: &[u32]) -> Result<(), u32> {
         // A thread comes with its parts in order for as long as it has some of its own.
         let own = rayon::current_thread_index().unwrap_or(0) % self.shares.len();

@@ -1,7 +1,7 @@
-//! The words of a text by Unicode's rules, with how often each occurs: what fertility is measured on.
+//! The words of a text by Unicode's rules, with how often each occurs: the basis of fertility.
 //!
-//! Look here for what a word is where no tokenizer has a say: the segments of UAX #29 that hold a
-//! letter or a digit; in the scripts that write no space between words, each character.
+//! Look here for what a word is, independently of any tokenizer: the segments of UAX #29 that contain a
+//! letter or a digit; in scripts without spaces between words, each character.
 
 use std::hash::BuildHasher;
 use std::ops::Range;

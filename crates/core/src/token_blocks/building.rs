@@ -1,4 +1,4 @@
-//! Builds a block: the tokens of some documents, each with an end of text, in as few bytes as the
+//! Builds a block: the tokens of some documents, each followed by an end of text, in as few bytes as the
 //! vocabulary needs.
 
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! Blocks hold the tokens of the documents, however these were split, read and resumed.
+//! Blocks hold the tokens of the documents, however these are split, read and resumed.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! Token counts of a text that grows at either end, and of ranges of it, without encoding all of it again.
+//! Token counts of a text that grows at either end, and of its ranges, without encoding all of it again.
 //!
 //! The text is kept in parts that end at safe split points, each with its count. A split point depends only
-//! on the text around it that the search looked at, so it is one in every range that contains that text.
+//! on the text that the search looked at around it, so it is one in every range that contains that text.
 
 use std::collections::VecDeque;
 use std::ops::Range;

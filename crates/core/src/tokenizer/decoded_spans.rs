@@ -1,7 +1,7 @@
-//! Where the tokens of a decoded text stand in it, for probabilities and colours beside the text.
+//! Where each token is in a decoded text, to show probabilities and colours next to the text.
 //!
-//! Look here for ids that no encoder gave, such as those that a model wrote: the text is what decoding
-//! makes of them, and each token has the place of what it adds to it.
+//! Look here for ids that no encoder returned, such as those that a model wrote: the text is the decoded
+//! ids, and the span of each token is the part that it adds.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

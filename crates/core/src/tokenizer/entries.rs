@@ -1,7 +1,7 @@
-//! What one call encodes: a text or a pair, each of which the caller may have split into words.
+//! What one call encodes: a text or a pair, each of which may come as words.
 //!
 //! Look here for how the fast path encodes the entries of a batch: their texts and words one after
-//! another, and around them what the post-processor puts there.
+//! another, with the tokens of the post-processor around them.
 
 use super::frames::{Frame, PairFrame};
 use super::spans::Row;

@@ -1,4 +1,4 @@
-//! What the post-processor puts around the ids of a text or of a pair, where that is all that it does.
+//! The ids that the post-processor puts around a text or a pair, if it does nothing else.
 
 use super::Tokenizer;
 use super::encoding_builder::EncodingBuilder;

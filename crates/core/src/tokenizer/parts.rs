@@ -1,6 +1,6 @@
-//! Parts of a text that are encoded by themselves: where they end, and their tokens.
+//! Parts of a text that are encoded separately: where they end, and their tokens.
 //!
-//! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that comes
+//! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that arrives
 //! bit by bit.
 
 use std::sync::Arc;

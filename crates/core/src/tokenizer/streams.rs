@@ -1,7 +1,7 @@
-//! Text and ids that come piece by piece: decoding while a model writes, encoding without the whole
+//! Text and ids that arrive piece by piece: decoding while a model writes, encoding without the whole
 //! text in memory.
 //!
-//! What a stream has given, put together, is what one call gives for everything: [`Tokenizer::decode`],
+//! The outputs of a stream, joined, equal the result of one call for everything: [`Tokenizer::decode`],
 //! [`Tokenizer::encode_ids`].
 
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl DecodeStream {
         if let Some(id) = stops.ids.iter().find(is_unknown) {
             return Err(Error::new(
                 ErrorKind::Lookup,
-                format!("stop_ids holds {id}, which stands for no token"),
+                format!("stop_ids holds {id}, which has no token"),
             ));
         }
         Ok(Self {
@@ -122,7 +122,7 @@ impl DecodeStream {
     /// Appends to `text` what is sure with one id more. Behind a stop nothing comes any more.
     ///
     /// # Errors
-    /// An id that stands for no token, which changes nothing; under [`InvalidUtf8::Strict`], bytes that
+    /// An id that has no token, which changes nothing; under [`InvalidUtf8::Strict`], bytes that
     /// are not UTF-8; the stream is finished.
     pub fn push(&mut self, tokenizer: &Tokenizer, id: u32, text: &mut String) -> Result<()> {
         if self.is_finished {

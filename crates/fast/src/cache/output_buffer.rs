@@ -1,4 +1,4 @@
-//! The buffer between the word cache and a sink: tokens gather in it and are handed on many at a time.
+//! The buffer between the word cache and a sink, which passes tokens on many at a time.
 
 use super::word_cache::SHORT_IDS;
 use crate::sink::Sink;

@@ -1,5 +1,5 @@
-//! Pieces that are too long for an entry of the word cache, and their tokens, one behind another in
-//! one list of numbers: an index that can be prefetched holds where each piece lies.
+//! Pieces that are too long for an entry of the word cache, with their tokens, one after another in
+//! one list of numbers; an index that can be prefetched says where each piece is.
 
 use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;

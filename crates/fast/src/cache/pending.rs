@@ -1,7 +1,7 @@
-//! The pending tokens of a text, in order, with a hole for each new word until it is merged.
+//! The pending tokens of a text, in order, with a gap for each new word until it is merged.
 //!
-//! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
-//! and merged side by side, while what follows them in the text is looked up.
+//! A new piece is merged step by step, and each step waits for memory; so new pieces are collected
+//! and merged side by side, while the text after them is looked up.
 
 use super::word_cache::Found;
 use crate::sink::Sink;

@@ -1,8 +1,8 @@
-//! The table of what the stages in front of the model make of each character, for stages that look at one
-//! character at a time. An entry is made when its character first occurs.
+//! The table of what each character becomes before the model, for stages that look at one
+//! character at a time. An entry is computed when its character first occurs.
 //!
-//! Look here for how a new word is normalized and split without going through the stages. What they
-//! make of a character is asked of the stages themselves, with a letter on each side of it.
+//! Look here for how a new word is normalized and split without running the stages on it. An entry comes
+//! from the stages themselves: they run on the character with a letter on each side.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

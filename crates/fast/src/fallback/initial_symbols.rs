@@ -1,6 +1,6 @@
 //! The symbols of a word before its first merge, in a BPE of characters: each character is its token with
-//! the marks of its place in the word, the tokens of its bytes, the unknown token, or nothing. And in a
-//! BPE of bytes of which some have no token: each byte, in the place of a character.
+//! the marks of its position in the word, the tokens of its bytes, the unknown token, or nothing. In a
+//! BPE of bytes that lacks some bytes: the same for each byte.
 
 use jeton_models::model::bpe::{Alphabet, BpeOptions};
 use jeton_models::model::{Bpe, byte_token};

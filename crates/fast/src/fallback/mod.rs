@@ -1,8 +1,7 @@
 //! The fallback: how new words become tokens in the strategies that work for any model, by the stages or by
 //! something faster with the same result.
 //!
-//! Look here for the words that skip the stages in front of the model, because it is known what those
-//! make of them.
+//! Look here for the words that skip the stages before the model, because the result is known.
 
 pub(super) mod bpe_merger;
 pub(super) mod character_table;

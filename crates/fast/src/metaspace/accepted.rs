@@ -1,5 +1,5 @@
-//! Which normalizers and which BPE the strategy for `▁` accepts: those under which a chunk has the same tokens
-//! whatever stands beside it.
+//! Which normalizers and which BPE the strategy for `▁` accepts: those that give a chunk the same tokens
+//! next to any other chunk.
 
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -1,4 +1,4 @@
-//! The strategy for a `tokenizer.json` in SentencePiece's manner, which writes spaces as `▁`: text is split
+//! The strategy for a `tokenizer.json` that writes spaces as `▁`, as SentencePiece does: text is split
 //! before spaces into chunks, each is looked up in the word cache, and only new ones go through the stages.
 //!
 //! Look here for which normalizers, pre-tokenizers and models are accepted, and for why a chunk's tokens
@@ -70,11 +70,11 @@ impl Metaspace {
         let steps = stages.normalizer.as_ref().map(Normalizer::steps);
         let normalizers: Vec<_> = steps.into_iter().flatten().cloned().collect();
         if let Some(step) = normalizers.iter().find(|it| !it.facts().keeps_chunks_apart) {
-            let why = "may change a chunk by what stands beyond the space before it";
+            let why = "may change a chunk depending on text beyond the space before it";
             return Err(UnsupportedStage::normalizer(Some(step), why));
         }
         if !keeps_in_proportion(&normalizers) {
-            let why = "may make a text many times as long";
+            let why = "may make a text many times longer";
             return Err(UnsupportedStage::normalizer(
                 stages.normalizer.as_ref(),
                 why,
@@ -104,7 +104,7 @@ impl Metaspace {
                 _ => false,
             };
         if !keeps_apart {
-            let why = "may make a token of a space and what stands before it";
+            let why = "may form a token from a space and the text before it";
             return Err(UnsupportedStage::model(&stages.model, why));
         }
         let strips = normalizers.iter().any(|it| it.facts().strips);

@@ -1,5 +1,5 @@
 //! Which SentencePiece models the fast path accepts: those in which no token and no step of the normalizer
-//! crosses the place between a word and the space before the next.
+//! crosses the border between a word and the space before the next.
 
 use super::SPACE;
 use jeton_models::model;
@@ -15,7 +15,7 @@ pub(super) fn check_normalizer(
         return Err("leaves spaces as they are (escape_whitespaces)");
     }
     if white_space.suffix {
-        return Err("puts a space behind a text (treat_whitespace_as_suffix)");
+        return Err("puts a space after a text (treat_whitespace_as_suffix)");
     }
     if white_space.remove_extra && !white_space.add_dummy_prefix {
         return Err("removes spaces in front and puts none there (add_dummy_prefix)");
@@ -39,7 +39,7 @@ pub(super) fn check_model(model: &model::SentencePiece) -> std::result::Result<(
         return Err("BPE with unused pieces");
     }
     if spans_a_cut(pieces) {
-        return Err("has a piece with a space behind something else");
+        return Err("has a piece with a space after something else");
     }
     if (pieces.of_kind(PieceKind::UserDefined)).any(|(piece, _)| piece.text.contains('▁')) {
         Err("has a user-defined piece with a space")

@@ -1,8 +1,8 @@
-//! Merging the new chunks of a SentencePiece BPE in batches: each leaves a hole among the tokens, and all
+//! Merges the new chunks of a SentencePiece BPE in batches: each leaves a gap among the tokens, and all
 //! are merged side by side.
 //!
-//! Look here for chunks and parts that the normalizer leaves as they are. Others, which few texts
-//! have, are merged at once, by `sentencepiece`.
+//! Look here for chunks and parts that the normalizer does not change. Others, which are rare,
+//! are merged at once, by `sentencepiece`.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
-//! The chunks of one text on their way through a SentencePiece model: what the normalizer makes of a new one,
-//! the parts that it is split into, and what of these is remembered.
+//! The chunks of one text on their way through a SentencePiece model: how a new one is normalized and split
+//! into parts, and what is remembered.
 //!
-//! Look here for what happens where the character map makes a space of something else, so that a chunk
-//! is open: what it becomes depends on what follows. Segmenting is the [`Solver`]'s.
+//! Look here for open chunks: if the character map turns something else into a space, the result of a chunk
+//! may depend on the next one. Segmenting is in [`Solver`].
 
 use super::raw_cuts::{self, KeptCharacters};
 use super::{NORMALIZED, SPACE, SentencePiece};

@@ -1,5 +1,5 @@
-//! SentencePiece's BPE on long new text: the same merges as the model's, with pairs in a heap or, where
-//! there are thousands, in lists by their rank.
+//! SentencePiece's BPE on long new text: the same merges as the model's, with pairs in a heap or, if
+//! there are thousands, in lists by rank.
 //!
 //! Look here for text of more than some dozen bytes; shorter text is merged in `short_merge`.
 

@@ -1,8 +1,8 @@
 //! The strategy for SentencePiece `.model` files: text is split before spaces, which no piece spans, each
 //! chunk is looked up in the word cache, and only new ones are normalized and segmented.
 //!
-//! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` what becomes of
-//! a new chunk. What differs between the algorithms stands in `short_merge` and `viterbi`.
+//! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` how a new chunk
+//! is treated. The differences between the algorithms are in `short_merge` and `viterbi`.
 
 mod accepted;
 mod batch_merge;

@@ -1,6 +1,6 @@
 //! The pieces of a SentencePiece BPE by their spelling, with the rank of each.
 //!
-//! Look here for how merging, of short text and of long, asks whether two neighbours make a piece.
+//! Look here for how merging, of short text and of long, checks whether two neighbours form a piece.
 
 use std::hash::BuildHasher;
 

@@ -1,8 +1,8 @@
 //! Where a long chunk may be split before it is normalized: between two characters whose normal forms
-//! stand side by side inside no piece.
+//! are adjacent inside no piece.
 //!
-//! Text that has no spaces is looked up in such parts, so what the character map makes of it has to be
-//! found out once for each part, and not on each pass.
+//! Text without spaces is looked up in such parts, so the character map runs
+//! once for each new part, and not on each pass.
 
 use super::SPACE;
 use jeton_stages::normalizer::{Charsmap, SentencePieceNormalizer};

@@ -1,7 +1,7 @@
 //! The sum of scores that SentencePiece's Unigram keeps through a text, rounded as the model rounds
-//! it, and what of a chunk may be remembered though its tokens depend on the sum before it.
+//! it, and what can be remembered of a chunk although its tokens depend on the sum before it.
 //!
-//! Look here for [`Summing`], which all tokens of a text go through, and for [`Scores::binade`].
+//! Look here for [`Summing`], which counts all tokens of a text, and for [`Scores::binade`].
 
 use super::unknown::UNKNOWN;
 use crate::cache::group::GROUP;

@@ -1,4 +1,4 @@
-//! Encoding the chunks of a SentencePiece Unigram in sequence, since the tokens of some depend on the sum of
+//! Encodes the chunks of a SentencePiece Unigram in sequence, since the tokens of some depend on the sum of
 //! the scores before them.
 //!
 //! Look here for how chunks are looked up, and for new long ones, which are looked up in parts.

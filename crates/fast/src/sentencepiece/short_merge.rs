@@ -1,14 +1,14 @@
 //! SentencePiece's BPE on new text: the same merges as the model's, without a heap, for many stretches of
 //! text side by side.
 //!
-//! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long_merge`. What gathers new
-//! text is `batch_merge`.
+//! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long_merge`. `batch_merge`
+//! collects new text.
 //!
 //! `jeton_models::merge` cannot do this. It looks up the rank of a pair of ids, and a SentencePiece model has
 //! no list of pairs: any two neighbours merge whose joined spelling is a piece, which has to be looked up by
-//! its bytes, and an unused piece merges and falls apart again. A list would have to be found first: Llama 2's
-//! 31,742 pieces can be parted in 128,736 ways, of which 61,249 are pairs of pieces, and today its first text
-//! waits 2 ms.
+//! its bytes, and an unused piece merges and is split again. A list would have to be computed first: Llama 2's
+//! 31,742 pieces can be split in two in 128,736 ways, of which 61,249 are pairs of pieces; today its first text
+//! waits only 2 ms.
 
 use super::chunks::Solver;
 use super::long_merge;

@@ -1,10 +1,10 @@
 //! SentencePiece's Unigram on a chunk, so that the result is that of the whole text to the last bit.
 //!
 //! Sums of scores are rounded to 32 bits from the front of the text, so which of two nearly equal
-//! segmentations of a chunk wins depends on the sum before it. What is remembered of a chunk is
-//! what wins whatever the sum, which its lead proves (see [`Viterbi::least_lead`]). What wins only up
-//! to some sum is remembered with that, and where even this is too little, what wins where the sum
-//! has some magnitude (see [`Scores::binade`]), with by how much sums change within it.
+//! segmentations of a chunk wins depends on the sum before it. A chunk is remembered with the
+//! result that wins for every sum, if its lead proves that (see [`Viterbi::least_lead`]). A result that wins
+//! only up to some sum is remembered with that sum. If even this is not enough, the result is remembered for
+//! sums of one magnitude (see [`Scores::binade`]), with how much sums change within the chunk.
 
 use super::chunks::Solver;
 use super::score_sums::{

@@ -1,9 +1,9 @@
 //! How llama.cpp splits text, for each name in `tokenizer.ggml.pre`.
 //!
-//! Look here for which names are known, and which are refused. The expressions say what llama.cpp does,
-//! which is not always what the model's own tokenizer does: llama.cpp has no case folding, and takes every
-//! letter beyond ASCII for upper and lower case alike. Each expression of a list splits the pieces that the one
-//! before it left.
+//! Look here for which names are known, and which are refused. The expressions do what llama.cpp does,
+//! which is not always what the model's own tokenizer does: llama.cpp has no case folding, and treats every
+//! letter beyond ASCII as both upper and lower case. Each expression of a list splits the pieces of the
+//! one before it.
 
 use jeton_stages::pre_tokenizer::named::{
     self, DEEPSEEK_LETTERS, FALCON, GPT2_ORIGINAL, STARCODER,
@@ -297,7 +297,7 @@ const KIMI: &str = concat!(
 );
 
 /// How splits differ from those of the pattern in `meant`.
-const CONTRACTIONS: &str = "the long s (U+017F) as an s behind an apostrophe";
+const CONTRACTIONS: &str = "the long s (U+017F) as an s after an apostrophe";
 const CASES: &str = "the case of letters beyond ASCII, at which llama.cpp splits no word";
 
 /// All ways to split text that are known.

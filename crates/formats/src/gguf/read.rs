@@ -172,7 +172,7 @@ fn templates(metadata: &Metadata) -> Result<Vec<(String, Vec<u8>)>> {
                     format!("additional_chat_templates/{name}.jinja")
                 }
                 Some(name) => {
-                    let message = format!("{key}: {name:?} is no name of a chat template");
+                    let message = format!("{key}: {name:?} is not the name of a chat template");
                     return Err(Error::new(ErrorKind::Format, message));
                 }
                 None => continue,

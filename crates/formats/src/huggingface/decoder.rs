@@ -1,4 +1,4 @@
-//! Decoders as `tokenizer.json` holds them.
+//! Decoders in `tokenizer.json`.
 
 use serde_json::{Value, json};
 

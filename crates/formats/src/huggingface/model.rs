@@ -1,4 +1,4 @@
-//! Models as `tokenizer.json` holds them.
+//! Models in `tokenizer.json`.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Normalizers as `tokenizer.json` holds them.
+//! Normalizers in `tokenizer.json`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

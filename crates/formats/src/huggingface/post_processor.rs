@@ -1,4 +1,4 @@
-//! Post-processors as `tokenizer.json` holds them.
+//! Post-processors in `tokenizer.json`.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! The table of pairs while a file of ranks is read, when merges are still being found: the bytes of each
+//! The table of pairs while a file of ranks is read and merges are still being found: the bytes of each
 //! token are merged by the merges of shorter tokens.
 
 use std::hash::BuildHasher;

@@ -1,4 +1,4 @@
-//! The row of a word's symbols while it is merged, without holes, and the rank of each one's merge with the
+//! The symbols of a word while it is merged, in a row without gaps, and the rank of each one's merge with the
 //! next.
 
 use super::pairs::NO_ID;

@@ -1,4 +1,4 @@
-//! Text to ids and spans: the calls for batches, for encodings, and the rarer ones.
+//! Text to ids and spans: the calls for batches, for encodings, and for rarer results.
 //!
 //! The frequent calls for one text are in `single_text_calls.rs`.
 

@@ -1,6 +1,6 @@
-//! SentencePiece's decoder: pieces joined, `▁` made a space, bytes made characters.
+//! SentencePiece's decoder: pieces are joined, `▁` becomes a space, byte pieces become characters.
 //!
-//! Look here for what a `.model` file decodes to: the unknown piece has a surface of its own, and the space
+//! Look here for how a `.model` file decodes: the unknown piece has a surface of its own, and the space
 //! that encoding put in front is dropped. Control pieces are special tokens, which decoding skips on
 //! request.
 

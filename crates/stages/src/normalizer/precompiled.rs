@@ -72,7 +72,7 @@ impl Charsmap {
         let size = u32::from_le_bytes(*size) as usize;
         if size == 0 || !size.is_multiple_of(4) {
             return Err(broken(format!(
-                "its trie has {size} bytes, which is no positive multiple of 4"
+                "its trie has {size} bytes, not a positive multiple of 4"
             )));
         }
         let (trie, replacements) = rest.split_at_checked(size).ok_or_else(|| {
@@ -103,7 +103,7 @@ impl Charsmap {
         let units = self.units.len();
         if !units.is_multiple_of(256) {
             return Err(broken(format!(
-                "its trie has {} bytes, which is no multiple of 1024",
+                "its trie has {} bytes, not a multiple of 1024",
                 4 * units
             )));
         }
@@ -113,7 +113,7 @@ impl Charsmap {
         let is_value = |unit: u32| unit >> 31 == 1;
         let root = self.units[0];
         if is_value(root) || root & 0x1FF != 0 || base(0, root) == 0 {
-            return Err(broken("its trie begins with a unit that is no root"));
+            return Err(broken("its trie begins with a unit that is not a root"));
         }
         for (at, &unit) in self.units.iter().enumerate() {
             if is_value(unit) {

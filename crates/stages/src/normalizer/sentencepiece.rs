@@ -1,7 +1,7 @@
-//! SentencePiece's normalizer: its character map, and what it does with white space.
+//! SentencePiece's normalizer: its character map, and its treatment of white space.
 //!
 //! Look here for `▁`. The map replaces the longest match, not whole graphemes as `tokenizers` does
-//! with the same map; user-defined pieces are left as they are.
+//! with the same map; user-defined pieces stay as they are.
 
 use std::ops::Range;
 

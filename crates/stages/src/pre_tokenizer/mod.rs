@@ -1,6 +1,6 @@
 //! Pre-tokenizers: where text is split into the pieces that the model sees.
 //!
-//! Look here for the kinds there are; those of more than a few lines have a file of their own, and
+//! Look here for the kinds; those of more than a few lines have a file of their own, and
 //! [`named`] has the well-known ones by name.
 
 mod byte_level;

@@ -1,7 +1,7 @@
 //! Pre-tokenizers that are known by name: the split patterns of well-known models.
 //!
-//! Look here for what `pattern="gpt4"` means. The expressions stand as their publishers wrote
-//! them; each is run in the dialect of the library it was written for.
+//! Look here for what `pattern="gpt4"` means. The expressions are as their publishers wrote
+//! them; each runs in the dialect of the library it was written for.
 
 use super::{PreTokenizer, SplitBehavior};
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};

@@ -1,4 +1,4 @@
-//! What the stages that only split look for, as patterns of one kind, so that several stages can be made one
+//! The delimiters of the stages that only split, as patterns of one kind, so that several stages can become one
 //! automaton.
 
 use std::ops::RangeInclusive;

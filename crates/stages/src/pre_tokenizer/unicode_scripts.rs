@@ -1,9 +1,9 @@
 //! Splitting where the script changes, as SentencePiece's trainer does: Hiragana, Katakana and Han
-//! are one script, and spaces belong to whatever stands around them.
+//! are one script, and spaces belong to their neighbours.
 //!
-//! The scripts are those of Unicode 9, which `tokenizers` has. They are today's for the characters
-//! that Unicode 9 had, but for four; a character that it did not have belongs to no script, as a
-//! space does.
+//! The scripts are those of Unicode 9, as in `tokenizers`. For the characters of Unicode 9 they are
+//! today's, except for four; newer characters belong to no script, like
+//! a space.
 
 use std::ops::Range;
 

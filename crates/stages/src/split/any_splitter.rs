@@ -1,5 +1,5 @@
 //! A splitter for any pre-tokenizer: the fastest one for its first stages, the stages themselves
-//! for the others. It keeps nothing that only spans need.
+//! for the rest. It keeps nothing that only spans need.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Safe split points: the pairs of characters between which a long word may be split without changing its tokens,
-//! because no token holds the two side by side.
+//! because they are adjacent in no token.
 //!
-//! No merge can cross such a place, so what lies on its two sides is merged independently. Text
+//! No merge can cross such a place, so its two sides are merged independently. Text
 //! without spaces falls apart into runs of a few characters, most of which the cache holds.
 
 use crate::vocab::Vocab;

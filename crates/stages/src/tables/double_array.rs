@@ -1,8 +1,8 @@
-//! A double array of tokens and their scores: which tokens does this text begin with, at one access to
-//! memory for each byte?
+//! A double array of tokens and their scores: which tokens does this text begin with, at one memory access
+//! per byte?
 //!
-//! Look here for the trie behind Viterbi's algorithm and behind the longest match. It is made from the
-//! model's own, which is smaller and made faster, when the first word is new.
+//! Look here for the trie behind Viterbi's algorithm and the longest match. It is built from the
+//! model's own trie, which is smaller and faster to build, at the first new word.
 
 use crate::tables::trie::Trie;
 

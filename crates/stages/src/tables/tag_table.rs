@@ -1,8 +1,8 @@
 //! A tag table: numbers by a few bits of their hash, sixteen to a cache line, small enough to stay in the
 //! processor's cache.
 //!
-//! An entry is a number of 20 bits and 12 bits of the hash. So an entry that looks alike is only
-//! likely the right one, and whoever looks compares what the number stands for.
+//! An entry is a number of 20 bits and 12 bits of the hash. So an entry with the right tag is only
+//! probably the right one, and the caller compares the key that the number refers to.
 
 use jeton_text::mem::prefetch::prefetch;
 

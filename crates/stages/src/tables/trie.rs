@@ -1,6 +1,6 @@
 //! A trie over byte strings: which tokens does this text begin with?
 //!
-//! Look here for the look-up behind WordPiece and Unigram. Children of a node lie side by side,
+//! Look here for the look-up behind WordPiece and Unigram. Children of a node are side by side,
 //! sorted by byte, in one flat array; building is linear in the bytes of the tokens.
 
 use crate::vocab::Vocab;

@@ -144,7 +144,7 @@ impl Vocab {
         if let Some(other) = self.token(id) {
             let other = show(other);
             return broken(format!(
-                "id {id} stands for both {other} and {}",
+                "id {id} is used for both {other} and {}",
                 show(token)
             ));
         }
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn contradictions_are_refused() {
         let twice = Vocab::new([("a", 0), ("b", 0)]).unwrap_err();
-        assert_eq!(twice.to_string(), "id 0 stands for both \"a\" and \"b\"");
+        assert_eq!(twice.to_string(), "id 0 is used for both \"a\" and \"b\"");
         let doubled = Vocab::new([("a", 0), ("a", 1)]).unwrap_err();
         assert_eq!(doubled.to_string(), "token \"a\" has two ids, 0 and 1");
         assert!(Vocab::new([("a", u32::MAX)]).is_err());

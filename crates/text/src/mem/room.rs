@@ -1,8 +1,8 @@
-//! Room for what grows with the input, which the system may not have.
+//! Room for data that grows with the input, which the system may not have.
 //!
-//! Where a vector finds no room, Rust ends the process. Large ones ask here instead: without room the
-//! work of the call is ended by unwinding, as an interrupt ends it, and whoever called hears of
-//! [`NoRoom`]. Small vectors do not ask: [`ask`] says before the work whether there is room for all of
+//! If a vector finds no room, Rust ends the process. Large ones ask here instead: without room the
+//! work of the call is ended by unwinding, as by an interrupt, and the caller gets
+//! [`NoRoom`]. Small vectors do not ask: [`ask`] checks before the work whether there is room for all of
 //! them together.
 
 use std::panic::resume_unwind;

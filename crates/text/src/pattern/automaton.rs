@@ -1,9 +1,9 @@
 //! The automaton of a pattern over character classes.
 //!
-//! Look here for how a match is found. The automaton is that of `regex-automata`, made of the pattern
-//! over [`CharacterClasses`], so it is small enough to be made at once and to stay in the nearest cache.
-//! Reading a text is then one step a character. What splits whole texts takes the steps of one or several
-//! patterns, [`steps_over`] the same classes, and makes one table of them (`split::sequence`).
+//! Look here for how a match is found. The automaton is that of `regex-automata`, built from the pattern
+//! over [`CharacterClasses`], so it is small enough to be built at once and to stay in the nearest cache.
+//! Reading a text is then one step per character. To split whole texts, the steps of one or several
+//! patterns over the same classes ([`steps_over`]) become one table (`split::sequence`).
 
 use std::collections::HashMap;
 use std::ops::Range;

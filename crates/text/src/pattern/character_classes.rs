@@ -1,7 +1,7 @@
-//! Character classes: the characters that a pattern does not tell apart, as one small number.
+//! Character classes: the characters that a pattern does not distinguish, as one small number.
 //!
 //! Look here for how a character becomes a small number. Two characters are in one class if every
-//! set and every literal of the pattern holds both or neither; so the pattern can be read as one
+//! set and every literal of the pattern contains both or neither; so the pattern can be read as one
 //! over classes, one byte each, and its automaton has a handful of states.
 
 use std::collections::HashMap;

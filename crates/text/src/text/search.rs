@@ -1,4 +1,4 @@
-//! Searches in text and copies of it, which an interrupt can end.
+//! Searches in text and copies of it, which can be interrupted.
 
 use std::str::MatchIndices;
 

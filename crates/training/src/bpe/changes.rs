@@ -1,7 +1,7 @@
-//! What one merge changes: which symbols stood beside the pair and now stand beside the new token.
+//! What one merge changes: the neighbours of the pair become neighbours of the new token.
 //!
-//! Summed up by neighbour, so that the tables of pairs are touched once for each distinct
-//! neighbour and not once for each occurrence.
+//! Changes are summed up by neighbour, so that the tables of pairs are updated once per distinct
+//! neighbour and not once per occurrence.
 
 use super::words::{NONE, merge_in_word, prefetch};
 

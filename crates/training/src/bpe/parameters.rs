@@ -1,4 +1,4 @@
-//! The parameters of byte pair training, and what is refused among them.
+//! The parameters of byte pair training, and which are refused.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! The alphabet of a corpus, and its words as rows of symbols.
+//! The alphabet of a corpus, and its words as sequences of symbols.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Training against its definition, the worked examples, and what `tokenizers` trains.
+//! Training against its definition, the worked examples, and the merges of `tokenizers`.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! The tokens that training has made so far, with their ids.
+//! The tokens that training has so far, with their ids.
 
 use std::collections::BTreeSet;
 

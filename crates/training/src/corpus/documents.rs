@@ -1,6 +1,6 @@
 //! The documents of a corpus: files, lines or records, in order, to be encoded.
 //!
-//! Look here for what a document is, for where reading goes on after it was stopped, and for how
+//! Look here for what a document is, where reading resumes after a stop, and how
 //! much is read ahead.
 
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
-//! A corpus: files of text and of JSON lines, compressed or not, as what word counting reads.
+//! A corpus: files of text and of JSON lines, compressed or not, as the input of word counting.
 //!
-//! Look here for what may be trained from. Files are read a few megabytes at a time, some of them
-//! ahead of others, so memory does not grow with their size; and taken in the order given, so the
+//! Look here for which files can be trained from. Files are read a few megabytes at a time, some of them
+//! ahead, so memory does not grow with their size; and they are used in the given order, so the
 //! result does not depend on the number of threads.
 
 use std::borrow::Cow;

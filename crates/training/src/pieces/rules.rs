@@ -1,7 +1,7 @@
 //! Which strings may be pieces.
 //!
-//! Look here for where scripts, digits and spaces part pieces. The rules are SentencePiece's. Most
-//! of them look at two neighbouring characters only, so text can be split there before training.
+//! Look here for where scripts, digits and spaces separate pieces. The rules are SentencePiece's. Most
+//! of them look only at two neighbouring characters, so text can be split there before training.
 
 use unicode_script::{Script, UnicodeScript};
 

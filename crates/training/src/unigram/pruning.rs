@@ -1,7 +1,7 @@
 //! Pruning: dropping the pieces that cost the least.
 //!
 //! The cost of dropping a piece is how much less probable the best segmentations of all fragments become if each
-//! use of it is replaced by the best cut of its own text into other pieces.
+//! use of it is replaced by the best split of its own text into other pieces.
 
 use rayon::prelude::*;
 

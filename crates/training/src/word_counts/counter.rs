@@ -1,8 +1,8 @@
 //! Counting: texts in, word counts out, on all threads, with the same result for any number.
 //!
-//! Each thread has a table of its own, in which a word carries its count and where it was first
-//! seen; the tables are joined at the end and sorted by that place. Where only a known pattern splits
-//! the text, the scanner of the fast path does, and long texts are split for all threads. A
+//! Each thread has a table of its own, in which a word has its count and where it was first
+//! seen; the tables are joined at the end and sorted by that place. If only a known pattern splits
+//! the text, the scanner of the fast path splits it, and long texts are divided among all threads. A
 //! table that outgrows the memory budget goes to disk.
 
 use std::borrow::Cow;

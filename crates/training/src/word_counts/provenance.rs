@@ -1,6 +1,6 @@
-//! What word counts were counted by: all that decides what a word is.
+//! The settings that word counts were counted with: everything that decides what a word is.
 //!
-//! Look here for what a difference between two is called; `compatibility` refuses counts by it.
+//! Look here for how a difference between two is described; `compatibility` refuses counts by it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Counts on disk: tables that grew too large, as sorted runs, and the merging of those.
 //!
 //! A run is a file of words in the order of their bytes, each with its count and its first place.
-//! The files have no name, so they are gone with the process however it ends.
+//! The files have no names, so they vanish with the process however it ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

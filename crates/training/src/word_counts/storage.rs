@@ -1,4 +1,4 @@
-//! Files of word counts: written whole or not at all, and refused where they are not as written.
+//! Files of word counts: written whole or not at all, and refused if they were changed.
 
 use std::path::Path;
 
@@ -55,8 +55,10 @@ impl WordCounts {
                 .hint("word counts are written by WordCounts.save"));
         };
         let Some(rest) = versioned.strip_prefix(VERSION) else {
-            return Err(broken("these word counts are of another version of jeton")
-                .hint("count the corpus again"));
+            return Err(
+                broken("these word counts were written by another version of jeton")
+                    .hint("count the corpus again"),
+            );
         };
         let cut_short =
             || broken("the word counts are cut short").hint("copy the file again, or count again");

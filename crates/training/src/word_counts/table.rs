@@ -1,7 +1,7 @@
 //! A hash table from words to how often each occurs and where it first occurred.
 //!
-//! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, which
-//! one look at memory finds; the bytes of longer ones stand in one row.
+//! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, found
+//! with one memory access; the bytes of longer ones are in one buffer.
 
 use std::hash::BuildHasher;
 use std::io;

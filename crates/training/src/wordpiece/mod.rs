@@ -1,5 +1,5 @@
-//! Training WordPiece: as it was released, which is byte pair encoding over characters whose tokens
-//! are kept and whose merges are not; or as it was published.
+//! Training WordPiece: as released, which is byte pair encoding over characters that keeps the tokens
+//! and not the merges; or as published.
 
 pub(crate) mod published;
 

@@ -1,10 +1,10 @@
-//! Training WordPiece as it was published: the pair is merged that is most frequent for the
+//! Training WordPiece as published: the merged pair is the most frequent relative to the
 //! frequency of its parts.
 //!
-//! By definition the pair with the greatest freq(ab) / (freq(a)·freq(b)) becomes a token, of equal
-//! ones that which [`TieBreak`] says; compared as fractions, so nothing is rounded.
+//! By definition the pair with the greatest freq(ab) / (freq(a)·freq(b)) becomes a token; [`TieBreak`]
+//! decides between equal ones. Ratios are compared as fractions, so nothing is rounded.
 //! A merge makes its two parts rarer, so every pair with one of them gets a better score, and goes
-//! into the queue anew; a score that got worse is found out at the top of the queue.
+//! into the queue again; a score that got worse is noticed at the top of the queue.
 //!
 //! Source: Schuster and Nakajima, "Japanese and Korean Voice Search", 2012, whose likelihood gain
 //! is this ratio.

@@ -34,7 +34,7 @@ def _id(value: Any) -> int:
     except TypeError:
         raise ArgumentTypeError(f"ids must hold ints, not {type(value).__name__}") from None
     if not 0 <= id < 1 << 32:
-        raise ArgumentError(f"ids hold {id}, which is no token id: ids run from 0 to 2**32 - 1")
+        raise ArgumentError(f"ids hold {id}, which is not a token id: ids run from 0 to 2**32 - 1")
     return id
 
 

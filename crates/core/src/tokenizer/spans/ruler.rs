@@ -1,4 +1,4 @@
-//! Places of a text in bytes and in the unit that spans are given in.
+//! Places of a text in bytes and in the unit of the spans.
 
 use jeton_text::text::{Span, Unit};
 

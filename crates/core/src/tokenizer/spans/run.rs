@@ -1,8 +1,8 @@
-//! The walk along text that is left as it is, by the lengths of tokens.
+//! The walk along text that no stage changes, by the lengths of tokens.
 //!
-//! Look here for how the spans of most tokens are found: along text that no stage changes, they are
+//! Look here for how the spans of most tokens are found: along such text, they are
 //! the sums of the lengths before them. `table` has the lengths. A token that holds part of a character
-//! has the span of the whole one.
+//! has the span of the whole character.
 
 use std::mem::MaybeUninit;
 

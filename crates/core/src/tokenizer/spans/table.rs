@@ -1,5 +1,5 @@
-//! How long the text is that each token spells, where text is left as it is, and how much of a character
-//! a token holds that begins or ends inside one.
+//! How long the text of each token is if no stage changes it, and how much of a character a token holds that
+//! begins or ends inside one.
 //!
 //! Look in `run` for the walk that adds these lengths up.
 

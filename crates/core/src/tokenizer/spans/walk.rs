@@ -1,8 +1,8 @@
 //! The walk along a text that finds the places of the fast path's tokens.
 //!
 //! Look here for why these are the spans of the stages. Where text keeps its length through the stages, the
-//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk lies between places
-//! where the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
+//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk ends only where
+//! the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
 //! of its tokens, as the strategy's own cache keeps the tokens. If the stages give a chunk other tokens than
 //! the fast path, the whole text goes through the stages.
 

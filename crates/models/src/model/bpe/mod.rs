@@ -1,10 +1,10 @@
 //! Byte pair encoding: pairs of neighbouring tokens are merged, the best pair first.
 //!
-//! Two meanings share one algorithm, because both say of a pair of tokens how early it is merged
+//! Two meanings share one algorithm, because both say how early a pair of tokens is merged
 //! and what it becomes:
 //!
 //! - [`MergeRule::Ranks`] (tiktoken): any pair whose concatenation is a token may be merged, the
-//!   one with the lowest id first; a piece that is a token as a whole is that token at once.
+//!   one with the lowest id first; a piece that is a token as a whole is not merged at all.
 //! - [`MergeRule::Merges`] (GPT-2, Hugging Face): only the listed pairs, in the order of the list.
 //!
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword

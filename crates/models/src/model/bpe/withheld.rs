@@ -1,4 +1,4 @@
-//! Tokens that a byte pair encoding never makes of text, and what that leaves without a token.
+//! Tokens that a byte pair encoding never finds in text, and the text that then has no token.
 
 use super::{Alphabet, Bpe};
 use jeton_text::mem::lazy::Lazy;

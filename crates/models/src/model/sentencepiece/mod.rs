@@ -1,9 +1,9 @@
-//! What a SentencePiece model makes of normalized text, by any of its four algorithms.
+//! The pieces of normalized text in a SentencePiece model, by any of its four algorithms.
 //!
 //! Look here for Llama 2's, Mistral's, T5's or XLM-R's `.model` files. Their BPE and Unigram differ
 //! from those of `tokenizer.json` in [`super::Bpe`] and [`super::Unigram`]: pairs are merged by the
-//! score of the piece they make, and sums of scores are rounded to 32 bits. What unknown text becomes,
-//! bytes or the unknown token, is said by `emit`.
+//! score of the joined piece, and sums of scores are rounded to 32 bits. `emit` turns unknown text into
+//! bytes or the unknown token.
 
 mod bpe;
 mod lattice;

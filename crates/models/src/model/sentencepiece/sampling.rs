@@ -1,11 +1,11 @@
-//! Segmentations drawn at random with their probabilities, and how uncertain all of them are.
+//! Segmentations drawn at random with their probabilities, and the entropy of all of them.
 //!
-//! By definition: a segmentation is as probable as the product of its pieces' probabilities, to the
-//! power of `alpha`, made to sum to one over all segmentations of the text. Look here for samples
+//! By definition: the probability of a segmentation is the product of its pieces' probabilities, to the
+//! power of `alpha`, normalized over all segmentations of the text. Look here for samples
 //! with and without replacement, and for the entropy.
 //!
-//! Sources: Kudo, "Subword Regularization", 2018; Kool, van Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019, whose
-//! perturbed search draws without replacement; SentencePiece, for what is asked and for the scores.
+//! Sources: Kudo, "Subword Regularization", 2018; Kool, van Hoof and Welling, "Stochastic Beams and Where to
+//! Find Them", 2019, whose perturbed search draws without replacement; SentencePiece, for the calls and scores.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

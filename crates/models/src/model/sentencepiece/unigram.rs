@@ -1,6 +1,6 @@
 //! SentencePiece's Unigram: the segmentation with the greatest sum of scores, in 32-bit floats.
 //!
-//! Rounding decides between segmentations that are equally good but for it, so the order of
+//! Only rounding decides between segmentations that are otherwise equally good, so the order of
 //! additions is part of the meaning: from the front, each sum rounded; and of equal sums the first
 //! stays, which is the one whose last piece is the longest.
 

@@ -1,6 +1,6 @@
-//! Several stages that split text, one behind the other, as one pass over the text.
+//! Several stages that split text, one after another, as one pass over the text.
 //!
-//! Look here for which pre-tokenizers are split so, and for what happens where the table does not say how to go on.
+//! Look here for which pre-tokenizers are split this way, and for what happens if the table has no next row.
 
 mod stage;
 mod table;

@@ -1,8 +1,8 @@
 //! One stage as a machine that reads character classes and says where pieces begin.
 //!
-//! Look here for what a stage does with a character. It holds characters back as long as it cannot tell what
-//! becomes of them: what a match may give back, and what may or may not be a match. All others it gives on at
-//! once, to the stage behind it.
+//! Look here for what a stage does with a character. It holds characters back as long as it cannot say whether
+//! a piece begins there: characters that a match may give back, and possible matches. It passes all others
+//! at once to the next stage.
 
 use crate::pre_tokenizer::{SplitBehavior, SplitRule};
 use jeton_text::pattern::{AutomatonStep, CharacterClasses, steps_over};

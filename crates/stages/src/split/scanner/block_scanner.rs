@@ -1,7 +1,7 @@
 //! Where pieces begin, as bit masks: the patterns in a few dozen operations on a block of 64 bytes, or on
 //! four or eight blocks side by side.
 //!
-//! Look here for what a pattern means to blocks; what they cannot decide is marked undecided.
+//! Look here for what a pattern does to blocks; places that blocks cannot decide are marked undecided.
 
 #[cfg(target_arch = "x86_64")]
 use super::bits::{Avx512, Eight, Four};

@@ -1,4 +1,4 @@
-//! What the scanners know of a character: one byte of class bits for each code point.
+//! The scanners' facts about a character: one byte of class bits for each code point.
 
 use regex_syntax::hir::{Class, HirKind};
 

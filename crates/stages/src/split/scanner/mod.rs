@@ -1,8 +1,8 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
 //! [`rules::Rules`] says what a pattern means, character by character. `block_scanner` computes the
-//! same on blocks of 64 bytes with a few dozen bit operations each, or on several blocks at once. What
-//! blocks cannot decide (long numbers with digits outside ASCII, white space that ends a text…) is
+//! same on blocks of 64 bytes with a few dozen bit operations each, or on several blocks at once. Places
+//! that blocks cannot decide (long numbers with digits outside ASCII, white space that ends a text…) are
 //! marked undecided and scanned again by the rules, from one safe split point to another.
 
 mod bits;

@@ -1,8 +1,8 @@
 //! The automata of a pattern with look-around, over its letters.
 //!
-//! Look here for how a look becomes a part of an automaton. Whether it succeeds is a matter of the
-//! letter behind it, so while a graph is made from the tree, it is known at each place which letters
-//! may come next. Behind the last character of a match, one more letter is read to see.
+//! Look here for how a look-around becomes a part of an automaton. Whether it succeeds depends on the
+//! letter after it, so while a graph is built from the tree, it is known at each place which letters
+//! may come next. After the last character of a match, one more letter is read to check.
 
 use regex_automata::MatchKind;
 use regex_automata::nfa::thompson::{self, Transition};

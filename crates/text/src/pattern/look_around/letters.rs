@@ -1,8 +1,8 @@
-//! What a pattern with look-around reads in place of characters: letters, which also say what is known
+//! The letters that a pattern with look-around reads instead of characters; they also say what is known
 //! of the place before a character.
 //!
 //! Look here for what a look-around costs. A look-ahead for one character is a set of letters and
-//! costs nothing; any other look has a bit in every letter, which a pass over the text finds.
+//! costs nothing; any other look-around has a bit in every letter, which a pass over the text computes.
 
 use regex_syntax::hir::{Class, ClassUnicode, Hir};
 

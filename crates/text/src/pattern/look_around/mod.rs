@@ -1,10 +1,10 @@
 //! Patterns with look-around, run by several automata in linear time.
 //!
-//! Look here for how such a pattern runs in time that is linear in the text. Whether a look succeeds
-//! is found out for all places of the text at once, by an automaton that reads it from one end to
-//! the other: what stands before a place from the front, what follows from the back. The results
-//! become part of the letters that the next automaton reads (`letters`), so looks may stand inside
-//! others. The last pass is that of the pattern itself, from the back, and says where matches can
+//! Look here for how such a pattern runs in time that is linear in the text. Whether a look-around succeeds
+//! is computed for all places of the text at once, by an automaton that reads it from one end to
+//! the other: a look-behind from the front, a look-ahead from the back. The results
+//! become part of the letters that the next automaton reads (`letters`), so look-arounds may be nested.
+//! The last pass is that of the pattern itself, from the back, and says where matches can
 //! begin; from there its automaton reads on to where one ends.
 //!
 //! Named patterns need no more than the tail that `linear` knows; this is for the patterns of callers and

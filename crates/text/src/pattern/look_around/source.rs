@@ -1,9 +1,9 @@
 //! A pattern with look-around, read as a tree.
 //!
-//! Look here for what is understood of it. The parser of `regex-syntax` knows no look-around, so each
-//! is taken out first, and a character that no pattern has takes its place; so it does for `$` and
-//! `\b`, written as what they look for, and for possessive quantifiers, which look for something else
-//! to follow. What is left has to mean the same in the dialect, as in `linear`.
+//! Look here for which patterns are understood. The parser of `regex-syntax` knows no look-around, so each
+//! is first replaced by a character that no pattern has; the same is done for `$` and
+//! `\b`, written as look-arounds, and for possessive quantifiers, which look ahead for something else.
+//! The rest has to mean the same in the dialect, as in `linear`.
 
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};

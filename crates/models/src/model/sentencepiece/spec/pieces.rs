@@ -1,7 +1,7 @@
-//! The pieces of a `.model` file: how each is spelled, its score, and what it is for.
+//! The pieces of a `.model` file: the spelling, the score and the kind of each.
 //!
 //! Look here for how a piece is read and written. A file has tens of thousands of them, so all
-//! spellings lie in one buffer.
+//! spellings are in one buffer.
 
 use std::collections::BTreeMap;
 

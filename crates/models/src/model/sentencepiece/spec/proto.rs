@@ -1,6 +1,6 @@
 //! A SentencePiece `.model` file: its pieces, and the specifications that say what they mean.
 //!
-//! Look here for what each field of the file is. Whatever this reader does not know is kept, so a
+//! Look here for the meaning of each field of the file. Fields that this reader does not know are kept, so a
 //! file that was read is written again byte for byte.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Bits of the bytes of one block, or of four or eight blocks side by side: what the patterns compute
-//! with.
+//! Bits of the bytes of one block, or of four or eight blocks side by side: the numbers that the patterns
+//! compute with.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

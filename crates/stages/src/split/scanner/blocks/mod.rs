@@ -3,8 +3,8 @@
 //! All masks but `lead` are subsets of `lead`, so that "the next character" and "the character
 //! before" are shifts by the length of a character.
 //!
-//! Characters of two and three bytes are few rows of a table (see [`Classes`]): vector code takes the
-//! first that is left, looks up all that share its row with it, and goes on until none is left.
+//! Characters of two and three bytes are in few rows of a table (see [`Classes`]): vector code takes the
+//! first that is left, looks up all that share its row, and repeats until none is left.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
