@@ -64,7 +64,7 @@ impl Reusable for PieceWorkspace {
 
 impl CachedPieces {
     /// The compiled form of these stages, if pieces are split by themselves and have the same tokens
-    /// wherever they stand.
+    /// wherever they are.
     ///
     /// # Errors
     /// The stage for which this is not so.

@@ -34,7 +34,7 @@ pub struct Stretch<'t> {
     pub text: &'t str,
     /// Where it begins in its text.
     pub place: Place,
-    /// Whether its text, or the part of it, ends with the stretch, and not an added token behind it.
+    /// Whether its text, or the part of it, ends with the stretch, and not an added token after it.
     pub is_last: bool,
     /// Whether it went through the normalizer.
     pub is_normalized: bool,

@@ -104,10 +104,10 @@ impl fmt::Display for UnsupportedStage {
     }
 }
 
-/// Checks that a word has the same tokens wherever it stands, which is what a cache of words needs.
+/// Checks that a word has the same tokens wherever it is, which is what a cache of words needs.
 ///
 /// # Errors
-/// The model, if its tokens may depend on chance or on what stands beside a word.
+/// The model, if its tokens may depend on chance or on what is next to a word.
 pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
     let why = match &stages.model {
         Model::Characters(_) => {

@@ -21,7 +21,7 @@ const FEWEST: usize = 259;
 /// What a file holds.
 struct Contents<'f> {
     pieces: Vec<(f32, &'f [u8])>,
-    /// The ids of the pieces in front of a text and behind it.
+    /// The ids of the pieces in front of a text and after it.
     ends: [u32; 2],
 }
 
@@ -131,7 +131,7 @@ mod tests {
                 .map(|it| it.content.as_str())
                 .collect();
             assert_eq!(added, ["<s>", "</s>"]);
-            // A file that ends behind a piece is whole, if it has the bytes.
+            // A file that ends after a piece is whole, if it has the bytes.
             assert!((0..file.len() - 29).all(|end| !is_one(&file[..end])));
         }
         assert!(!is_one(&file(&[5])));

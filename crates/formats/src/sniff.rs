@@ -27,7 +27,7 @@ pub enum Format {
     VocabText,
     /// An object of JSON whose configuration says how many tokens are special: `tekken.json`.
     Tekken,
-    /// Pieces, each behind its score and its length: `tokenizer.bin`.
+    /// Pieces, each after its score and its length: `tokenizer.bin`.
     TokenizerBin,
 }
 

@@ -170,7 +170,7 @@ pub struct BeforeModel<'s> {
     pub pre_tokenizer: Option<&'s PreTokenizer>,
 }
 
-/// An added token that stands in a text, or a stretch of the text between two of them.
+/// An added token that is in a text, or a stretch of the text between two of them.
 #[derive(Debug)]
 pub enum Section {
     /// An added token, with the text that it took.

@@ -114,7 +114,7 @@ mod large {
         layout.size() >= LARGE_PAGE && layout.align() <= LARGE_PAGE
     }
 
-    /// A block of so many bytes, or null.
+    /// A block of this many bytes, or null.
     #[cold]
     pub fn alloc(size: usize, is_zeroed: bool) -> *mut u8 {
         let length = length_of(size);

@@ -232,7 +232,7 @@ impl Component {
     }
 }
 
-/// Where bytes of a caller's text stand in it.
+/// Where bytes of a caller's text are in it.
 struct Places<'t> {
     text: &'t Text<'t>,
     unit: Unit,

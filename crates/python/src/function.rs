@@ -101,7 +101,7 @@ fn rewritten(given: &Bound<'_, PyAny>, text: &str) -> Outcome<Rewritten> {
     Ok(Rewritten::Parts(parts))
 }
 
-/// Pieces as they stand in the text, or where they begin and end, in characters.
+/// Pieces as they are in the text, or where they begin and end, in characters.
 fn pieces(given: &Bound<'_, PyAny>, text: &str) -> Outcome<Vec<Range<usize>>> {
     let wrong = || {
         let expected = "a list of pieces of the text, or of pairs of where each begins and ends";

@@ -189,7 +189,7 @@ fn ids_in_parts<T: Element>(
     Ok(ids)
 }
 
-/// The ids of an array whose bytes stand in the other order than this machine's.
+/// The ids of an array whose bytes are in the other order than this machine's.
 fn ids_of_other_order(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u32>> {
     let dtype = array.dtype();
     let is_native = dtype.getattr("isnative")?.extract::<bool>()?;

@@ -107,7 +107,7 @@ fn share(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Outcome<f64> {
     }
 }
 
-/// A number as an error shows it: Python writes out only so many digits.
+/// A number as an error shows it: Python writes out only this many digits.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     match value.str() {
         Ok(digits) if digits.len().is_ok_and(|length| length <= 40) => digits.to_string(),

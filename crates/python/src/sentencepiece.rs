@@ -303,7 +303,7 @@ fn rows(characters: &Characters<'_>, pieces: Vec<ReadPiece>) -> Vec<Row> {
     pieces.into_iter().map(row).collect()
 }
 
-/// Where bytes of a caller's text stand in it, in characters.
+/// Where bytes of a caller's text are in it, in characters.
 struct Characters<'t> {
     text: &'t Text<'t>,
     index: UnitIndex,

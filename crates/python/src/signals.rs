@@ -111,7 +111,7 @@ fn look(py: Python<'_>) -> PyResult<ControlFlow<()>> {
 /// Items of a list after which Ctrl-C is heard.
 const LISTED: usize = 1 << 14;
 
-/// Hears Ctrl-C at the first item of very many, and now and then behind it.
+/// Hears Ctrl-C at the first item of very many, and now and then after it.
 #[inline]
 pub fn hear(py: Python<'_>, number: usize) -> PyResult<()> {
     if number.is_multiple_of(LISTED) {

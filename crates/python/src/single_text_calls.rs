@@ -147,7 +147,7 @@ impl Calls {
     /// Raises:
     ///     ArgumentTypeError: `text` is no `str`.
     ///     EncodeError: The text holds something that the model has no token for.
-    ///     SpecialTokenError: With `special="raise"`, a special token stands in the text.
+    ///     SpecialTokenError: With `special="raise"`, a special token is in the text.
     ///     UnsupportedError: A way to draw that the model does not have.
     ///
     /// Example:

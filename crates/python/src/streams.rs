@@ -80,7 +80,7 @@ impl DecodeStream {
     ///
     /// Returns:
     ///     What follows on the text given before; empty while a character, a run of byte tokens or
-    ///     what may be a stop is not whole, and behind a stop.
+    ///     what may be a stop is not whole, and after a stop.
     ///
     /// Raises:
     ///     ArgumentTypeError: `ids` are no integers.
@@ -139,7 +139,7 @@ impl DecodeStream {
     }
 
     /// How many of the ids that were pushed belong to the text: all of them until there is a stop; then
-    /// those before the id that it stopped at, or the fewest that give what stands before the text that
+    /// those before the id that it stopped at, or the fewest that give what comes before the text that
     /// it stopped at.
     #[getter]
     fn kept_tokens(&self, py: Python<'_>) -> PyResult<usize> {

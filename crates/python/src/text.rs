@@ -110,7 +110,7 @@ impl<'a> Text<'a> {
 const ROOM: usize = 24;
 
 impl Mended {
-    /// The same text, but with nothing in the place of surrogates that stand alone in `string`.
+    /// The same text, but with nothing in the place of lone surrogates in `string`.
     pub fn without_surrogates(self, string: &Bound<'_, PyString>) -> PyResult<Self> {
         let points = Points::of(string)?;
         let mut kept = Self {
@@ -279,7 +279,7 @@ pub fn string_of<'py>(
     bytes: &[u8],
     errors: &str,
 ) -> Outcome<Bound<'py, PyString>> {
-    // A handler that somebody registered may ask for what stands before and behind.
+    // A handler that somebody registered may ask for what comes before and after.
     const KNOWN: [&str; 5] = [
         "replace",
         "strict",
@@ -347,7 +347,7 @@ fn part_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'p
 }
 
 /// How many bytes, about `most`, can be decoded by themselves: no character, and no part of one, goes on
-/// behind them.
+/// after them.
 fn whole_characters(bytes: &[u8], most: usize) -> usize {
     if bytes.len() <= most {
         return bytes.len();

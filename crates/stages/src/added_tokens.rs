@@ -50,7 +50,7 @@ pub struct AddedToken {
 }
 
 impl AddedToken {
-    /// A token that is found wherever its spelling stands in the text as it is given.
+    /// A token that is found wherever its spelling is in the text as it is given.
     pub fn plain(id: u32, content: impl Into<String>) -> Self {
         Self {
             id,
@@ -237,7 +237,7 @@ impl AddedTokens {
         longest <= WINDOW
             && at > near.start + spaces
             && !goes_on
-            // Two families find places by what stands there from a space on, or behind a line end.
+            // Two families find places by what stands there from a space on, or after a line end.
             && (before.ends_with('\n') || text.as_bytes()[near.start..at].contains(&b' '))
             && (self.automata()).all(|it| it.find(text.as_bytes(), searched.clone()).is_none())
     }
@@ -512,13 +512,13 @@ mod tests {
         for (at, is_alone) in [
             (words.len() - 7, true),
             (words.len() - 1, true),
-            // White space that a token might take, the token, and what stands behind it.
+            // White space that a token might take, the token, and what follows it.
             (words.len() + 1, false),
             (words.len() + 2, false),
             (words.len() + 3, false),
             (behind, false),
             (behind + WINDOW, true),
-            // White space behind a word, and behind a token that may take it.
+            // White space after a word, and after a token that may take it.
             (text.len() - 1, true),
             (text.len() + 9, true),
             (text.len() + 9 + "x<a>".len() + 2 * WINDOW, false),

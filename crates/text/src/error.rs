@@ -19,7 +19,7 @@ pub enum ErrorKind {
     Unsupported,
     /// The text holds something that this tokenizer has no token for.
     Encode,
-    /// A special token stands in text where the caller said that none may.
+    /// A special token is in text where the caller said that none may.
     SpecialToken,
     /// A token or an id is not in the vocabulary.
     Lookup,

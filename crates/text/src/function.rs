@@ -24,7 +24,7 @@ pub enum Rewritten {
 
 /// Calls a function of the caller.
 pub trait Caller: Any + Send + Sync {
-    /// What becomes of a text; parts have no more bytes than it, and end where characters do.
+    /// What a text becomes; parts have no more bytes than it, and end where characters do.
     ///
     /// # Errors
     /// What the function raises; what it gives is no text.

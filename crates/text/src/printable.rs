@@ -56,7 +56,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     decode_into(text, &mut bytes).then_some(bytes)
 }
 
-/// As [`decode`], behind other bytes; where it cannot be, none are added, and it says so.
+/// As [`decode`], after other bytes; where it cannot be, none are added, and it says so.
 pub fn decode_into(text: &str, bytes: &mut Vec<u8>) -> bool {
     let start = bytes.len();
     bytes.reserve(text.len());

@@ -194,7 +194,7 @@ impl AlignedText {
     }
 
     /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`, which has the span of
-    /// the range; where nothing is replaced, that of what stands before it.
+    /// the range; where nothing is replaced, that of what comes before it.
     ///
     /// # Errors
     /// All pieces together have become too long.

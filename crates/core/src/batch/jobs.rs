@@ -144,7 +144,7 @@ pub(crate) fn run_together<R: Send>(
     let mut results = results.into_iter().peekable();
     let of_job = |number| {
         let of_job = std::iter::from_fn(|| results.next_if(|&(job, ..)| job == number));
-        // To the end also behind a failure, so that the next job finds its own.
+        // To the end also after a failure, so that the next job finds its own.
         let of_job: Vec<_> = of_job.map(|(.., result)| result).collect();
         of_job.into_iter().collect()
     };

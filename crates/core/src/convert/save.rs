@@ -206,7 +206,7 @@ fn white_space_of(stages: &Stages) -> Option<WhiteSpace> {
     }
 }
 
-/// Whether ranks are told by their content, as published ones are, and mean these stages.
+/// Whether ranks are recognized by their content, as published ones are, and mean these stages.
 fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
     let mut sha256 = String::new();
     for byte in Sha256::digest(ranks) {

@@ -34,7 +34,7 @@ use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 use jeton_text::text::AlignedText;
 
 /// Bytes above which a piece is refused, so that finding its parts takes bounded time. SentencePiece's
-/// own have at most 16 characters unless told otherwise.
+/// own have at most 16 characters unless set otherwise.
 const LONGEST_PIECE: usize = 1024;
 
 /// The stages of a `tokenizer.json` that mean what these stages of a `.model` file do.

@@ -59,7 +59,7 @@ pub(super) fn verify(
     }
 }
 
-/// Compares what stands beside a special token, if there is one.
+/// Compares what is next to a special token, if there is one.
 fn verify_special(before: &Tokenizer, after: &Tokenizer) -> Result<()> {
     let options = EncodeOptions {
         special: SpecialPolicy::Allow,

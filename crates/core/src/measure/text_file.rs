@@ -53,7 +53,7 @@ impl TextFile {
         })
     }
 
-    /// Reads about so many bytes, and adds the parts that they end. Parts are split as those of a text.
+    /// Reads about this many bytes, and adds the parts that they end. Parts are split as those of a text.
     ///
     /// # Errors
     /// The file cannot be read, is damaged or not UTF-8.

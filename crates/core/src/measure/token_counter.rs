@@ -10,7 +10,7 @@ use crate::batch::{Buffers, Job};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use jeton_text::error::{Error, ErrorKind};
 
-/// Ids up to which a table tells where the token of an id stands.
+/// Ids up to which a table says where the token of an id is.
 const LARGEST: u32 = 1 << 24;
 
 /// Tokens after which the curve has its first point; it has one after each doubling.
@@ -40,7 +40,7 @@ pub struct TokenCounter {
     places: Places,
     /// A thread takes its own, or whichever is free.
     shares: [Mutex<Share>; 16],
-    /// What stands at each place.
+    /// What is at each place.
     states: Vec<State>,
     /// How many tokens were counted, and how many different ones.
     tokens: u64,
@@ -78,7 +78,7 @@ impl Share {
 /// Which part of a batch, and which token of it.
 type Occurrence = (u32, u32);
 
-/// What stands at a place where tokens are counted.
+/// What is at a place where tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// No token.
@@ -234,7 +234,7 @@ impl TokenCounter {
         Ok(())
     }
 
-    /// Ends a batch, of which each part has so many tokens.
+    /// Ends a batch, of which each part has this many tokens.
     pub fn end(&mut self, lengths: &[usize]) {
         let mut firsts = Vec::new();
         for share in &mut self.shares {
@@ -256,7 +256,7 @@ impl TokenCounter {
         self.point_up_to(self.tokens);
     }
 
-    /// Notes the points of the curve up to so many tokens, before which no other type occurred.
+    /// Notes the points of the curve up to this many tokens, before which no other type occurred.
     fn point_up_to(&mut self, tokens: u64) {
         loop {
             let last = self.points.last();

@@ -23,12 +23,12 @@ const LONGEST_RUN: usize = 40;
 /// Different runs that are kept until they are split.
 const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
-/// One occurrence; where it stands is of no concern.
+/// One occurrence; its place does not matter.
 const ONCE: Entry = Entry { count: 1, place: 0 };
 
 /// The words of texts with how often each occurs.
 ///
-/// A word that stands right behind a space is another than the same word elsewhere, and is given
+/// A word right after a space is another than the same word elsewhere, and is given
 /// with its space.
 ///
 /// ```
@@ -129,7 +129,7 @@ impl WordTables {
     }
 
     /// Counts the words of a text. No word goes across white space of ASCII, and none begins
-    /// otherwise behind it than at the start of a text.
+    /// otherwise after it than at the start of a text.
     fn add(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let Self { runs, words, .. } = self;
@@ -299,7 +299,7 @@ mod tests {
             let mut expected = BTreeMap::new();
             for text in &texts {
                 for word in text.unicode_words() {
-                    // A mark behind a space is one word with it.
+                    // A mark after a space is one word with it.
                     let word = word.trim_start_matches(' ');
                     *expected.entry(word.to_owned()).or_insert(0) += 1;
                 }

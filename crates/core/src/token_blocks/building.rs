@@ -59,7 +59,7 @@ pub struct TokenBlock {
     pub empty: u64,
     /// How many records and lines were left out because they cannot be read or encoded.
     pub bad: u64,
-    /// Where reading goes on behind the block.
+    /// Where reading goes on after the block.
     pub after: CorpusPosition,
     /// How many bytes of that file had been read from the disk when the block was.
     pub read: u64,
@@ -216,7 +216,7 @@ impl<'b> Builder<'b> {
     }
 }
 
-/// What tells a document from others, whatever tokenizer reads it.
+/// What distinguishes a document from others, whatever tokenizer reads it.
 fn key(text: &str) -> u64 {
     let length = text.len().min(KEYED);
     let end = (0..=length).rev().find(|&at| text.is_char_boundary(at));

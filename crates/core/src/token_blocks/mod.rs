@@ -91,7 +91,7 @@ struct State {
 }
 
 impl TokenBlocks {
-    /// Begins to make the blocks of a corpus, on so many threads.
+    /// Begins to make the blocks of a corpus, on this many threads.
     pub fn new(
         tokenizer: Arc<Tokenizer>,
         corpus: &Corpus,

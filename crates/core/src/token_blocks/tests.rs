@@ -66,7 +66,7 @@ struct Gathered {
     bytes: u64,
     empty: u64,
     bad: u64,
-    /// How many documents are whole behind a block, and whether it ends in one.
+    /// How many documents are whole after a block, and whether it ends in one.
     places: Vec<(CorpusPosition, usize, bool)>,
     digests: Vec<(usize, u64, [u8; 32])>,
 }

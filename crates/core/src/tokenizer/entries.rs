@@ -219,7 +219,7 @@ impl<'a> Encoder<'a> {
         Ok(Some(counts))
     }
 
-    /// What stands around the texts, if their spans are the same by themselves and together.
+    /// What is around the texts, if their spans are the same by themselves and together.
     fn around_spans(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
         let known = if entry.inputs().any(Input::is_words) {
             self.has_spans_of_words
@@ -230,7 +230,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Tells after each text or word, and after what is added, how many ids there are, and which text or
-    /// word those behind the ones before came from.
+    /// word those after the ones before came from.
     fn spans_within(
         &self,
         around: [&[u32]; 3],
@@ -278,7 +278,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// What stands before the first text, and behind each, if that is all that the post-processor adds.
+    /// What comes before the first text, and after each, if that is all that the post-processor adds.
     fn around(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
         match entry.second {
             None => self.frame.map(|(before, after)| [&before[..], after, &[]]),

@@ -32,7 +32,7 @@ impl Tokenizer {
             add_special_tokens: false,
             ..options.clone()
         };
-        // What is wrong with a text is said whatever stands around it.
+        // What is wrong with a text is said whatever is around it.
         let exceeds = self.text_exceeds(text, most.saturating_sub(around), &own)?;
         Ok(exceeds || around > most)
     }

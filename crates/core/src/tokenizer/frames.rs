@@ -37,7 +37,7 @@ pub(super) fn frame(
     parts.next().is_none().then_some(frame)
 }
 
-/// What a post-processor puts before, between and behind the ids of a pair, found out as [`frame`] does.
+/// What a post-processor puts before, between and after the ids of a pair, found out as [`frame`] does.
 pub(super) fn pair_frame(
     post_processor: Option<&PostProcessor>,
     add_special_tokens: bool,

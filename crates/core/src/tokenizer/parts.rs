@@ -19,7 +19,7 @@ const SEARCH_STEP: usize = 1 << 10;
 const SEARCH_WINDOW: usize = 1 << 16;
 
 impl Tokenizer {
-    /// A safe split point of `text`, about `reach` bytes after `start`: the parts before and behind it,
+    /// A safe split point of `text`, about `reach` bytes after `start`: the parts before and after it,
     /// each encoded at its [`Place`], have the tokens of the text. The end of the text if none is known.
     pub fn split_point(
         &self,
@@ -84,7 +84,7 @@ impl Tokenizer {
     }
 
     /// As [`Tokenizer::encode_part`], by the stages: what goes around a text goes in front of its first part
-    /// and behind its last.
+    /// and after its last.
     fn encode_part_by_stages(
         &self,
         text: &str,
@@ -168,7 +168,7 @@ impl Tokenizer {
                 && self.added_tokens.surely_apart_from(text, at)
     }
 
-    /// Whether the tokens of a text depend on all that stands before them.
+    /// Whether the tokens of a text depend on all that comes before them.
     pub(crate) fn needs_whole_text(&self) -> bool {
         let compiled = self.compiled.as_ref();
         compiled.is_some_and(Compiled::needs_whole_text)
@@ -185,7 +185,7 @@ impl Tokenizer {
     }
 
     /// Whether the added tokens of a text are those of its parts, if none stands across a split point. Not where
-    /// one is an error, which says where it stands, nor in normalized text.
+    /// one is an error, which says where it is, nor in normalized text.
     fn finds_in_parts(&self, special: &SpecialPolicy) -> bool {
         let is_normalized = self.stages.normalizer.is_some();
         matches!(special, SpecialPolicy::Ignore | SpecialPolicy::Allow)

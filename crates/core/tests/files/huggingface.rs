@@ -237,7 +237,7 @@ fn the_files_beside_it_add_tokens_as_transformers_does() {
     );
 }
 
-/// A byte-level tokenizer with these tokens, as JSON, behind those of the 256 bytes, and these merges.
+/// A byte-level tokenizer with these tokens, as JSON, after those of the 256 bytes, and these merges.
 fn byte_level(tokens: &str, merges: &str) -> String {
     let bytes: Vec<String> = (0..=u8::MAX)
         .map(|byte| format!("{:?}:{byte}", to_char(byte).to_string()))

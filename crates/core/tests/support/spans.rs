@@ -1,4 +1,4 @@
-//! Spans beside the fast path, and what is found out behind them, against the stages.
+//! Spans beside the fast path, and what is found out after them, against the stages.
 
 use std::sync::atomic::AtomicBool;
 

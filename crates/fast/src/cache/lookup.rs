@@ -80,7 +80,7 @@ pub fn tokens<S: EntrySink>(
     })
 }
 
-/// Gives the tokens of the pieces of `text` that lie at `pieces`, one behind the other, to `sink`.
+/// Gives the tokens of the pieces of `text` that lie at `pieces`, one after the other, to `sink`.
 ///
 /// # Errors
 /// As the stages.

@@ -57,7 +57,7 @@ pub struct Overflow {
 }
 
 impl Overflow {
-    /// No pieces, and room for so many bytes of lines and records.
+    /// No pieces, and room for this many bytes of lines and records.
     pub fn new(seed: u64, bytes: usize) -> Self {
         let lines = (bytes / LINES_SHARE / size_of::<Line>()).checked_ilog2();
         let most_lines = lines.map_or(FIRST_LINES, |bits| FIRST_LINES.max(1 << bits));

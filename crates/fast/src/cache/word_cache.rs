@@ -165,7 +165,7 @@ impl LongEntry {
     }
 }
 
-/// The tokens of a piece: the first so many of an entry's, or those that it has no room for.
+/// The tokens of a piece: the first ones of an entry, or those that it has no room for.
 #[derive(Clone, Copy)]
 pub enum Found<'c> {
     /// A short entry's.

@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 15;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
-/// What becomes of each character.
+/// What each character becomes.
 pub struct CharacterTable {
     rows: Box<[Lazy<[Entry; ROW]>]>,
     /// Whether a normalizer may move marks about.
@@ -47,7 +47,7 @@ const PARTS: u8 = 3 << 4;
 /// The same: they are a mark that belongs to the piece around it, and that may change places with a
 /// mark beside it.
 const MOVES: u8 = 4 << 4;
-/// The same: not known, since it depends on what stands beside the character, or is too long.
+/// The same: not known, since it depends on what is next to the character, or is too long.
 const UNSURE: u8 = 5 << 4;
 
 /// The pieces of a word.

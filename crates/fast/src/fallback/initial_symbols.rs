@@ -16,7 +16,7 @@ const ROWS: usize = 0x11_0000 / ROW;
 pub struct InitialSymbols {
     /// The tokens of characters: by [`BEHIND`] and [`LAST`] where a mark is put to such characters.
     tokens: [Tokens; 4],
-    /// Put before each character but the first, and behind the last.
+    /// Put before each character but the first, and after the last.
     prefix: Vec<u8>,
     suffix: Vec<u8>,
     /// The token of each byte of a character that has none; [`NONE`] where there is none.
@@ -30,16 +30,16 @@ pub struct InitialSymbols {
     end: Option<u32>,
 }
 
-/// The bit of a character that stands behind another one, where there is a prefix.
+/// The bit of a character that follows another one, where there is a prefix.
 const BEHIND: usize = 1;
 /// The bit of the last character, where there is a suffix.
 const LAST: usize = 2;
 
-/// What becomes of a character without a token.
+/// What a character without a token becomes.
 #[derive(Clone, Copy)]
 enum Unknown {
     Dropped,
-    /// It becomes this token, one for all that stand side by side or one for each.
+    /// It becomes this token, one for all that are side by side or one for each.
     Token {
         id: u32,
         fuses: bool,
@@ -142,7 +142,7 @@ impl InitialSymbols {
         true
     }
 
-    /// Whether a piece begins with the symbols of its parts, wherever it is split behind a character for
+    /// Whether a piece begins with the symbols of its parts, wherever it is split after a character for
     /// which [`Self::leaves_nothing`] holds.
     pub fn parts_stand_alone(&self) -> bool {
         let drops = matches!(self.unknown, Unknown::Dropped) && !self.all_bytes;

@@ -21,7 +21,7 @@ use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::{Pieces, lossy};
 use longest_match::Longest;
 
-/// Plain words, of ASCII, possibly behind a space: the stages in front of the model make one piece of
+/// Plain words, of ASCII, possibly after a space: the stages in front of the model make one piece of
 /// each, of the same characters.
 #[derive(Clone, Debug)]
 pub struct PlainWords {

@@ -29,7 +29,7 @@ pub(super) fn joins_next(character: char) -> bool {
 }
 
 /// Whether this BPE sees a chunk the same way alone and in a text that nothing has split: no merge
-/// takes a space and what stands before it, unless that is a space.
+/// takes a space and what comes before it, unless that is a space.
 pub(super) fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
     let MergeRule::Merges(merges) = bpe.rule() else {
         return false;
@@ -94,7 +94,7 @@ pub(super) fn only_marks_spaces(
     marks && normalizers.iter().all(Normalizer::marks_spaces)
 }
 
-/// What these make of a space and printable ASCII behind it, if that is one piece, `▁` and the same
+/// What these make of a space and printable ASCII after it, if that is one piece, `▁` and the same
 /// characters.
 pub(super) fn plain(
     normalizers: &[Normalizer],

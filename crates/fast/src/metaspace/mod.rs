@@ -36,7 +36,7 @@ use jeton_text::text::AlignedText;
 #[derive(Debug)]
 pub struct Metaspace {
     delimiters: Delimiters,
-    /// What is done to the first chunk of a text, to the first behind an added token, and to others.
+    /// What is done to the first chunk of a text, to the first after an added token, and to others.
     first: Chain,
     section: Chain,
     inner: Chain,
@@ -56,7 +56,7 @@ struct Chain {
     pre_tokenizer: Option<PreTokenizer>,
     /// White space at the ends of a text is removed.
     strips: bool,
-    /// What becomes of a space and printable ASCII behind it, if that is known.
+    /// What becomes of a space and printable ASCII after it, if that is known.
     plain: Option<PlainWords>,
 }
 
@@ -207,8 +207,8 @@ impl Metaspace {
         self.delimiters.is_space(byte)
     }
 
-    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
-    /// line end that stands alone, or before a space behind something that is not open.
+    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a
+    /// line end that is separate, or before a space after something that is not open.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         let cuts_behind = |byte| self.delimiters.is_alone(byte);
         split_point(text, start, reach, cuts_behind, |space, at| {
@@ -221,7 +221,7 @@ impl Metaspace {
 }
 
 impl Chain {
-    /// Whether this character of ASCII becomes what a space becomes, whatever stands beside it.
+    /// Whether this character of ASCII becomes what a space becomes, whatever is next to it.
     fn makes_space(&self, blank: u8) -> bool {
         let normalized = |text: String| {
             let mut text = AlignedText::original(&text);
@@ -234,8 +234,8 @@ impl Chain {
             && new == normalized("a a".into())
     }
 
-    /// Normalizes a chunk; says whether it is *open*: whether what becomes of it and of what
-    /// follows may depend on each other.
+    /// Normalizes a chunk; says whether it is *open*: whether its result and that of the
+    /// next chunk may depend on each other.
     ///
     /// # Errors
     /// As the stages.
@@ -377,7 +377,7 @@ impl MetaspaceCall<'_> {
     }
 
     /// Makes tokens of a chunk, made longer until it is not open; says where it ends, and whether
-    /// the chunk as it was has these tokens wherever it stands.
+    /// the chunk as it was has these tokens wherever it is.
     fn through_the_stages(
         &mut self,
         chain: &Chain,
@@ -408,7 +408,7 @@ impl MetaspaceCall<'_> {
             pre_tokenizer: chain.pre_tokenizer.as_ref(),
         };
         self.fallback.pieces(&before_model.pieces(new)?)?;
-        // Behind a run of spaces stands a character that stands alone, or nothing.
+        // After a run of spaces comes a character that is separate, or nothing.
         let ends_there =
             !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));
         let alone = delimiters.is_alone(bytes[start]);

@@ -57,7 +57,7 @@ pub(super) fn texts_of(pieces: &Pieces) -> impl Iterator<Item = Piece<&str>> {
 /// Whether text that becomes a piece may lie on both sides of a place where chunks are split: a space
 /// behind anything but a space.
 fn spans_a_cut(pieces: &Pieces) -> bool {
-    // Mostly, all pieces together have no more spaces than stand in front of one.
+    // Mostly, all pieces together have no more spaces than are in front of one.
     let texts = pieces.texts().as_bytes();
     let [a, b, c] = *SPACE.as_bytes() else {
         return true;
@@ -85,7 +85,7 @@ fn spans_a_cut(pieces: &Pieces) -> bool {
         && texts_of(pieces).any(|piece| behind_spaces(piece.text).contains(['▁', ' ']))
 }
 
-/// What of a piece stands behind the spaces in front.
+/// What of a piece follows the spaces in front.
 fn behind_spaces(mut piece: &str) -> &str {
     while let Some(behind) = piece.strip_prefix(SPACE) {
         piece = behind;

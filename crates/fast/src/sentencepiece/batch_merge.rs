@@ -183,7 +183,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         }
     }
 
-    /// A chunk that is longer than a short one and begins with so many spaces, part by part; `kept`
+    /// A chunk that is longer than a short one and begins with this many spaces, part by part; `kept`
     /// says that the normalizer leaves it as it is. Says where something begins that is not to be split
     /// before it is normalized.
     fn parts(
@@ -239,7 +239,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         None
     }
 
-    /// Parts of a chunk, of which the first begins with so many spaces; says whether their tokens
+    /// Parts of a chunk, of which the first begins with this many spaces; says whether their tokens
     /// were known.
     fn group(
         &mut self,

@@ -32,7 +32,7 @@ pub struct MergeState {
     made: [u32; SCANNED],
     /// The piece that each symbol is.
     ids: [u32; SCANNED],
-    /// The text, with spaces for `▁`, and room behind it, so that it can be read in rows.
+    /// The text, with spaces for `▁`, and room after it, so that it can be read in rows.
     text: [u8; SCANNED + 16],
     length: usize,
     /// The places of symbols that are not part of another one yet.
@@ -62,7 +62,7 @@ impl Default for MergeState {
 }
 
 impl MergeState {
-    /// The lowest rank, and the first place where it stands.
+    /// The lowest rank, and the first place where it is.
     #[inline(always)]
     fn lowest(&self, lanes: impl Lanes) -> (u32, usize) {
         let (chunks, _) = self.ranks.as_chunks();

@@ -139,7 +139,7 @@ impl<'m> Viterbi<'m> {
         farthest + self.scores.step() + text.len() as f64 * ROUNDING
     }
 
-    /// Whether these tokens, of a chunk of so many bytes, change the sum so little that they may be
+    /// Whether these tokens, of a chunk of this many bytes, change the sum so little that they may be
     /// remembered together.
     pub fn changes_little(&self, ids: &[u32], length: usize) -> bool {
         let most = match length {
@@ -160,7 +160,7 @@ impl<'m> Viterbi<'m> {
         !scores.any(|score| in_the_middle(score, binade))
     }
 
-    /// Finds what is remembered of `text` wherever it stands; says whether there is any.
+    /// Finds what is remembered of `text` wherever it is; says whether there is any.
     fn recall(&mut self, text: &str) -> bool {
         self.found.clear();
         self.unclear.emit(text.as_bytes(), &mut self.found)

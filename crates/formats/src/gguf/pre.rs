@@ -408,7 +408,7 @@ pub const PRES: &[Pre] = &[
     Pre::new(
         &["afmoe"],
         &[
-            // What stands in front of a number goes with its first digits, until the next stage.
+            // What is in front of a number goes with its first digits, until the next stage.
             r"\P{N}*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
             "[一-鿿㐀-䶿\u{8c48}-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e40}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-\u{aa7f}ꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
             deepseek_like!(r"[\r\n]*|\s*[\r\n]+"),

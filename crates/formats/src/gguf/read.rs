@@ -194,7 +194,7 @@ fn is_file_name(name: &str) -> bool {
 struct Tokens {
     texts: Vec<String>,
     types: Vec<Type>,
-    /// Whether each token takes the white space in front of it, and behind it.
+    /// Whether each token takes the white space in front of it, and after it.
     strips: Vec<(bool, bool)>,
 }
 
@@ -356,7 +356,7 @@ impl Type {
     }
 }
 
-/// The special tokens in front of a text and behind it.
+/// The special tokens in front of a text and after it.
 struct Frame {
     before: Option<u32>,
     after: Option<u32>,

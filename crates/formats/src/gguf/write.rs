@@ -478,7 +478,7 @@ impl Keys {
         }
     }
 
-    /// Writes the special tokens in front of a text and behind it.
+    /// Writes the special tokens in front of a text and after it.
     fn put_frame(&mut self, stages: &Stages) -> Result<()> {
         let (before, after) = match &stages.post_processor {
             None | Some(PostProcessor::ByteLevel { .. }) => (None, None),
@@ -603,7 +603,7 @@ fn type_of(kind: PieceKind) -> Type {
     }
 }
 
-/// The token in front of a text, and the one behind it.
+/// The token in front of a text, and the one after it.
 type Ends = (Option<u32>, Option<u32>);
 
 fn frame_of_any(post_processor: &Option<PostProcessor>) -> Option<Ends> {

@@ -21,7 +21,7 @@ const KNOWN: [&str; 10] = [
     "ByteFallback",
 ];
 
-/// What tells decoders without `type` apart.
+/// What distinguishes decoders without `type`.
 const UNTAGGED: [(&str, &[&str]); 5] = [
     ("BPEDecoder", &["suffix"]),
     ("WordPiece", &["prefix", "cleanup"]),

@@ -274,7 +274,7 @@ pub fn write_first(
     Ok((normalizer.transpose()?, pre_tokenizer.transpose()?))
 }
 
-/// A function of the caller, which stands in no file.
+/// A function of the caller, which is in no file.
 fn read_function(node: &Node<'_>) -> Result<Function> {
     let number = node.field("number")?.usize()? as u64;
     Function::known(number).ok_or_else(|| node.error("a function that no longer exists"))

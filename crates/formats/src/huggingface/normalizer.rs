@@ -27,7 +27,7 @@ const KNOWN: [&str; 15] = [
     "ByteLevel",
 ];
 
-/// What tells normalizers without `type` apart.
+/// What distinguishes normalizers without `type`.
 const UNTAGGED: [(&str, &[&str]); 6] = [
     (
         "BertNormalizer",

@@ -14,7 +14,7 @@ const KNOWN: [&str; 5] = [
     "Sequence",
 ];
 
-/// What tells post-processors without `type` apart.
+/// What distinguishes post-processors without `type`.
 const UNTAGGED: [(&str, &[&str]); 3] = [
     (
         "RobertaProcessing",

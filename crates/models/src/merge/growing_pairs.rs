@@ -18,7 +18,7 @@ pub struct GrowingPairs {
 }
 
 impl GrowingPairs {
-    /// Room for so many pairs.
+    /// Room for this many pairs.
     pub fn new(count: usize) -> Self {
         Self {
             table: TagTable::new(count),

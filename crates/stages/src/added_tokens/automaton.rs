@@ -248,7 +248,7 @@ impl Plain {
         longer.push(beginning);
     }
 
-    /// The node of the longest end of a node and a byte behind it.
+    /// The node of the longest end of a node and a byte after it.
     #[inline]
     fn step(&self, mut node: u32, byte: u8) -> u32 {
         while node != ROOT {

@@ -178,7 +178,7 @@ impl DecodeTable {
     }
 
     /// Appends the texts of tokens up to the first that shows, or to the first byte, and says how many
-    /// those are: behind them tokens are in the middle.
+    /// those are: after them tokens are in the middle.
     fn append_front<'t>(
         &self,
         decoder: &SentencePieceDecoder,

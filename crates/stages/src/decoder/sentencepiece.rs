@@ -12,7 +12,7 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 
-/// What the pieces of a SentencePiece model decode to. A piece behind a NUL is text even if it is
+/// What the pieces of a SentencePiece model decode to. A piece after a NUL is text even if it is
 /// spelled as the unknown piece or as a byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentencePieceDecoder {

@@ -28,7 +28,7 @@ pub struct NormalizerFacts {
     pub lowers: bool,
     /// It changes only `▁` and white space.
     pub changes_only_spaces: bool,
-    /// It may write `▁` behind the front of a text.
+    /// It may write `▁` after the front of a text.
     pub writes_marks: bool,
     /// It looks at whole grapheme clusters.
     pub sees_clusters: bool,

@@ -31,7 +31,7 @@ use jeton_text::text::AlignedText;
 pub struct Charsmap {
     units: Vec<u32>,
     replacements: String,
-    /// Which bytes are in keys of more than one byte, at the front or behind it.
+    /// Which bytes are in keys of more than one byte, at the front or after it.
     inner_bytes: Box<[bool; 256]>,
     /// The characters that it may change, found on first use.
     changed: Lazy<CharacterSet>,
@@ -50,7 +50,7 @@ const LONGEST_KEY: u32 = 1024;
 /// Bytes of all keys together above which they are not listed. NFKC's have two million.
 const KEY_BYTES: usize = 1 << 26;
 
-/// States above which the characters of keys are not told apart. NFKC's keys need some 80,000.
+/// States above which the characters of keys are not distinguished. NFKC's keys need some 80,000.
 const MAX_STATES: usize = 1 << 20;
 
 /// No code point.
@@ -148,7 +148,7 @@ impl Charsmap {
         self.prefixes(text).last()
     }
 
-    /// Which bytes are in keys of more than one byte, at the front or behind it.
+    /// Which bytes are in keys of more than one byte, at the front or after it.
     pub fn inner_bytes(&self) -> &[bool; 256] {
         &self.inner_bytes
     }
@@ -638,7 +638,7 @@ mod tests {
         let charsmap = Charsmap::new(BLOB).unwrap();
         let leaves = |text: &str| charsmap.leaves(text.as_bytes());
         assert!(leaves("x") && leaves("中"));
-        // `e` may stand before an accent.
+        // `e` may come before an accent.
         assert!(!leaves("A") && !leaves("\u{200b}") && !leaves("E"));
     }
 

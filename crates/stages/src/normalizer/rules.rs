@@ -145,7 +145,7 @@ fn nfkc() -> Rules {
     rules
 }
 
-/// The text with the longest keys replaced, of up to so many characters.
+/// The text with the longest keys replaced, of up to this many characters.
 fn mapped(rules: &Rules, text: &str, longest: usize) -> String {
     let mut new = String::new();
     let mut rest = text;

@@ -208,7 +208,7 @@ impl Form {
 /// same class or a higher one stands between them.
 fn composed(parts: Vec<(char, Range<usize>)>) -> Vec<(char, Range<usize>)> {
     let mut whole: Vec<(char, Range<usize>)> = room::with_capacity(parts.len());
-    // The last character of class 0, and the class of the last mark behind it.
+    // The last character of class 0, and the class of the last mark after it.
     let mut base: Option<usize> = None;
     let mut last = None;
     for (part, origin) in paced(parts.into_iter()) {

@@ -68,14 +68,14 @@ pub enum PreTokenizer {
     Split {
         /// What to look for.
         pattern: SearchPattern,
-        /// What becomes of a match.
+        /// What a match becomes.
         behavior: SplitBehavior,
         /// Matches are the pieces rather than the delimiters.
         invert: bool,
     },
     /// At punctuation.
     Punctuation {
-        /// What becomes of it.
+        /// What it becomes.
         behavior: SplitBehavior,
     },
     /// At numbers.
@@ -85,7 +85,7 @@ pub enum PreTokenizer {
     },
     /// Where the script changes.
     UnicodeScripts,
-    /// Every so many characters.
+    /// Every this many characters.
     FixedLength {
         /// How many; at least 1.
         length: usize,

@@ -72,7 +72,7 @@ impl Named {
     /// The one expression of Oniguruma that splits every text alike, where there is one.
     ///
     /// Such expressions match every character, so that nothing lies between matches. Oniguruma has
-    /// no possessive `{1,3}+`, and its `$` is the end of a line, so some stand here written anew.
+    /// no possessive `{1,3}+`, and its `$` is the end of a line, so some are written again here.
     pub fn in_oniguruma(&self) -> Option<&'static str> {
         match (self.name, self.rule) {
             ("gpt2", _) => Some(GPT2_ORIGINAL),

@@ -14,7 +14,7 @@ use jeton_text::pattern::{Regex, SearchPattern};
 pub(crate) struct SplitRule {
     /// As [`steps_over`](jeton_text::pattern::steps_over) takes them.
     pub patterns: Vec<Hir>,
-    /// What becomes of a match.
+    /// What a match becomes.
     pub behavior: SplitBehavior,
     /// What lies between takes the part of the matches, and they take its.
     pub invert: bool,

@@ -12,7 +12,7 @@ use unicode_script::{Script, UnicodeScript};
 
 use jeton_text::mem::lazy::LazyStatic;
 
-/// Splits `text` where a script begins, and appends where the pieces lie. What stands before the first
+/// Splits `text` where a script begins, and appends where the pieces lie. What comes before the first
 /// character that has a script is dropped, and so is a text without any: so does `tokenizers`.
 pub(super) fn cut(text: &str, pieces: &mut Vec<Range<usize>>) {
     let mut last = None;

@@ -15,7 +15,7 @@ const NOBODY: u32 = u32::MAX - 1;
 /// Places that are tried for the children of a node before they go to the end.
 const GAPS_TRIED: usize = 16;
 
-/// A trie whose node for the byte `c` behind a node is the one at that node's `base + c`, if that
+/// A trie whose node for the byte `c` after a node is the one at that node's `base + c`, if that
 /// node is its owner.
 pub struct DoubleArray {
     nodes: Vec<Node>,
@@ -121,7 +121,7 @@ impl DoubleArray {
         place.map(ArrayNode)
     }
 
-    /// The node for `byte` behind a node and its base.
+    /// The node for `byte` after a node and its base.
     #[inline(always)]
     fn step(&self, place: u32, base: u32, byte: u8) -> Option<u32> {
         let next = base.wrapping_add(byte.into());

@@ -119,7 +119,7 @@ pub struct TagTable {
 }
 
 impl TagTable {
-    /// Room for so many numbers.
+    /// Room for this many numbers.
     pub fn new(count: usize) -> Self {
         Self {
             lines: vec![Line([EMPTY; LINE]); count.div_ceil(FILLED).max(1)],
@@ -186,7 +186,7 @@ impl Alike<'_> {
         self.bits & self.bits.wrapping_sub(1) != 0
     }
 
-    /// Whether the line is full, so that more may lie behind it.
+    /// Whether the line is full, so that more may lie after it.
     #[inline(always)]
     pub fn is_full(self) -> bool {
         self.line.0[LINE - 1] != EMPTY

@@ -17,7 +17,7 @@ pub struct NoRoom {
 /// Bytes that are not worth a question.
 const SMALL: usize = 256 << 10;
 
-/// Ends the work unless the system has so many bytes, which it keeps.
+/// Ends the work unless the system has this many bytes, which it keeps.
 pub fn ask(bytes: usize) {
     if bytes >= SMALL && !is_there(bytes) {
         // The allocator may keep some, which it gives back now.
@@ -25,7 +25,7 @@ pub fn ask(bytes: usize) {
     }
 }
 
-/// Whether the system has so many bytes. They are not the allocator's, which would keep them.
+/// Whether the system has this many bytes. They are not the allocator's, which would keep them.
 #[cfg(target_os = "linux")]
 fn is_there(bytes: usize) -> bool {
     // SAFETY: new memory, which nobody uses and which is given back.
@@ -63,7 +63,7 @@ pub fn reserve_exact<T>(vector: &mut Vec<T>, more: usize) {
     }
 }
 
-/// Makes room for so many more.
+/// Makes room for this many more.
 #[inline(always)]
 pub fn reserve<T>(vector: &mut Vec<T>, more: usize) {
     if vector.capacity() - vector.len() < more {

@@ -191,7 +191,7 @@ pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
     }
 }
 
-/// The steps of `dfa` from `start` on, over so many classes.
+/// The steps of `dfa` from `start` on, over this many classes.
 pub(super) fn steps(
     dfa: &dense::DFA<Vec<u32>>,
     start: StateID,

@@ -114,7 +114,7 @@ fn continues(source: &str) -> bool {
 #[derive(Clone, Copy)]
 struct Start {
     place: usize,
-    /// There, and nowhere behind it.
+    /// There, and nowhere after it.
     is_alone: bool,
     /// The last match ended there.
     continues: bool,
@@ -206,7 +206,7 @@ impl<'t> Matches<'t> {
             let Some(Range { start, end }) = self.find(budget)? else {
                 break;
             };
-            // `\K` may move the beginning before what is matched already, or behind the end.
+            // `\K` may move the beginning before what is matched already, or after the end.
             if start < self.state.last_end.unwrap_or(0) || start > end {
                 self.state.at = self.behind(end.max(self.state.at));
                 continue;

@@ -94,7 +94,7 @@ fn within(
     }
 }
 
-/// Whether a quantifier stands behind another somewhere in `ast`, as possessive ones are read.
+/// Whether a quantifier follows another somewhere in `ast`, as possessive ones are read.
 pub(super) fn repeats_twice(ast: &Ast) -> bool {
     match ast {
         Ast::Group(group) => repeats_twice(&group.ast),

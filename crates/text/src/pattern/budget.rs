@@ -81,7 +81,7 @@ impl Budget {
         STEPS_PER_BYTE * (self.bytes + MORE_BYTES) - self.steps
     }
 
-    /// Checks that so many steps are left.
+    /// Checks that this many steps are left.
     ///
     /// # Errors
     /// Fewer are left.

@@ -29,7 +29,7 @@ pub(super) struct DeadEnds {
     known: HashSet<(usize, usize), RandomState>,
     /// The last of these places.
     last: usize,
-    /// The looks of the match that is being read, behind the last place where one ends.
+    /// The looks of the match that is being read, after the last place where one ends.
     looks: Vec<(usize, usize)>,
     /// Where the next look is due.
     due: usize,

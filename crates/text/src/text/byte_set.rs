@@ -63,7 +63,7 @@ impl ByteSet {
         self.find_by(text, from, |block| self.portable(block), is_it)
     }
 
-    /// As [`Self::find`], of the bytes near `from`; behind these, where a character begins or the text
+    /// As [`Self::find`], of the bytes near `from`; after these, where a character begins or the text
     /// ends.
     #[inline]
     pub fn find_near(&self, text: &str, from: usize, is_it: impl FnMut(usize) -> bool) -> usize {

@@ -125,7 +125,7 @@ impl Changes {
                 prefetch(row, (later - offset) as usize);
             }
             let row = &mut row[(word - offset) as usize..];
-            // What stands before a new token loses and wins at once. What stands after it, too;
+            // What comes before a new token loses and wins at once. What follows it, too;
             // but twice the new token is one pair, whichever side it is seen from.
             let mut twice = 0;
             let before = |symbol, count| {

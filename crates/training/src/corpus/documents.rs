@@ -82,7 +82,7 @@ pub struct DocumentPart {
     /// Whether the file begins, and ends, with it.
     is_first: bool,
     is_last: bool,
-    /// Where reading goes on behind it.
+    /// Where reading goes on after it.
     pub after: CorpusPosition,
     /// How many bytes of the file had been read from the disk.
     pub read: u64,

@@ -74,7 +74,7 @@ impl PieceRules {
         }
     }
 
-    /// Whether no piece holds the one directly before the other, whatever stands around them.
+    /// Whether no piece holds the one directly before the other, whatever is around them.
     pub(crate) fn part(&self, left: Class, right: Class) -> bool {
         match (left, right) {
             (Class::Alone, _) | (_, Class::Alone) => true,

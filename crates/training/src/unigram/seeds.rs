@@ -21,7 +21,7 @@ struct Candidate {
     length: u16,
 }
 
-/// What stands before the occurrences of a substring if they differ, or if a fragment begins there.
+/// What comes before the occurrences of a substring if they differ, or if a fragment begins there.
 const DIFFERENT: u32 = END;
 
 /// An interval under way.

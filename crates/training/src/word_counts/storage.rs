@@ -19,7 +19,7 @@ const VERSION: &[u8] = b"2\n";
 /// Bytes of the head: the mark, the version, the length of the body and its hash.
 const HEAD: usize = MARK.len() + VERSION.len() + 8 + 32;
 
-/// What stands behind the head.
+/// What follows the head.
 #[derive(Serialize, Deserialize)]
 struct Body<'b> {
     provenance: Option<Provenance>,

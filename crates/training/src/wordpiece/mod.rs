@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(learnt(&counts, &first)[12..], ["##gs", "hu", "hugs"]);
     }
 
-    /// The rule as it is written down, counted anew for each merge.
+    /// The rule as it is written down, counted again for each merge.
     fn naive(counts: &WordCounts, training: &BpeTrainer) -> Vec<String> {
         let mut tokens = Tokens::of_specials(&training.special_tokens);
         let symbols = InitialSymbols::new(counts, training, &mut tokens);

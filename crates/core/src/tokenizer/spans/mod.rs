@@ -44,7 +44,7 @@ struct Section<'t> {
 struct Output<'o, 't> {
     spans: &'o mut Vec<Row>,
     ruler: Ruler<'t>,
-    /// How many spans there were before the first token of the text; none behind other parts of it.
+    /// How many spans there were before the first token of the text; none after other parts of it.
     first: Option<usize>,
     trimming: Trimming,
 }
@@ -87,7 +87,7 @@ pub(crate) struct SpannedPart<'t> {
     pub text: &'t str,
     pub place: Place,
     pub is_last: bool,
-    /// How many units stand before it in its text.
+    /// How many units come before it in its text.
     pub before: usize,
 }
 
@@ -137,7 +137,7 @@ impl Tokenizer {
         self.walk.is_some() && !self.needs_whole_text()
     }
 
-    /// What ids and spans are found by beside the stages, and what stands around them; none where the
+    /// What ids and spans are found by beside the stages, and what is around them; none where the
     /// stages have to be asked.
     pub(super) fn ways_to_spans(
         &self,

@@ -19,7 +19,7 @@ pub struct Stretch<'s> {
 }
 
 /// Of the character that is not at its end at some place, in units: how many count before the place, and
-/// how many behind it.
+/// how many after it.
 #[derive(Clone, Copy, Default)]
 struct CutCharacter {
     before: usize,
@@ -99,7 +99,7 @@ impl LengthTable {
         spans.len() - before
     }
 
-    /// The same up to the first token that is odd or ends behind the stretch; its span is written to
+    /// The same up to the first token that is odd or ends after the stretch; its span is written to
     /// `rows`, and so are those of the others. `CUTS` says whether it matters how much of a character a
     /// token holds. A function of its own, since its loop needs all registers.
     #[inline(never)]

@@ -190,7 +190,7 @@ impl LengthTable {
 }
 
 /// Bits 20 to 23 and `CUT` of a token with these last bytes, if it ends inside a character: how many
-/// units before its end count for who begins there, and in the upper two bits how many behind it.
+/// units before its end count for who begins there, and in the upper two bits how many after it.
 #[inline(always)]
 fn cut_end(unit: Unit, [third, second, last]: [u8; 3]) -> u32 {
     let (begun, first) = match (third, second, last) {

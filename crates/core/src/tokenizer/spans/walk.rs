@@ -32,7 +32,7 @@ use jeton_text::text::{AlignedText, Span};
 const STEPS: usize = 1 << 14;
 /// First byte of the key of a chunk at an end of a text, before a code for its ends is added. Not in UTF-8.
 const AT_AN_END: u8 = 0xF5;
-/// Bytes to normalize behind text that a form changes, since its tokens may reach into them.
+/// Bytes to normalize after text that a form changes, since its tokens may reach into them.
 const BEHIND: usize = 64;
 
 /// Finds the places of tokens, mostly without the model.
@@ -405,7 +405,7 @@ impl Call<'_, '_, '_> {
         self.walk.is_space[usize::from(byte)]
     }
 
-    /// Whether a chunk begins at a place behind the first in kept text.
+    /// Whether a chunk begins at a place after the first in kept text.
     fn begins_chunk(&self, at: usize) -> bool {
         let text = self.section.stretch.text.as_bytes();
         self.is_space(text[at]) && !self.is_space(text[at - 1])

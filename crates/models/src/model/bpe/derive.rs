@@ -23,7 +23,7 @@ use jeton_text::threads::both;
 const FEW_BYTES: usize = 3;
 /// Tokens that are merged at a time.
 const AT_ONCE: usize = 32;
-/// Groups of so many tokens that a thread takes at once.
+/// Groups of this many tokens that a thread takes at once.
 const GROUPS_AT_ONCE: usize = 8;
 /// Tokens of one length from which on a second thread is started for them.
 const THREAD_FROM: usize = 1 << 12;

@@ -394,10 +394,10 @@ impl Bpe {
         }
     }
 
-    /// The pairs that can ever stand side by side and be merged, each with its rank and what it
+    /// The pairs that can ever be side by side and be merged, each with its rank and what it
     /// becomes.
     ///
-    /// For ranks this is one pair a token. While two tokens stand side by side, nothing has been
+    /// For ranks this is one pair a token. While two tokens are side by side, nothing has been
     /// merged across their ends, so what lies between was merged as it would be alone; and alone,
     /// the bytes of a token pass through exactly one pair.
     pub fn reachable_merges(&self) -> Vec<((u32, u32), u32, u32)> {

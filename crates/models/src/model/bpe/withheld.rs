@@ -40,7 +40,7 @@ impl Bpe {
         }
     }
 
-    /// What is put before units but the first, and behind the last one.
+    /// What is put before units but the first, and after the last one.
     fn marks(&self) -> [&[u8]; 2] {
         let options = &self.options;
         [

@@ -63,7 +63,7 @@ pub struct SentencePiece {
     /// All pieces; a spelling that two of them have is that of the one that text never becomes.
     vocab: Vocab,
     /// The pieces of text with the spelling of a control, unknown or byte piece, as all models but
-    /// BPE may have them; each behind a NUL, which no piece holds.
+    /// BPE may have them; each after a NUL, which no piece holds.
     twins: Vocab,
     roles: Roles,
 }

@@ -137,7 +137,7 @@ impl Stage {
     /// Reads a character of the piece, or its end, and appends the characters of which it is known then
     /// where they belong.
     pub fn read(&self, state: &mut StageState, class: u8, known: &mut Vec<Symbol>) {
-        // What is read once more behind it, the next one last.
+        // What is read once more after it, the next one last.
         let mut rest = Vec::new();
         let mut next = Some(class);
         while let Some(class) = next.take().or_else(|| rest.pop()) {

@@ -61,7 +61,7 @@ impl TableStep {
         self.0 & ALL << (Self::BEGINS + 1) != 0
     }
 
-    /// Whether a piece begins so many characters before the one that is read.
+    /// Whether a piece begins this many characters before the one that is read.
     #[inline(always)]
     pub fn begins(self, back: usize) -> u64 {
         u64::from(self.0 >> Self::BEGINS >> back & 1)

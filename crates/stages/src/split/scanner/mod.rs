@@ -35,7 +35,7 @@ pub struct Scanner {
     /// For each block, where pieces begin. There may be room for more blocks.
     starts: Vec<u64>,
     /// For each block, what it cannot decide; where there is anything, all is scanned again from the
-    /// safe split point before the block to the one behind it, and nothing else is wrong. As long as
+    /// safe split point before the block to the one after it, and nothing else is wrong. As long as
     /// `starts`.
     undecided: Vec<u64>,
 }
@@ -505,7 +505,7 @@ mod tests {
 
     #[test]
     fn words_end_by_case() {
-        // Small letters go on through letters without case; capitals that end a word stand alone.
+        // Small letters go on through letters without case; capitals that end a word are separate.
         assert_eq!(starts(Rules::O200K, "aªB"), [0, 3]);
         assert_eq!(starts(Rules::O200K, "ªBCa"), [0]);
         assert_eq!(starts(Rules::O200K, "ªBªCD"), [0, 5]);

@@ -36,7 +36,7 @@ pub struct Graph {
     depth: usize,
 }
 
-/// What comes behind a part of a pattern: its state, by the letters that may be read there.
+/// What comes after a part of a pattern: its state, by the letters that may be read there.
 struct Next<'n> {
     make: &'n mut dyn FnMut(&mut Graph, Set) -> Option<usize>,
     made: Vec<(Set, usize)>,

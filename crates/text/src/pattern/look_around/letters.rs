@@ -39,7 +39,7 @@ impl Set {
     }
 }
 
-/// The letters of a pattern: the low bits of one are its character's class, and the number behind the
+/// The letters of a pattern: the low bits of one are its character's class, and the number after the
 /// last class is the end of the text; the bits above say which looks succeed before it.
 pub struct Letters {
     pub classes: CharacterClasses,

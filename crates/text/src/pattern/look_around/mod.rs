@@ -37,7 +37,7 @@ pub struct LookAround {
     /// What is found out from the front, and what from the back, in this order.
     behind: Vec<Pass>,
     ahead: Vec<Pass>,
-    /// One row a state: a step for each letter, and one for the end behind the last of them.
+    /// One row a state: a step for each letter, and one for the end after the last of them.
     steps: Vec<AutomatonStep>,
     /// Whether matches are places, and take no characters.
     is_look: bool,
@@ -100,7 +100,7 @@ impl LookAround {
             at += length;
         }
         places[text.len()] = self.letters.end();
-        // What stands before a place is known before its letter is read, what follows after.
+        // What comes before a place is known before its letter is read, what follows after.
         run(
             &self.behind,
             text,
@@ -188,7 +188,7 @@ impl Pass {
         Self::of(&graph.anywhere(), letters, bit)
     }
 
-    /// What finds the places that `inside` stands before; `None` if it looks around itself.
+    /// What finds the places that `inside` comes before; `None` if it looks around itself.
     fn behind(inside: &Node, letters: &Letters, bit: u8) -> Option<Self> {
         if inside.looks() {
             return None;

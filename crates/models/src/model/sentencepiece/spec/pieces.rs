@@ -162,7 +162,7 @@ fn text_of(bytes: &[u8], length: usize) -> Option<&str> {
             _ => window,
         };
         if behind & NOT_ASCII == 0 {
-            // SAFETY: these are the bytes of `text`, with zeros behind them, and but for a `▁` in
+            // SAFETY: these are the bytes of `text`, with zeros after them, and but for a `▁` in
             // front all are ASCII.
             return Some(unsafe { str::from_utf8_unchecked(text) });
         }
@@ -187,7 +187,7 @@ fn text_of(bytes: &[u8], length: usize) -> Option<&str> {
 /// ```
 #[derive(Clone, Default, PartialEq)]
 pub struct Pieces {
-    /// The spellings, one behind the other.
+    /// The spellings, one after the other.
     texts: String,
     /// Where each spelling ends.
     ends: Vec<usize>,
@@ -221,7 +221,7 @@ impl Pieces {
         (0..self.len()).map(|at| self.at(at))
     }
 
-    /// All spellings, one behind the other.
+    /// All spellings, one after the other.
     pub fn texts(&self) -> &str {
         &self.texts
     }
@@ -263,7 +263,7 @@ impl Pieces {
         }
     }
 
-    /// Takes in the pieces that stand in a file from `position` on, as far as they are short, without a
+    /// Takes in the pieces that are in a file from `position` on, as far as they are short, without a
     /// fault and spelled as they are written here; says where they end.
     pub(super) fn read_usual(&mut self, file: &[u8], mut position: usize) -> usize {
         let mut piece = Piece::<&str>::read_usual(&file[position..]);

@@ -217,7 +217,7 @@ pub struct ModelProto {
     stated_size: Option<u64>,
     /// All fields but the pieces, as the file has them.
     rest: Vec<u8>,
-    /// Where some of them stand before the last piece: how many pieces come first, and how many
+    /// Where some of them come before the last piece: how many pieces come first, and how many
     /// bytes of `rest` are then due.
     between: Vec<(usize, usize)>,
 }

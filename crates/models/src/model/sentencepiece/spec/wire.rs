@@ -31,7 +31,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) struct Field<'a> {
     pub number: u32,
     pub value: Value<'a>,
-    /// The field as it stands in the file, its number included.
+    /// The field as it is in the file, its number included.
     pub raw: &'a [u8],
     /// Where it begins in its message.
     position: usize,
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn groups_are_passed_over_whole() {
-        // Group 1 holds field 2 = 5 and an empty group 3; behind it, field 4 = 6.
+        // Group 1 holds field 2 = 5 and an empty group 3; after it, field 4 = 6.
         let message = [0x0B, 0x10, 5, 0x1B, 0x1C, 0x0C, 0x20, 6];
         let values: Vec<_> = Fields::of(&message)
             .map(|field| field.map(|it| (it.number, it.value, it.raw.len())).unwrap())

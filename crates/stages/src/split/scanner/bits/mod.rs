@@ -16,7 +16,7 @@ pub use avx512::{Avx512, Eight};
 /// Blocks that lie side by side.
 pub const STRIP: usize = 8;
 
-/// The bits of so many blocks, one after another in the text.
+/// The bits of this many blocks, one after another in the text.
 pub trait Bits:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
