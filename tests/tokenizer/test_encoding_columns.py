@@ -173,7 +173,7 @@ class Interrupted:
 
 
 class Part:
-    """An object that tells when it is freed."""
+    """An object that says when it is freed."""
 
     freed = 0
 

@@ -207,7 +207,7 @@ def test_nbest_refuses() -> None:
         tok.nbest("ab", 1, scores=1)  # type: ignore[call-overload]
 
 
-# Whether a text has more than so many tokens
+# Whether a text has more than this many tokens
 
 TEXTS = [
     "",

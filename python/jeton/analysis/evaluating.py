@@ -147,7 +147,7 @@ def _by_name(tokenizers: object) -> dict[str, Tokenizer]:
                 name = f"{_name_of(tok)} ({number})"
             toks[name] = tok
     if not toks:
-        raise ArgumentError("tokenizers: there is none to measure")
+        raise ArgumentError("tokenizers: none to measure")
     return toks
 
 
