@@ -131,7 +131,9 @@ class Saves(Changes):
         if left_out and not lossy:
             ids = self._core.special_tokens().values()
             holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
-            elsewhere = "; a folder, a name without an ending, holds everything" if holds_all else ""
+            elsewhere = (
+                "; a folder, a name without an ending, holds everything" if holds_all else ""
+            )
             warn_caller(
                 f"{Path(name).name} does not hold {', '.join(left_out)} (pass it again when you "
                 f"load the file{elsewhere})",
