@@ -126,7 +126,7 @@ impl Tokenizer {
         Self::of(stages, ErrorKind::Format)
     }
 
-    /// The tokenizer of stages that no file says: what is wrong with their added tokens is so in what the
+    /// The tokenizer of stages that come from no file: what is wrong with their added tokens is so in what the
     /// caller gave.
     ///
     /// # Errors
@@ -285,7 +285,7 @@ impl Tokenizer {
         Ok(encoding)
     }
 
-    /// Only the ids of a text: those of [`Tokenizer::encode`], sooner.
+    /// Only the ids of a text: those of [`Tokenizer::encode`], faster.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].

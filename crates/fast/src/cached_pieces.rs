@@ -63,7 +63,7 @@ impl Reusable for PieceWorkspace {
 }
 
 impl CachedPieces {
-    /// The compiled form of these stages, if pieces are split by themselves and have the same tokens
+    /// The compiled form of these stages, if pieces are split separately and have the same tokens
     /// wherever they are.
     ///
     /// # Errors

@@ -3,14 +3,14 @@
 
 use jeton_text::text::AlignedText;
 
-/// Position in its text of a stretch that is encoded by itself.
+/// Position in its text of a stretch that is encoded separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At the front of its text.
     First,
-    /// Behind an added token.
+    /// After an added token.
     Section,
-    /// Behind another part; see [`Compiled::split_point`](super::Compiled::split_point).
+    /// After another part; see [`Compiled::split_point`](super::Compiled::split_point).
     Inner,
 }
 

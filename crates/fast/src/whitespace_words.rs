@@ -159,7 +159,7 @@ impl LoneCharacters {
                 )
     }
 
-    /// The end of the first part of `text[start..end]` that is split by itself.
+    /// The end of the first part of `text[start..end]` that is split separately.
     fn word_end(self, text: &[u8], start: usize, end: usize) -> usize {
         let mut at = start;
         let mut pace = Pace::default();

@@ -25,7 +25,7 @@ struct Contents<'f> {
     ends: [u32; 2],
 }
 
-/// Whether a file is of this format: it has nothing else in front or behind.
+/// Whether a file is of this format: it has nothing else in front or after.
 pub fn is_one(file: &[u8]) -> bool {
     contents(file).is_some()
 }

@@ -93,7 +93,7 @@ mod large {
     const PAGE: usize = 64 << 10;
     /// Bytes of all blocks that are kept, at most, but for threads that keep some at the same time.
     const MAX_KEPT: usize = 64 << 20;
-    /// Bytes that a block in use may have behind what was asked for; of all such blocks [`MAX_KEPT`].
+    /// Bytes that a block in use may have after what was requested; of all such blocks [`MAX_KEPT`].
     const MAX_SPARE: usize = 16 << 20;
 
     /// A block by its address, and in the bits that it leaves free the length in pages; 0 is none. No
@@ -102,10 +102,10 @@ mod large {
 
     /// Blocks that nobody uses: as many as two results with spans have.
     static KEPT: [Slot; 4] = [const { Slot::new(0) }; 4];
-    /// Blocks in use that are longer than was asked for. What lies before the end of a large page and is
+    /// Blocks in use that are longer than was requested. What lies before the end of a large page and is
     /// not a block's own would have the next one begin in small ones.
     static LONGER: [Slot; 32] = [const { Slot::new(0) }; 32];
-    /// Bytes that they all have behind what was asked for.
+    /// Bytes that they all have after what was requested.
     static SPARE: AtomicUsize = AtomicUsize::new(0);
 
     /// Whether a block is one of these.
@@ -190,7 +190,7 @@ mod large {
         take(slot, nearest).then(|| unpacked(nearest))
     }
 
-    /// How long a block in use is that was asked for with this size. From here on nobody else knows.
+    /// How long a block in use is that was requested with this size. From here on nobody else knows.
     fn taken_length(block: *mut u8, size: usize) -> usize {
         let longer = LONGER.iter().find_map(|slot| {
             let longer = slot.load(Ordering::Relaxed);
@@ -204,7 +204,7 @@ mod large {
         length
     }
 
-    /// Whether a block of this length may stay so where less is asked for; it is noted then.
+    /// Whether a block of this length may stay so where less is requested; it is noted then.
     fn stays(block: *mut u8, length: usize, asked: usize) -> bool {
         let spare = length - asked;
         if spare == 0 {
@@ -301,7 +301,7 @@ mod large {
         }
     }
 
-    /// The block, of which less is asked for than it has.
+    /// The block, of which less is requested than it has.
     ///
     /// # Safety
     /// As [`resized`].

@@ -18,7 +18,7 @@ use crate::errors::{argument, guard};
 /// Ids from this one on are made again each time, so that odd vocabularies take no memory.
 const SHARED_BELOW: usize = 1 << 20;
 
-/// Ids that are put into a list before Ctrl-C is asked for again.
+/// Ids that are put into a list before Ctrl-C is checked again.
 const LISTED: usize = 1 << 20;
 
 /// The int of each id, with a reference that is never given back; null before it is first asked

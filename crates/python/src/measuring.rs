@@ -176,7 +176,7 @@ impl TextFile {
     }
 }
 
-/// The parts of a text of at most this many characters, split behind lines where that is possible.
+/// The parts of a text of at most this many characters, split after lines where that is possible.
 #[pyfunction]
 pub fn cut_text<'py>(py: Python<'py>, text: &str, longest: usize) -> PyResult<Bound<'py, PyList>> {
     guard(py, || Ok(list(py, cut(text, longest).into_iter())?))

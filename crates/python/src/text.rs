@@ -353,7 +353,7 @@ fn whole_characters(bytes: &[u8], most: usize) -> usize {
         return bytes.len();
     }
     let goes_on = |at: usize| bytes[at] & 0xC0 == 0x80;
-    // A character has three such bytes at most: behind more of them, none of these is of a character.
+    // A character has three such bytes at most: after more of them, none of these is of a character.
     let begins = (most - 3..=most).rev().find(|&at| !goes_on(at));
     begins.unwrap_or(most)
 }

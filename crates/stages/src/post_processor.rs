@@ -44,7 +44,7 @@ pub enum TemplatePiece {
 pub struct TemplateToken {
     /// The name that templates use.
     pub id: String,
-    /// The ids it stands for.
+    /// Its ids.
     pub ids: Vec<u32>,
     /// The tokens of these ids.
     pub tokens: Vec<String>,

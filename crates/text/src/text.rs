@@ -62,7 +62,7 @@ pub struct AlignedText {
     range: Range<usize>,
     /// Where this piece begins in the original.
     start: usize,
-    /// Whether nothing of the original is behind this piece.
+    /// Whether nothing of the original is after this piece.
     is_last: bool,
 }
 
@@ -273,7 +273,7 @@ impl AlignedText {
     }
 
     /// Replaces the text by `text`. For each run of its bytes, `origins` says which bytes of the old
-    /// text it stands for (none for what is new), and how long it is.
+    /// text it replaces (none for new text), and how long it is.
     ///
     /// # Errors
     /// All pieces together have become too long.

@@ -239,7 +239,7 @@ impl SentencePieceTrainer {
         Ok((learning, meta))
     }
 
-    /// The bytes between which texts can be counted by themselves: spaces, if a word is normalized
+    /// The bytes between which texts can be counted separately: spaces, if a word is normalized
     /// as it is inside its text, or else the ends of lines.
     pub fn separators(&self) -> &'static [u8] {
         let is_plain = |text: &String| !text.contains([' ', '▁', '\t', '\n', '\r', '\u{C}']);

@@ -14,7 +14,7 @@ type Outcome<R> = Result<R, Failure>;
 
 /// Tasks that go by their number.
 pub(crate) struct Job<'j, R> {
-    /// How many tasks went before: each thread goes on with those that it would have had if all were
+    /// How many tasks went before: each thread continues with those that it would have had if all were
     /// one job.
     before: usize,
     /// The row that each task begins with.

@@ -10,7 +10,7 @@ use super::unicode_words::UnicodeWords;
 use crate::batch::{Buffers, Failure, Job, run_together};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// Counts the words of texts, each by itself, and their tokens by each tokenizer; `threads` and
+/// Counts the words of texts, each separately, and their tokens by each tokenizer; `threads` and
 /// `cancelled` are those of [`Tokenizer::encode_batch`].
 ///
 /// # Errors

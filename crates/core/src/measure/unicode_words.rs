@@ -79,7 +79,7 @@ impl Default for UnicodeWords {
 }
 
 impl UnicodeWords {
-    /// Counts the words of texts, each by itself; other threads may count others.
+    /// Counts the words of texts, each separately; other threads may count others.
     pub fn add(&self, texts: &[&str]) {
         let free = self.tables.iter().find_map(|table| table.try_lock().ok());
         let mut tables = free.unwrap_or_else(|| lock(&self.tables[0]));

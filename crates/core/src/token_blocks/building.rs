@@ -48,9 +48,9 @@ pub struct TokenBlock {
     pub tokens: Tokens,
     /// How many each document has. The first may continue that of the block before.
     pub lengths: Vec<i64>,
-    /// Whether the last document goes on in the next block.
+    /// Whether the last document continues in the next block.
     pub is_unfinished: bool,
-    /// For each document that begins here, if keys were asked for, the first eight bytes of the
+    /// For each document that begins here, if keys were requested, the first eight bytes of the
     /// SHA-256 of its first 64 KiB, or fewer so as not to split a character, as a big-endian number.
     pub keys: Vec<u64>,
     /// How many bytes of UTF-8 the documents have here.
@@ -59,7 +59,7 @@ pub struct TokenBlock {
     pub empty: u64,
     /// How many records and lines were left out because they cannot be read or encoded.
     pub bad: u64,
-    /// Where reading goes on after the block.
+    /// Where reading continues after the block.
     pub after: CorpusPosition,
     /// How many bytes of that file had been read from the disk when the block was.
     pub read: u64,

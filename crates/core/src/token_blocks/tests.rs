@@ -58,7 +58,7 @@ impl Folder {
     }
 }
 
-/// Documents, and what is behind each block.
+/// Documents, and what is after each block.
 #[derive(Debug, Default, PartialEq)]
 struct Gathered {
     documents: Vec<Vec<u32>>,

@@ -27,7 +27,7 @@ use jeton_text::text::{AlignedText, Unit};
 pub struct Spanned {
     /// The ids.
     pub ids: Vec<u32>,
-    /// Where each token came from, in the unit that was asked for.
+    /// Where each token came from, in the unit that was requested.
     pub spans: Vec<Row>,
     /// The other columns.
     pub rest: Rest,
@@ -87,7 +87,7 @@ impl Tokenizer {
         self.ways_to_spans(options).is_some()
     }
 
-    /// The ids and spans of an entry; those of [`Tokenizer::encode_entry`], sooner.
+    /// The ids and spans of an entry; those of [`Tokenizer::encode_entry`], faster.
     ///
     /// ```
     /// # use jeton_core::tokenizer::{Rest, Source};

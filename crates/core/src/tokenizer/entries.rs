@@ -119,7 +119,7 @@ pub(crate) struct Encoder<'a> {
     /// For a text without what the post-processor adds.
     bare: EncodeOptions,
     /// What the post-processor puts around one text and around a pair; none where it does something
-    /// else, or where random numbers go on from one text to the next.
+    /// else, or where random numbers continue from one text to the next.
     frame: Option<&'a Frame>,
     pair_frame: Option<&'a PairFrame>,
     /// Whether the spans of texts, and those of words, are the same by themselves and together.
@@ -197,7 +197,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// As [`Self::spans`], but says how many tokens each of the texts or words has; none, and nothing is
-    /// appended, where the stages have to be asked.
+    /// appended, where the stages have to run.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].

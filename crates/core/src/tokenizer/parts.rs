@@ -174,7 +174,7 @@ impl Tokenizer {
         compiled.is_some_and(Compiled::needs_whole_text)
     }
 
-    /// Whether texts have parts that are encoded by themselves.
+    /// Whether texts have parts that are encoded separately.
     pub(super) fn has_parts(&self, options: &EncodeOptions) -> bool {
         if self.frames[usize::from(options.add_special_tokens)].is_none() {
             return false;
@@ -184,7 +184,7 @@ impl Tokenizer {
             && (finds_nothing || self.finds_in_parts(&options.special))
     }
 
-    /// Whether the added tokens of a text are those of its parts, if none stands across a split point. Not where
+    /// Whether the added tokens of a text are those of its parts, if none crosses a split point. Not where
     /// one is an error, which says where it is, nor in normalized text.
     fn finds_in_parts(&self, special: &SpecialPolicy) -> bool {
         let is_normalized = self.stages.normalizer.is_some();

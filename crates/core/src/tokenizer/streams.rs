@@ -311,7 +311,7 @@ impl Cuts {
         })
     }
 
-    /// A split point, sought from about `near` on, of a text that goes on after its end.
+    /// A split point, sought from about `near` on, of a text that continues after its end.
     pub(super) fn find(
         &self,
         tokenizer: &Tokenizer,
@@ -329,7 +329,7 @@ impl Cuts {
         }
     }
 
-    /// A split point near the front of a text that goes on at both ends, and how many bytes the search looked
+    /// A split point near the front of a text that continues at both ends, and how many bytes the search looked
     /// at: it is a split point of every text that holds those.
     pub(super) fn find_within(
         &self,
@@ -496,7 +496,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Behind each form of Unicode, with added tokens in the text and in what the form makes of it.
+    /// After each form of Unicode, with added tokens in the text and in what the form makes of it.
     fn in_forms() -> Vec<Stages> {
         let mut all = Vec::new();
         let forms = [

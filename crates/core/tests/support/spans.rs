@@ -27,7 +27,7 @@ fn check_unit(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions, unit: 
         ..options.clone()
     };
     let staged = tokenizer.encode(text, None, options);
-    // Behind what is there already.
+    // After what is there already.
     let (mut ids, mut spans) = (vec![7], vec![[7, 7]]);
     let done = tokenizer.encode_with_spans(text, options, &mut ids, &mut spans);
     match (&staged, done) {

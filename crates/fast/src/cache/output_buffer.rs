@@ -52,7 +52,7 @@ pub trait EntrySink: Sink {
     fn push_entry(&mut self, ids: &[u32; SHORT_IDS], count: usize);
 }
 
-/// A sink behind tokens that wait for it.
+/// A sink after tokens that wait for it.
 pub struct BufferedSink<'s, S: Sink> {
     waiting: OutputBuffer<'s>,
     sink: &'s mut S,

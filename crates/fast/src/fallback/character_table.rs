@@ -21,7 +21,7 @@ const CODE_POINTS: usize = 0x2_0000;
 const ROW: usize = 256;
 /// Bytes that an entry holds, at most.
 const MAX_BYTES: usize = 15;
-/// What stands on both sides of a character. No stage changes it, and nothing joins it.
+/// What is on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
 /// What each character becomes.
@@ -72,7 +72,7 @@ impl CharacterTable {
         })
     }
 
-    /// Splits `word` as `stages` do, from which this was made; returns `false` if they have to be asked.
+    /// Splits `word` as `stages` do, from which this was made; returns `false` if they have to run.
     pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;

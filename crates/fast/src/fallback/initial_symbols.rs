@@ -149,7 +149,7 @@ impl InitialSymbols {
         self.prefix.is_empty() && self.suffix.is_empty() && self.end.is_none() && !drops
     }
 
-    /// Whether no unknown token waits behind this last character of a text.
+    /// Whether no unknown token waits after this last character of a text.
     pub fn leaves_nothing(&self, text: &[u8]) -> bool {
         let is_first = |byte: &u8| self.is_of_bytes || byte & 0xC0 != 0x80;
         let last = text.iter().rposition(is_first);

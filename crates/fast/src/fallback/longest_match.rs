@@ -9,7 +9,7 @@ use jeton_stages::tables::double_array::{ArrayNode, DoubleArray};
 #[derive(Debug)]
 pub struct Longest {
     tokens: DoubleArray,
-    /// Behind the mark of tokens that continue a word.
+    /// After the mark of tokens that continue a word.
     continuing: Option<ArrayNode>,
     unknown: Option<u32>,
     /// A piece of more characters is unknown as a whole.

@@ -163,7 +163,7 @@ impl<'c> Fallback<'c> {
         done.map(|()| true)
     }
 
-    /// Makes the tokens of `word`, which no stage changes, behind `spaces` spaces, which become `▁`.
+    /// Makes the tokens of `word`, which no stage changes, after `spaces` spaces, which become `▁`.
     ///
     /// # Errors
     /// As the model.

@@ -55,7 +55,7 @@ pub(super) fn texts_of(pieces: &Pieces) -> impl Iterator<Item = Piece<&str>> {
 }
 
 /// Whether text that becomes a piece may lie on both sides of a place where chunks are split: a space
-/// behind anything but a space.
+/// after anything but a space.
 fn spans_a_cut(pieces: &Pieces) -> bool {
     // Mostly, all pieces together have no more spaces than are in front of one.
     let texts = pieces.texts().as_bytes();

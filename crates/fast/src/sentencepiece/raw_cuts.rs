@@ -27,7 +27,7 @@ pub struct RawCuts {
     /// Whether the normalizer changes some character up to there.
     pub changed: bool,
     /// Whether after the last end something comes that has to be normalized together with what
-    /// stands beside it.
+    /// is next to it.
     pub stuck: bool,
 }
 

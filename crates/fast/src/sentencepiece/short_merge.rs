@@ -149,7 +149,7 @@ impl Merging<'_> {
     fn merge_all(&self, index: &PieceIndex, text: &str, ids: &mut Vec<u32>) {
         let mut start = 0;
         if self.model.holds_user_defined(text) {
-            // They merge with nothing, so what lies between them is merged by itself.
+            // They merge with nothing, so what lies between them is merged separately.
             for (piece, _) in self.model.symbols(text).filter(|&(_, it)| it) {
                 self.merge_between(index, &text[start..piece.start], ids);
                 start = piece.end;

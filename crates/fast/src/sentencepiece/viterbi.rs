@@ -59,7 +59,7 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    /// What is remembered of text that has no clear winner: up to which sum which path wins, and behind
+    /// What is remembered of text that has no clear winner: up to which sum which path wins, and after
     /// [`BINADES`] what wins where the sum has some magnitude.
     unclear: &'m mut WordCache,
     /// Room for keys, for what is found under them, for the best ways to all places, and for the

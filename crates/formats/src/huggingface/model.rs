@@ -208,7 +208,7 @@ fn raw_merges(merges: &[(&str, &str)], vocab: &Vocab) -> Option<Vec<((u32, u32),
             let middle = text.len();
             push_raw(right, &mut text);
             let end = text.len();
-            // Tokens are found sooner where text goes on after them.
+            // Tokens are found sooner where text continues after them.
             text.extend([0; 16]);
             let token = |start, end| vocab.id_of_part(&text, start, end - start);
             let pair = (token(0, middle)?, token(middle, end)?);

@@ -272,7 +272,7 @@ impl Tokenizer {
         })
     }
 
-    /// The encoding of a text or of a pair; by the stages alone if that is asked for, which tests and
+    /// The encoding of a text or of a pair; by the stages alone if that is requested, which tests and
     /// benchmarks hold the other ways to.
     #[expect(
         clippy::too_many_arguments,

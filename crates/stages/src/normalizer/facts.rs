@@ -247,7 +247,7 @@ impl Normalizer {
         )
     }
 
-    /// The normalizer that it is behind the front of a text, if it does anything there.
+    /// The normalizer that it amounts to after the front of a text, if it does anything there.
     pub fn behind_front(&self) -> Option<Self> {
         match self {
             Self::Prepend { .. } => None,

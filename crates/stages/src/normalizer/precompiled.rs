@@ -188,7 +188,7 @@ impl Charsmap {
         })
     }
 
-    /// Whether keys go on from the unit at `at` with a byte that `wanted` accepts.
+    /// Whether keys continue from the unit at `at` with a byte that `wanted` accepts.
     fn goes_on(&self, at: usize, wanted: impl Fn(u8) -> bool) -> bool {
         let base = base(at, self.units[at]);
         (1..=u8::MAX).filter(|byte| wanted(*byte)).any(|byte| {

@@ -76,7 +76,7 @@ struct Parts {
 #[derive(Default)]
 struct Output {
     text: String,
-    /// Where each run of `text` begins, and the bytes of the old text that it stands for.
+    /// Where each run of `text` begins, and the bytes of the old text that it replaces.
     runs: Vec<(usize, Range<usize>)>,
     /// Where in the old text ends what `text` stands for; unset where that is spaces alone.
     end: Option<usize>,

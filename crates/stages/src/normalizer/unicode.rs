@@ -205,7 +205,7 @@ impl Form {
 }
 
 /// Decomposed text, composed: each character joins the one before it of class 0, unless a mark of the
-/// same class or a higher one stands between them.
+/// same class or a higher one is between them.
 fn composed(parts: Vec<(char, Range<usize>)>) -> Vec<(char, Range<usize>)> {
     let mut whole: Vec<(char, Range<usize>)> = room::with_capacity(parts.len());
     // The last character of class 0, and the class of the last mark after it.

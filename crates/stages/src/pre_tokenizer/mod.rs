@@ -119,7 +119,7 @@ impl PreTokenizer {
         }
     }
 
-    /// What puts a `▁` in front of a text, also of one that begins with a `▁`, and nowhere behind: a
+    /// What puts a `▁` in front of a text, also of one that begins with a `▁`, and nowhere after: a
     /// SentencePiece model's dummy prefix. A space in front is taken for it, so spaces that count are
     /// written as `▁` before; others are here.
     pub fn dummy_prefix() -> Self {
@@ -192,7 +192,7 @@ impl PreTokenizer {
         }
     }
 
-    /// Appends where the pieces of `text` lie, which are its parts as they stand there: what
+    /// Appends where the pieces of `text` lie, which are its parts as they are there: what
     /// [`Self::ByteLevel`] writes is not in it. For a single stage, and not for [`Self::Metaspace`],
     /// which splits what it has written.
     ///

@@ -90,7 +90,7 @@ impl DoubleArray {
         self.prefixes_behind(ArrayNode::ROOT, text, found);
     }
 
-    /// The same, for the tokens that go on from `place` with a beginning of `text`.
+    /// The same, for the tokens that continue from `place` with a beginning of `text`.
     #[inline(always)]
     pub fn prefixes_behind(
         &self,

@@ -162,7 +162,7 @@ impl TagTable {
         }
     }
 
-    /// The same place in the line behind.
+    /// The same place in the next line.
     #[inline]
     pub fn behind(&self, place: Address) -> Address {
         let line = match place.line as usize + 1 {

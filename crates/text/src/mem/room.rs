@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 /// Work was ended because the system has no more memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
-    /// How many bytes were asked for.
+    /// How many bytes were requested.
     pub bytes: usize,
 }
 

@@ -13,7 +13,7 @@ const AHEAD: usize = 12;
 pub(super) struct Neighbour {
     /// How often it stood beside the pair.
     pub lost: i64,
-    /// How often it stands beside the new token.
+    /// How often it is next to the new token.
     pub won: i64,
     /// In how many words it does.
     words: u32,
@@ -40,7 +40,7 @@ pub(super) struct Side {
     neighbours: Vec<Neighbour>,
     /// The symbols that are neighbours.
     touched: Vec<u32>,
-    /// Neighbours and words in which they stand beside the new token, in the order of the words.
+    /// Neighbours and words in which they are next to the new token, in the order of the words.
     words: Vec<(u32, u32)>,
 }
 

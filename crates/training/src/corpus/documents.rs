@@ -39,7 +39,7 @@ impl Default for DocumentOptions {
     }
 }
 
-/// A place between two blocks of a corpus, to go on from.
+/// A place between two blocks of a corpus, to continue from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusPosition {
     /// The number of the file, from 0.
@@ -82,7 +82,7 @@ pub struct DocumentPart {
     /// Whether the file begins, and ends, with it.
     is_first: bool,
     is_last: bool,
-    /// Where reading goes on after it.
+    /// Where reading continues after it.
     pub after: CorpusPosition,
     /// How many bytes of the file had been read from the disk.
     pub read: u64,

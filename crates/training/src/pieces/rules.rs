@@ -23,7 +23,7 @@ pub struct PieceRules {
     /// A piece holds characters of one script. Han and both kana count as one; digits, punctuation
     /// and symbols are a script of their own.
     pub split_by_unicode_script: bool,
-    /// Digits do not stand beside letters; otherwise they go with any script.
+    /// Digits are not next to letters; otherwise they go with any script.
     pub split_by_number: bool,
     /// A digit is a piece by itself.
     pub split_digits: bool,
@@ -49,7 +49,7 @@ pub(crate) enum Class {
     Space,
     /// A digit that must be alone.
     Alone,
-    /// Of no script: it stands beside any, and what comes after it does, too.
+    /// Of no script: it is next to any, and what comes after it does, too.
     Any,
     /// Of the script of the character before it.
     Inherited,

@@ -141,8 +141,8 @@ impl FirstStages {
                 let at = splitter.split_point(text, 0, reach);
                 Some(at).filter(|&at| at < text.len())
             }
-            // The character before the white space is the last of its part in the form too, that behind
-            // it begins what is normalized by itself, and both stay letters if they are.
+            // The character before the white space is the last of its part in the form too, that after
+            // it begins what is normalized separately, and both stay letters if they are.
             Shortcut::InForm(splitter, form) => {
                 let fixes = |at| form.fixes_at(text, at);
                 let at = splitter.split_point_where(text, 0, reach, |before, behind| {
@@ -245,7 +245,7 @@ impl FirstStages {
     }
 
     /// Whether added tokens leave places to split at: each is found by its spelling alone, and where a form
-    /// hides the spelling in the text, it cannot stand across a place that [`last_cut`](Self::last_cut)
+    /// hides the spelling in the text, it cannot cross a place that [`last_cut`](Self::last_cut)
     /// finds, at a space after a letter or after a line end.
     fn added_tokens_leave_split_points(&self) -> bool {
         let is_hidden = matches!(self.shortcut, Shortcut::InForm(..));

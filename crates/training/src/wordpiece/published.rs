@@ -84,7 +84,7 @@ impl PartialOrd for Candidate {
 struct Pair {
     ids: (u32, u32),
     count: i64,
-    /// Words in which it stands, or has stood.
+    /// Words in which it is or was.
     words: Vec<u32>,
     /// The best score it has in the queue, and the key with it.
     queued: Option<(Score, Key)>,

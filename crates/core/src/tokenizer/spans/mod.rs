@@ -36,7 +36,7 @@ struct Section<'t> {
     stretch: Stretch<'t>,
     /// Where it begins in its part of the text.
     start: usize,
-    /// Where it came from, if it is not as it stands there.
+    /// Where it came from, if it was changed.
     origin: Option<&'t AlignedText>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct SpannedPart<'t> {
 
 impl Tokenizer {
     /// The ids of a text appended to `ids`, and to `spans` where each came from in the unit of
-    /// `options`: those of [`Tokenizer::encode`], sooner. On an error, they hold some of the text's.
+    /// `options`: those of [`Tokenizer::encode`], faster. On an error, they hold some of the text's.
     ///
     /// ```
     /// # use jeton_core::{EncodeOptions, Tokenizer};
@@ -132,13 +132,13 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Whether the parts that [`Tokenizer::split_point`] gives may be encoded by themselves with spans.
+    /// Whether the parts that [`Tokenizer::split_point`] gives may be encoded separately with spans.
     pub(crate) fn has_spanned_parts(&self) -> bool {
         self.walk.is_some() && !self.needs_whole_text()
     }
 
     /// What ids and spans are found by beside the stages, and what is around them; none where the
-    /// stages have to be asked.
+    /// stages have to run.
     pub(super) fn ways_to_spans(
         &self,
         options: &EncodeOptions,
@@ -152,7 +152,7 @@ impl Tokenizer {
             .then_some((compiled, walk, frame))
     }
 
-    /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to be asked, with
+    /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to run, with
     /// the whole text.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ pub struct At {
     pub units: usize,
 }
 
-/// Counts units from the place that was asked for last.
+/// Counts units from the place that was requested last.
 pub(super) struct Ruler<'t> {
     text: &'t str,
     unit: Unit,

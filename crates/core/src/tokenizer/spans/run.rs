@@ -62,7 +62,7 @@ impl LengthTable {
                 None => break,
             }
         }
-        // SAFETY: `plain` and `odd` write the rows of the tokens that they say they passed, one behind
+        // SAFETY: `plain` and `odd` write the rows of the tokens that they say they passed, one after
         // another, and these lie in the vector's room.
         unsafe { spans.set_len(before + done) };
         done
@@ -155,7 +155,7 @@ impl LengthTable {
         done
     }
 
-    /// What a token leaves unfinished, behind what those before it left. No branches: in text that is not
+    /// What a token leaves unfinished, after what those before it left. No branches: in text that is not
     /// ASCII there is no telling which token splits.
     #[inline(always)]
     fn cut_behind(&self, entry: u32, cut: CutCharacter) -> CutCharacter {
@@ -213,7 +213,7 @@ impl LengthTable {
         Some((1, next))
     }
 
-    /// The spans of the first of these tokens if they stand for bytes, as in [`Self::odd`].
+    /// The spans of the first of these tokens if they represent bytes, as in [`Self::odd`].
     #[inline(never)]
     fn byte_tokens(
         &self,

@@ -31,7 +31,7 @@ pub const ODD: u32 = 1 << 24;
 pub const MARKED: u32 = 1 << 26;
 /// It stands for a byte, and is spelled `<0x..>`.
 pub const BYTE: u32 = 1 << 27;
-/// What text it stands for is not known from what it is.
+/// Its text cannot be known from the token alone.
 pub const UNKNOWN: u32 = 1 << 28;
 /// It begins inside a character.
 pub const INSIDE: u32 = 1 << 30;

@@ -385,7 +385,7 @@ impl Call<'_, '_, '_> {
                 if self.at == end || done == STEPS {
                     continue;
                 }
-                // The chunk goes on with something odd, so the stages are asked about all of it.
+                // The chunk continues with something odd, so the stages run on all of it.
                 let mut starts = (from + 1..=self.at.min(end - 1)).rev();
                 let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
                 let units = self.output.ruler.at(self.section.start + start) as i64;

@@ -83,7 +83,7 @@ pub struct BpeOptions {
 }
 
 impl BpeOptions {
-    /// Whether tokens are marked by where in a word they stand; an empty mark is none.
+    /// Whether tokens are marked by where in a word they are; an empty mark is none.
     pub fn has_affixes(&self) -> bool {
         let is_set = |affix: &Option<String>| affix.as_ref().is_some_and(|it| !it.is_empty());
         is_set(&self.continuing_subword_prefix)

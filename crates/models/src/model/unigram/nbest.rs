@@ -183,7 +183,7 @@ impl Unigram {
     }
 }
 
-/// Paths that are looked at, at most, for each one that is asked for: two may give the same ids.
+/// Paths that are looked at, at most, for each one that is requested: two may give the same ids.
 const PATHS_PER_RESULT: usize = 8;
 
 impl Lattice {

@@ -288,7 +288,7 @@ impl OnePass {
         }
     }
 
-    /// The last such place behind `start` and before `limit`, if one is near `limit`.
+    /// The last such place after `start` and before `limit`, if one is near `limit`.
     ///
     /// It lies between two characters where one stage is sure to split, and where in that stage and in those before
     /// it no match goes on, whatever stands farther off: then each of these sees the same segments if the text

@@ -243,7 +243,7 @@ impl Stage {
         (segment == Segment::Match) != self.invert
     }
 
-    /// Whether a piece ends between two segments, the second of which begins there or goes on with a gap.
+    /// Whether a piece ends between two segments, the second of which begins there or continues with a gap.
     fn cuts(&self, before: Segment, behind: Segment) -> bool {
         if before == Segment::None {
             return true;

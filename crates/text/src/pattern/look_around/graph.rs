@@ -32,7 +32,7 @@ enum State {
 pub struct Graph {
     states: Vec<State>,
     entry: usize,
-    /// Behind how many parts something is being added.
+    /// After how many parts something is being added.
     depth: usize,
 }
 
@@ -214,7 +214,7 @@ impl Graph {
         }
     }
 
-    /// The same behind whatever was read before.
+    /// The same after whatever was read before.
     pub fn anywhere(mut self) -> Self {
         let entry = self.states.len();
         self.states.push(State::Either(vec![self.entry, entry + 1]));

@@ -82,7 +82,7 @@ impl Piece {
 }
 
 impl<'a> Piece<&'a str> {
-    /// Reads the piece whose field a file goes on with, if it is short, without a fault and spelled as
+    /// Reads the piece whose field a file continues with, if it is short, without a fault and spelled as
     /// [`Self::field`] would, as nearly all are; and how many bytes the field takes.
     #[inline]
     fn read_usual(file: &'a [u8]) -> Option<(Self, usize)> {

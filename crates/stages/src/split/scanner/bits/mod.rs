@@ -43,7 +43,7 @@ pub trait Bits:
     /// Each bit `N` bytes later in the text; `before` is what the blocks before have.
     fn later<const N: i32>(self, before: Self) -> Self;
 
-    /// Each bit `N` bytes earlier in the text; `after` is what the blocks behind have.
+    /// Each bit `N` bytes earlier in the text; `after` is what the blocks after have.
     fn earlier<const N: i32>(self, after: Self) -> Self;
 
     /// The sums, block by block, which carry nothing into the next block.
