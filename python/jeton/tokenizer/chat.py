@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from jeton.chat import Chat, Fitted, Parsed, ParseStream
     from jeton.chat.message_counts import MessageCount
 
-__all__ = ["Chats"]
+__all__ = ["ChatMethods"]
 
 
-class Chats(BaseTokenizer):
+class ChatMethods(BaseTokenizer):
     """The methods of `Tokenizer` for conversations."""
 
     __slots__ = ()

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 import jeton._core as _core
 from jeton.arguments import checked_flag, checked_path, one_of
-from jeton.encoding.base_tokenizer.change import Changes
+from jeton.encoding.base_tokenizer.change import ChangeMethods
 from jeton.errors import ArgumentError, FormatWarning, MissingFileError, warn_caller
 from jeton.loading.settings import ChatTemplate
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Saves"]
+__all__ = ["SaveMethods"]
 
 
-class Saves(Changes):
+class SaveMethods(ChangeMethods):
     """The methods of `Tokenizer` that write files."""
 
     __slots__ = ()
