@@ -16,7 +16,7 @@ from jeton.chat.parsing import readers
 from jeton.chat.parsing.answer_formats import END, Shape
 from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.places import Continuation, Waits, Where
+from jeton.chat.parsing.places import Continuation, Where
 from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
@@ -60,7 +60,7 @@ class Machine:
         is_complete: Whether the answer had ended when the text did.
         problems: What is wrong, and at which character.
         total: The number of characters that are read.
-        texts: All text, in the pieces that came. The owner may add pieces whose events it knows.
+        texts: All text, in the pieces that came.
         text_marks: The marks that were found as plain text.
     """
 
@@ -84,7 +84,6 @@ class Machine:
         self._shape_names = self._names if compiled.has_names_in_shapes else ""
         self._held = ""
         self._drop = ""
-        self._pieces_read = 0
         self._joined = ("", 0)
         self._begin("start", 0)
 
@@ -102,25 +101,16 @@ class Machine:
     def feed(self, text: str) -> None:
         """Takes more text."""
         self.texts.append(text)
-        self._pieces_read = len(self.texts)
         if text:
             self._read_on(text)
 
-    def catch_up(self, where: Where) -> None:
-        """Reads the texts that the owner has added. They lead to a place by known events."""
-        text = "".join(self.texts[self._pieces_read :])
-        self._pieces_read = len(self.texts)
-        events, self.events = self.events, []
-        if isinstance(where.within, Waits) and where.is_in_json:
-            # It is all within the arguments: `feed` has read where they begin.
-            self.total += len(text)
-            self._source.skip(text, where.within)
-            self._calls.arguments(text)
-        else:
-            # A control token comes by itself: text in front of it may have gone to a reader.
-            for stretch in _STRETCHES.findall(text):
-                self._read_on(stretch)
-        self.events = events
+    def catch_up(self, texts: list[str]) -> None:
+        """Takes texts of which the owner knows the events."""
+        self.texts += texts
+        # A control token comes by itself: text in front of it may have gone to a reader.
+        for stretch in _STRETCHES.findall("".join(texts)):
+            self._read_on(stretch)
+        self.events = []
 
     def _read_on(self, text: str) -> None:
         start, at = self.total, 0
@@ -174,15 +164,22 @@ class Machine:
             if call is None:
                 return None
         elif self._source.before >= 0:
-            head, is_first = self._since(self._claimed), self._claimed == self._began
-            if head is None or (call and call.pieces) or (takes == "keyed" and not is_first):
+            behind = self._source.behind if call and call.pieces else (self._claimed, 0)
+            head, is_first = behind and self._since(behind[0]), self._claimed == self._began
+            if behind is None or head is None or (takes == "keyed" and not is_first):
                 return None
             if takes in ("python", "braces") and _QUOTES.search(head):
                 return None
-            word, within = head, (is_first, self._source.is_listed)
+            word, within = head, (is_first, self._source.is_listed, behind[1])
         if not (self._has_known_words(self._held) and self._has_known_words(word)):
             return None
-        flags = self._fresh, call is None, bool(call and call.pieces), self._reader is None
+        flags = (
+            self._fresh,
+            call is None,
+            bool(call and call.pieces),
+            self._calls.has_id,
+            self._reader is None,
+        )
         return Where(
             self.state.name,
             self._held,
