@@ -338,6 +338,40 @@ def test_pieces_of_characters_are_put_together() -> None:
     assert tok.parse([*ids[:-1], end], template="chatml").content == "né\ufffd"
 
 
+DECODERS: dict[str, Any] = {
+    "metaspace": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+    "prepended": {
+        "type": "Sequence",
+        "decoders": [
+            {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+            {"type": "ByteFallback"},
+            {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+        ],
+    },
+    "suffixes": {"type": "BPEDecoder", "suffix": "</w>"},
+}
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("end", ["<e>", "▁<e>", " <e>", "<e▁>", "<e> ", "▁"])
+def test_a_control_token_is_no_text_however_it_is_decoded(decoder: str, end: str) -> None:
+    model = {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "a"}
+    stages = {"model": model, "added_tokens": [], "decoder": DECODERS[decoder]}
+    tok = jeton.Tokenizer.from_json(json.dumps(stages))
+    tok = tok.with_added_tokens([jeton.AddedToken(end, special=True)])
+    template = "{% for m in messages %}{{ m.role }}:{{ m.content }}" + end + "{% endfor %}"
+    for ids, words, rest in (([0, 0, 2], "aa", ""), ([2], "", ""), ([1, 2, 0, 2], "b", "a" + end)):
+        stream = tok.parse_stream(template=template)
+        events = [event for id in ids for event in stream.push(id)] + stream.finish()
+        assert "".join(event.text for event in events) == stream.parsed.content == words
+        assert [part.text for part in stream.parsed.parts] == [
+            it for it in (words, end, rest) if it
+        ]
+        assert stream.parsed.finish == "complete"
+        assert tok.parse(ids, template=template) == stream.parsed
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
     """Also if a token holds part of a character, or has no text."""
@@ -358,9 +392,7 @@ def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
         assert stream.parsed == parsed
         words, reasoning, _ = joined(events)
         assert words == parsed.content
-        assert parsed.message.get("reasoning_content", "") == (
-            reasoning if reasoning.strip() else ""
-        )
+        assert parsed.message.get("reasoning_content", "") == reasoning
         spans = [part.span for part in parsed.parts]
         assert all(0 <= start < end <= len(ids) for start, end in spans)
 

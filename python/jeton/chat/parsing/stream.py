@@ -379,13 +379,29 @@ class ParseStream:
         symbol = self._symbols.get(id)
         if symbol is None:
             return text
-        spelling = self._compiled.spellings[symbol]
-        if not text.endswith(spelling):
+        if (said := self._without(text, id, symbol)) is None:
             # Some decoders give all text at the end: this one ends here, and another begins.
-            text += self._decoding.finish()
+            said = self._without(text + self._decoding.finish(), id, symbol)
+            assert said is not None
             self._decode_anew()
-            self._push_id(id)
-        return text.removesuffix(spelling) + symbol
+            if self._without(self._push_id(id), id, symbol) is None:
+                self._decode_anew()  # what it holds back would come again
+        return said + symbol
+
+    def _without(self, text: str, id: int, symbol: str) -> str | None:
+        """A text without the control token at its end; `None` if it is not there.
+
+        Some decoders write it in another way than it is spelled: a space for its `▁`, nothing for
+        that at the beginning.
+        """
+        spelling = self._compiled.spellings[symbol]
+        if text.endswith(spelling):
+            return text.removesuffix(spelling)
+        alone, twice = self._tok.decode([id]), self._tok.decode([id, id])
+        for written in (twice.removeprefix(alone), alone):
+            if text.endswith(written):
+                return text.removesuffix(written)
+        return None
 
     def finish(self) -> list[Event]:
         """Ends the answer. Returns the last events; `parsed` is there from now on.

@@ -289,11 +289,12 @@ def _mark(
     text: str, target: str, with_symbols: Callable[[str], str], *, keeps: bool = False
 ) -> _Mark:
     """A mark. `keeps`: a bracket at its end belongs to the text that follows."""
-    body = text.strip(_SPACE)
+    spelled = with_symbols(text)  # a token may have white space at its ends
+    body = spelled.strip(_SPACE)
     kept = body[-1] if keeps and body.endswith(_OPEN) else ""
     body = body[: len(body) - len(kept)]
     if not body and not kept:
-        return _Mark(text, "", text, "", "", target)
-    at = text.index(body + kept)
-    after = text[at + len(body) + len(kept) :]
-    return _Mark(text, text[:at], with_symbols(body), after, kept, target)
+        return _Mark(text, "", spelled, "", "", target)
+    at = spelled.index(body + kept)
+    after = spelled[at + len(body) + len(kept) :]
+    return _Mark(text, spelled[:at], body, after, kept, target)
