@@ -8,7 +8,6 @@ ids, which `stream.py` adds.
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable
@@ -18,7 +17,7 @@ from jeton.chat.parsing import readers
 from jeton.chat.parsing.answer_formats import END, Shape
 from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.places import Continuation, Waits, Where
+from jeton.chat.parsing.places import Continuation, Where
 from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
@@ -65,7 +64,7 @@ class Machine:
         is_complete: Whether the answer had ended when the text did.
         problems: What is wrong, and at which character.
         total: The number of characters that are read.
-        texts: All text, in the pieces that came. The owner may add pieces whose events it knows.
+        texts: All text, in the pieces that came.
         text_marks: The marks that were found as plain text.
     """
 
@@ -89,7 +88,6 @@ class Machine:
         self._shape_names = self._names if compiled.has_names_in_shapes else ""
         self._held = ""
         self._drop = ""
-        self._pieces_read = 0
         self._ends: list[int] = []
         self._begin("start", 0)
 
@@ -107,28 +105,19 @@ class Machine:
     def feed(self, text: str) -> None:
         """Takes more text."""
         self.texts.append(text)
-        self._pieces_read = len(self.texts)
         if len(text) > _LONGEST_PIECE:
             for piece in _PIECES.findall(text):
                 self._read_on(piece)
         elif text:
             self._read_on(text)
 
-    def catch_up(self, where: Where) -> None:
-        """Reads the texts that the owner has added. They lead to a place by known events."""
-        text = "".join(self.texts[self._pieces_read :])
-        self._pieces_read = len(self.texts)
-        events, self.events = self.events, []
-        if isinstance(where.within, Waits) and where.is_in_json:
-            # It is all within the arguments: `feed` has read where they begin.
-            self.total += len(text)
-            self._source.skip(text, where.within)
-            self._calls.arguments(text)
-        else:
-            # A control token comes by itself: text in front of it may have gone to a reader.
-            for piece in _PIECES.findall(text):
-                self._read_on(piece)
-        self.events = events
+    def catch_up(self, texts: list[str]) -> None:
+        """Takes texts of which the owner knows the events."""
+        self.texts += texts
+        # A control token comes by itself: text in front of it may have gone to a reader.
+        for piece in _PIECES.findall("".join(texts)):
+            self._read_on(piece)
+        self.events = []
 
     def _read_on(self, text: str) -> None:
         start, at = self.total, 0
@@ -184,15 +173,22 @@ class Machine:
             if call is None:
                 return None
         elif self._source.before >= 0:
-            head, is_first = self._since(self._claimed), self._claimed == self._began
-            if head is None or (call and call.pieces) or (takes == "keyed" and not is_first):
+            behind = self._source.behind if call and call.pieces else (self._claimed, 0)
+            head, is_first = behind and self._since(behind[0]), self._claimed == self._began
+            if behind is None or head is None or (takes == "keyed" and not is_first):
                 return None
             if takes in ("python", "braces") and _QUOTES.search(head):
                 return None
-            word, within = head, (is_first, self._source.is_listed)
+            word, within = head, (is_first, self._source.is_listed, behind[1])
         if not (self._has_known_words(self._held) and self._has_known_words(word)):
             return None
-        flags = self._fresh, call is None, bool(call and call.pieces), self._reader is None
+        flags = (
+            self._fresh,
+            call is None,
+            bool(call and call.pieces),
+            self._calls.has_id,
+            self._reader is None,
+        )
         return Where(
             self.state.name,
             self._held,
@@ -415,7 +411,7 @@ class Machine:
 
     def _slice(self, start: int, end: int) -> str:
         ends, texts = self._ends, self.texts
-        for text in itertools.islice(texts, len(ends), None):
+        for text in texts[len(ends) :]:
             ends.append((ends[-1] if ends else 0) + len(text))
         first = bisect_right(ends, start)
         before = ends[first - 1] if first else 0
