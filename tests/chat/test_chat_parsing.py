@@ -416,7 +416,7 @@ def test_what_is_no_id_is_refused(id: Any, error: type[Exception]) -> None:
         lambda: TOK.parse_stream(template="chatml").push(id),
         lambda: prompt.extend([id]),
     ):
-        with pytest.raises(error, match="ids|int"):
+        with pytest.raises(error, match=r"ids|int"):
             call()
 
 
