@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-import operator
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
+from jeton.arguments import checked_id
 from jeton.chat.parsing.answer_formats import END
 from jeton.chat.parsing.calls import arguments_of
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem
@@ -27,16 +28,8 @@ __all__ = ["ParseStream"]
 
 _LONGEST_PIECE: Final = 32
 """Longer text is not learnt."""
-
-
-def _id(value: Any) -> int:
-    try:
-        id = int(operator.index(value))
-    except TypeError:
-        raise ArgumentTypeError(f"ids must hold ints, not {type(value).__name__}") from None
-    if not 0 <= id < 1 << 32:
-        raise ArgumentError(f"ids hold {id}, which is not a token id: ids run from 0 to 2**32 - 1")
-    return id
+_UNKNOWN: Final = re.compile(r"\[unknown id (\d+)\]")
+"""How the decoder shows an id that belongs to no token."""
 
 
 class ParseStream:
@@ -94,6 +87,8 @@ class ParseStream:
         """The ids of a character that the decoder holds back; `None` if that is not known."""
         self._whole: int | None = None
         """An id after which it holds back nothing."""
+        self._unknown: list[Problem] = []
+        """Ids that belong to no token."""
         self._decode_anew()
         if before is not None:
             text = self._push_id(before)
@@ -343,12 +338,12 @@ class ParseStream:
         # An array of no dimensions has `__iter__`, which fails.
         is_one = hasattr(ids, "__index__") and not isinstance(ids, Iterable)
         if is_one or getattr(ids, "shape", None) == ():
-            return (_id(ids),)
+            return (checked_id("ids", ids),)
         if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(
                 f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
             )
-        return [*map(_id, ids)]
+        return [checked_id("ids", id) for id in ids]
 
     def _read_text(self, text: str) -> list[Event]:
         if self._takes_ids:
@@ -378,6 +373,7 @@ class ParseStream:
         text = self._push_id(id)
         symbol = self._symbols.get(id)
         if symbol is None:
+            self._note_unknown(text)
             return text
         if (said := self._without(text, id, symbol)) is None:
             # Some decoders give all text at the end: this one ends here, and another begins.
@@ -386,7 +382,16 @@ class ParseStream:
             self._decode_anew()
             if self._without(self._push_id(id), id, symbol) is None:
                 self._decode_anew()  # what it holds back would come again
+        self._note_unknown(said)
         return said + symbol
+
+    def _note_unknown(self, text: str) -> None:
+        """Notes the ids in a text that belong to no token."""
+        for match in _UNKNOWN.finditer(text) if "[unknown id" in text else ():
+            try:
+                self._tok.token_bytes(int(match[1]))
+            except UnknownTokenError as error:
+                self._unknown.append(Problem(str(error), len(self._log) - 1))
 
     def _without(self, text: str, id: int, symbol: str) -> str | None:
         """A text without the control token at its end; `None` if it is not there.
@@ -418,6 +423,7 @@ class ParseStream:
             if before is not NOWHERE and before.split != self._split:
                 self._decode_behind(before.split)
             text = self._decoding.finish()
+            self._note_unknown(text)
         step = before.get("") or before.of_calls.get("")
         if step is None or text:
             self._catch_up()
@@ -447,17 +453,15 @@ class ParseStream:
         if not self._is_read:
             self._catch_up()
             machine.finish()
-        problems = tuple(
-            Problem(what, self._id_at(at))
-            for what, at in sorted(machine.problems, key=lambda it: it[1])
-        )
+        problems = [Problem(what, self._id_at(at)) for what, at in machine.problems]
+        problems = sorted(problems + self._unknown, key=lambda it: it.at)
         finish: Finish = "complete" if machine.is_complete else "length"
         return Parsed(
             self._turn.message_of(machine),
             tuple(machine.calls),
             machine.unfinished,
             "malformed" if problems else finish,
-            problems,
+            tuple(problems),
             tuple(self._parts()),
             tuple(machine.text_marks),
             self._compiled.format.name,
