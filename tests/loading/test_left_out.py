@@ -137,7 +137,7 @@ def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
     elsewhere = (
         ""
         if name == "x" or make is harmony
-        else "; a folder, a name without an ending, holds everything"
+        else "; a name without an ending saves a folder, which holds everything"
     )
     assert told == [
         f"{name} does not hold {', '.join(left_out)} (pass it again when you load the file"

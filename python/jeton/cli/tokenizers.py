@@ -93,7 +93,7 @@ def tokenizer_options(function: F) -> F:
         pattern: str | None,
         special_tokens: dict[str, int] | None,
         lowercase: bool | None,
-        **others: Any,
+        **others: object,
     ) -> Any:
         source = TokenizerSource(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
         check_target(None, inputs=source.files, force=False)
@@ -135,7 +135,7 @@ def encoding_options(function: F) -> F:
     """The options for special tokens; they arrive as `options`, for the methods that encode."""
 
     @functools.wraps(function)
-    def command(*, special: tuple[str, ...], add_special_tokens: bool, **others: Any) -> Any:
+    def command(*, special: tuple[str, ...], add_special_tokens: bool, **others: object) -> Any:
         options = EncodingFlags(special=special_of(special), add_special_tokens=add_special_tokens)
         return function(options=options, **others)
 

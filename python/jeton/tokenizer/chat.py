@@ -31,7 +31,7 @@ class ChatMethods(BaseTokenizer):
         trusted: Iterable[str | int] = (),
         control: Iterable[str] = (),
         isolate: bool | None = None,
-        **variables: Any,
+        **variables: object,
     ) -> Chat:
         """A conversation through a chat template: text and ids, with who wrote each token.
 
@@ -201,7 +201,7 @@ class ChatMethods(BaseTokenizer):
         template: str | None = None,
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         add_generation_prompt: bool = True,
-        **variables: Any,
+        **variables: object,
     ) -> Fitted:
         """The messages of a conversation that fit into a number of tokens.
 
@@ -274,7 +274,7 @@ class ChatMethods(BaseTokenizer):
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         add_generation_prompt: bool = True,
         tokens_per_part: int | None = None,
-        **variables: Any,
+        **variables: object,
     ) -> MessageCount:
         """How many tokens a conversation has when it is sent to a model, and whether that is exact.
 

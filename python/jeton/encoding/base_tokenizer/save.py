@@ -132,7 +132,9 @@ class SaveMethods(ChangeMethods):
             ids = self._core.special_tokens().values()
             holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
             elsewhere = (
-                "; a folder, a name without an ending, holds everything" if holds_all else ""
+                "; a name without an ending saves a folder, which holds everything"
+                if holds_all
+                else ""
             )
             warn_caller(
                 f"{Path(name).name} does not hold {', '.join(left_out)} (pass it again when you "
