@@ -27,9 +27,8 @@ _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
 """Characters after which text that may still become a shape is taken for none."""
-_MAX_CALLS: Final = 16
 _LONGEST_HEAD: Final = 96
-"""Calls, and characters, up to which `where` has an answer."""
+"""Characters up to which `where` has an answer."""
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 _QUOTES: Final = re.compile("['\"\ud800-\udfff]")
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
@@ -81,7 +80,7 @@ class Machine:
         self.calls = self._calls.done
         self._tools = tools
         self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
-        self._shape_names = self._names if compiled.has_names_in_shapes else ""
+        self._deciding_tools = repr(tools) if tools and compiled.depends_on_tools else ""
         self._held = ""
         self._drop = ""
         self._joined = ("", 0)
@@ -151,7 +150,7 @@ class Machine:
         """Where it is, in a few words that the format or the tools have; `None` if that takes
         more, since what is learnt of a place outlives the answer."""
         takes, call = self.state.spec.takes, self._calls.open
-        if self._broken or self._odd or len(self.calls) >= _MAX_CALLS:
+        if self._broken or self._odd:
             return None
         word = "" if takes == "id" else self._word
         within: Hashable = None
@@ -185,15 +184,17 @@ class Machine:
             self._held,
             word,
             self._drop,
-            self._shape_names,
+            self._deciding_tools,
+            call.name
+            if call and self._deciding_tools and call.name in (self._tools or ())
+            else None,
             flags,
             within,
-            len(self.calls),
         )
 
     def continuation(self) -> Continuation:
         """What a text is that leads from `where` back to there, and is reported as it is."""
-        state, number = self.state, len(self.calls)
+        state = self.state
         if self._held or self._drop or self._fresh:
             return Continuation()
         if self._flows:
@@ -203,10 +204,10 @@ class Machine:
             if waits is None or waits.is_escaped:
                 return Continuation()
             kind: Kind | None = "arguments" if waits.depth >= 0 else None
-            return Continuation(_BREAKS.get(waits.quote, _SYMBOL), kind, number)
+            return Continuation(_BREAKS.get(waits.quote, _SYMBOL), kind)
         in_value = self._calls.in_value if state.spec.takes == "value" else ""
         if in_value == IN_TEXT:
-            return Continuation(state.hot_in_json, "arguments", number)
+            return Continuation(state.hot_in_json, "arguments")
         if in_value in (IGNORED, KEPT) or state.spec.takes == "id" or self.is_over:
             return Continuation(state.hot)
         return Continuation()
@@ -577,7 +578,6 @@ class Machine:
             self._began,
             None if string is None else string in ("true", "string"),
         )
-        self.used_history = True  # the schema decides what its value is
 
     def _unescaped(self, word: str) -> str:
         if not self.state.spec.escaped:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from jeton.chat.parsing.answer_formats import END
 from jeton.chat.parsing.calls import arguments_of
-from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem
+from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem, event
 from jeton.chat.parsing.places import NOWHERE, Place, Places, Step
 from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
@@ -117,8 +117,8 @@ class ParseStream:
         self._machine.events = []
         self._caught_up = 1
         """How many of these the machine has read."""
-        self._call_at = 0
-        """Where in them the last call begins."""
+        self._call_at, self._calls = 0, len(self._machine.calls)
+        """Where in them the last call begins, and how many have ended."""
 
     @property
     def ends(self) -> frozenset[int]:
@@ -193,13 +193,13 @@ class ParseStream:
             said = place.known.get(ids)
             if said is not None:
                 self._log.append(said)
-                return [said]
+                return self._numbered((said,)) if self._calls and not said[2] else [said]
             step = place.get(ids)
             if step is None:
                 return self._read(ids)
             self._log.append(step)
-            self._place = step[2]
-            return [*step[0]]
+            events, _, self._place = step
+            return self._numbered(events) if self._calls and events else [*events]
         if isinstance(ids, str):
             return self._read_text(ids)
         return [said for id in self._listed(ids) for said in self.push(id)]
@@ -208,9 +208,9 @@ class ParseStream:
         """Reads an id to which `push` has no step, and learns it."""
         if not self._joins_bytes:
             return self._read_piece(self._text_of(id))
-        if (step := self._place.of_calls.get(id)) is not None:
-            return self._step(step)
         before = self._known_place()
+        if step := before.of_calls.get(id):
+            return self._step(step)
         if before.split != self._split and before is not NOWHERE:
             self._decode_behind(before.split)  # it has not got the ids of steps
         text = self._text_of(id)
@@ -224,8 +224,7 @@ class ParseStream:
         before = self._known_place()
         said = before.known.get(text)
         if said is not None:
-            self._log.append(said)
-            return [said]
+            return self._step(Step((said,), text, before))
         key = text if 0 < len(text) <= _LONGEST_PIECE else None
         if key and (step := before.get(text) or before.of_calls.get(text)):
             return self._step(step)
@@ -233,28 +232,39 @@ class ParseStream:
             return self._feed(text, before, key)
         return self._continue(text, before, key)
 
-    def _step(self, step: Step) -> list[Event]:
-        """Takes a step. Returns its events, and in them the call that ends."""
+    def _step(self, step: Step, read: list[Event] | None = None) -> list[Event]:
+        """Takes a step. Returns its events, `read` if the machine has just read them."""
         self._log.append(step)
         self._place = step.place
-        events = [*step.events]
+        events = self._numbered(step.events) if read is None else read
         for at, said in enumerate(events):
             if said.kind == "call":
                 self._call_at = len(self._log) - 1
-            elif said.kind == "call_end" and said.done is None:
-                events[at] = said._replace(done=self._call(said.call))
+            elif said.kind == "call_end":
+                self._calls += 1
+                events[at] = said if said.done else said._replace(done=self._ended_call())
         return events
 
-    def _call(self, number: int) -> ParsedCall:
-        """The call with a number, by its events."""
-        name, pieces = "", []
+    def _numbered(self, events: Iterable[Event]) -> list[Event]:
+        """Events of a step, with the numbers that their calls have here."""
+        number = self._calls
+        return [event(it[0], it[1], it[2] if it[2] < 0 else it[2] + number) for it in events]
+
+    def _ended_call(self) -> ParsedCall:
+        """The last call, by its events."""
+        name, pieces = None, list[str]()
         for it in self._log[self._call_at :]:
-            for kind, text, call, _ in it.events if isinstance(it, Step) else (it,):
-                if call == number and kind == "arguments":
-                    pieces.append(text)
-                elif call == number and kind == "call":
-                    name = text
-        return ParsedCall(name, arguments_of("".join(pieces))[0])
+            if it[0] == "arguments":
+                pieces.append(it[1])
+            elif isinstance(it, Step):
+                for kind, text, _, _ in it.events:
+                    if kind == "call":
+                        name, pieces = text, []
+                    elif kind == "arguments":
+                        pieces.append(text)
+                    elif kind == "call_end" and name is not None:
+                        break
+        return ParsedCall(name or "", arguments_of("".join(pieces))[0])
 
     def _continue(self, text: str, before: Place, key: int | str) -> list[Event]:
         """Takes text that only continues, and learns that it does."""
@@ -262,9 +272,7 @@ class ParseStream:
         if said is not None and not self._split and not before.split:
             self._places.count()
             before.known[key] = said
-            self._log.append(said)
-            self._place = before
-            return [said]
+            return self._step(Step((said,), text, before))
         split = self._split or ()
         after = self._places.at(before.where, split, lambda: before.continuation)
         step = Step(() if said is None else (said,), text, after)
@@ -278,11 +286,15 @@ class ParseStream:
         machine.used_history = False
         machine.feed(text)
         self._caught_up += 1
-        step = Step(tuple(machine.events), text, self._place_of_machine())
-        machine.events = []
+        events, machine.events = machine.events, []
+        step = Step(self._unnumbered(events), text, self._place_of_machine())
         if key is not None and not machine.used_history:
             self._places.learn(before, key, step)
-        return self._step(step)
+        return self._step(step, events)
+
+    def _unnumbered(self, events: Iterable[Event]) -> tuple[Event, ...]:
+        """Events of the machine, as a step has them."""
+        return tuple(event(it[0], it[1], max(it[2] - self._calls, -1)) for it in events)
 
     def _catch_up(self) -> None:
         self._machine.catch_up([it[1] for it in self._log[self._caught_up :]])
@@ -426,10 +438,10 @@ class ParseStream:
             machine.used_history = False
             machine.finish()
             self._is_read = True
-            step = Step(tuple(machine.events), "", before)
+            step = Step(self._unnumbered(machine.events), "", before)
             if not text and not machine.used_history:
                 self._places.learn(before, "", step)
-        events = self._step(step)
+        events = self._step(step, machine.events)
         self._take_no_ids()
         self._finished = True
         return events

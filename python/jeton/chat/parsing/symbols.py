@@ -45,7 +45,7 @@ class _Mark:
     followed_by: tuple[str, ...] = ()
     """What has to follow, behind white space; nothing if anything may."""
 
-    @property
+    @functools.cached_property
     def is_text(self) -> bool:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
@@ -160,10 +160,11 @@ class Compiled:
     """What is learnt while answers are read."""
 
     @functools.cached_property
-    def has_names_in_shapes(self) -> bool:
-        """Whether the names of tools decide about a shape."""
-        shapes = (shape for state in self.states.values() for shape in state.spec.shapes)
-        return any("{names}" in shape.steps for shape in shapes)
+    def depends_on_tools(self) -> bool:
+        """Whether the tools decide where a call begins, or what a value is."""
+        specs = [state.spec for state in self.states.values()]
+        steps = [step for spec in specs for shape in spec.shapes for step in shape.steps]
+        return "{names}" in steps or any(spec.takes == "key" for spec in specs)
 
     @functools.cached_property
     def vocabulary(self) -> str:
