@@ -76,7 +76,7 @@ class Place(dict["int | str", "Step"]):
 
     Attributes:
         where: What `Machine.where` returns there.
-        split: The ids of a character that is not whole yet.
+        split: The bytes of a character that is not whole yet.
         continuation: What only continues there.
         known: The events of tokens that do. All places with this continuation share them; a place
             within a character has none.
@@ -89,7 +89,7 @@ class Place(dict["int | str", "Step"]):
     def __init__(
         self,
         where: Where,
-        split: tuple[int, ...],
+        split: bytes,
         continuation: Continuation,
         known: dict[int | str, Event],
     ) -> None:
@@ -124,7 +124,7 @@ class Step(NamedTuple):
     place: Place
 
 
-NOWHERE: Final = Place(Where("", "", "", "", "", None, (False,) * 5, None), (), Continuation(), {})
+NOWHERE: Final = Place(Where("", "", "", "", "", None, (False,) * 5, None), b"", Continuation(), {})
 """The place of a stream of which nothing is known."""
 
 
@@ -136,14 +136,14 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self._places: dict[tuple[Where, tuple[int, ...]], Place] = {}
+        self._places: dict[tuple[Where, bytes], Place] = {}
         self._known: dict[Continuation, dict[int | str, Event]] = {}
         self._steps = 0
 
     def at(
         self,
         where: Where | None,
-        split: tuple[int, ...],
+        split: bytes,
         continuation: Callable[[], Continuation],
     ) -> Place:
         """The place with these attributes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from bisect import bisect_left, bisect_right
+from codecs import utf_8_decode
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
@@ -90,14 +91,11 @@ class ParseStream:
         self._takes_ids = True
         self._finished = self._is_read = False
         """Whether the answer has ended, and the machine has read all of it."""
-        self._split: tuple[int, ...] | None = ()
-        """The ids of a character that the decoder holds back; `None` if that is not known."""
-        self._whole: int | None = None
-        """An id after which it holds back nothing."""
+        self._split = b""
+        """The bytes of a character that is not whole yet."""
         self._decode_anew()
         if before is not None:
-            text = self._push_id(before)
-            self._split = self._split_by(before, text) if self._joins_bytes else ()
+            self._joined_text(before) if self._joins_bytes else self._push_id(before)
         self._places = turn.compiled.places
         self._place = self._place_of_machine()
 
@@ -211,13 +209,10 @@ class ParseStream:
         before = self._known_place()
         if step := before.of_calls.get(id):
             return self._step(step)
-        if before.split != self._split and before is not NOWHERE:
-            self._decode_behind(before.split)  # it has not got the ids of steps
-        text = self._text_of(id)
-        self._split = self._split_by(id, text)
-        if self._split is None or not before.continues(text):
-            return self._feed(text, before, id)
-        return self._continue(text, before, id)
+        if before is not NOWHERE:
+            self._split = before.split
+        text = self._joined_text(id)
+        return (self._continue if before.continues(text) else self._feed)(text, before, id)
 
     def _read_piece(self, text: str) -> list[Event]:
         """Reads text by what is learnt by text."""
@@ -273,8 +268,7 @@ class ParseStream:
             self._places.count()
             before.known[key] = said
             return self._step(Step((said,), text, before))
-        split = self._split or ()
-        after = self._places.at(before.where, split, lambda: before.continuation)
+        after = self._places.at(before.where, self._split, lambda: before.continuation)
         step = Step(() if said is None else (said,), text, after)
         self._places.learn(before, key, step)
         return self._step(step)
@@ -308,42 +302,12 @@ class ParseStream:
         return place
 
     def _place_of_machine(self) -> Place:
-        if self._split is None:
-            return NOWHERE
         machine = self._machine
         return self._places.at(machine.where(), self._split, machine.continuation)
 
     def _decode_anew(self) -> None:
         self._decoding = self._tok.decode_stream(unknown_ids="show")
         self._push_id: Callable[[int], str] = self._decoding.push
-
-    def _decode_behind(self, split: tuple[int, ...]) -> None:
-        """Has the decoder hold back these ids, and nothing else."""
-        if self._whole is None:
-            self._decode_anew()
-        else:
-            self._push_id(self._whole)
-        for id in split:
-            self._push_id(id)
-        self._split = split
-
-    def _split_by(self, id: int, text: str) -> tuple[int, ...] | None:
-        """What the decoder holds back after an id for which it has returned a text."""
-        if id in self._symbols:
-            return ()
-        try:
-            bytes = self._tok.token_bytes(id)
-        except UnknownTokenError:
-            return None
-        said = text.encode()
-        if said == bytes:
-            self._whole = id
-            return ()
-        if self._split is None:
-            return None
-        if not text:
-            return (*self._split, id)
-        return () if said == b"".join(map(self._tok.token_bytes, (*self._split, id))) else None
 
     def _refuse(self, ids: Any) -> str:
         if self._finished:
@@ -381,8 +345,28 @@ class ParseStream:
         self._compiled = self._turn.compiled_for_text
         self._begin(prefix)
         # Any text may be pushed: what is learnt of it ends with the stream.
-        self._places, self._split = Places(), ()
+        self._places, self._split = Places(), b""
         self._place = self._place_of_machine()
+
+    def _joined_text(self, id: int) -> str:
+        """The text that is certain with an id, where a token has the same bytes everywhere."""
+        if not self._takes_ids:
+            self._refuse(id)
+        text = self._symbols.get(_id(id))
+        if text is None:
+            try:
+                bytes = self._split + self._tok.token_bytes(id)
+            except UnknownTokenError:
+                text = self._tok.decode_stream(unknown_ids="show").push(id)
+            else:
+                text, end = utf_8_decode(bytes, "replace", False)
+                if bytes[end : end + 1] == b"\xed" and bytes[end + 1 :] >= b"\xa0":
+                    # No character begins like this, but Python waits for its third byte.
+                    text, end = text + "\ufffd" * (len(bytes) - end), len(bytes)
+                self._split = bytes[end:]
+                return text
+        split, self._split = self._split, b""
+        return split.decode("utf-8", "replace") + text
 
     def _text_of(self, id: int) -> str:
         """The text that is certain with an id: of a control token its symbol, behind the text that
@@ -425,23 +409,22 @@ class ParseStream:
             raise ArgumentError("the stream is finished already")
         machine, before = self._machine, self._known_place()
         self._ids = len(self._log) - 1
-        text = ""
+        split = self._split if before is NOWHERE else before.split
+        text = split.decode("utf-8", "replace")
         if self._takes_ids:
-            if before is not NOWHERE and before.split != self._split:
-                self._decode_behind(before.split)
-            text = self._decoding.finish()
-        step = before.get("") or before.of_calls.get("")
+            text += self._decoding.finish()
+        read, step = None, before.get("") or before.of_calls.get("")
         if step is None or text:
             self._catch_up()
             if text:
                 machine.feed(text)
             machine.used_history = False
             machine.finish()
-            self._is_read = True
-            step = Step(self._unnumbered(machine.events), "", before)
+            self._is_read, read = True, machine.events
+            step = Step(self._unnumbered(read), "", before)
             if not text and not machine.used_history:
                 self._places.learn(before, "", step)
-        events = self._step(step, machine.events)
+        events = self._step(step, read)
         self._take_no_ids()
         self._finished = True
         return events
