@@ -21,7 +21,6 @@ from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
 
-_READERS: Final = ("json", "calls", "keyed", "python", "braces")
 _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
 """Kinds of text within a call."""
 _WORDS: Final = frozenset(("content", "reasoning"))
@@ -78,10 +77,11 @@ class Machine:
         self._compiled = compiled
         self._calls = Calls(tools, compiled.spelled, self._report, self.problem)
         self.calls = self._calls.done
+        self.identify, self.arguments = self._calls.identify, self._calls.arguments
         self._tools = tools
         self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
         self._deciding_tools = repr(tools) if tools and compiled.depends_on_tools else ""
-        self._held = ""
+        self._held = self._recent = ""
         self._drop = ""
         self._joined = ("", 0)
         self._begin("start", 0)
@@ -114,6 +114,7 @@ class Machine:
     def _read_on(self, text: str) -> None:
         start, at = self.total, 0
         self.total += len(text)
+        self._recent = (self._recent + text)[-_LONGEST_HEAD - 1 :]
         if self._reader is not None and self._source.before >= 0 and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
@@ -139,7 +140,7 @@ class Machine:
             self.stretches.append((self._began, self.total, "call", -1))
         if self._calls.open is not None:
             if takes == "json" and self._reader is None and not self._broken:
-                self._end_call(self.total)
+                self.end(self.total)
             else:
                 self._note_call(self.total)
                 self.unfinished = self._calls.stop()
@@ -164,31 +165,25 @@ class Machine:
                 return None
         elif self._source.before >= 0:
             behind = self._source.behind if call and call.pieces else (self._claimed, 0)
-            head, is_first = behind and self._since(behind[0]), self._claimed == self._began
-            if behind is None or head is None or (takes == "keyed" and not is_first):
+            is_first = self._claimed == self._began
+            if behind is None or (takes == "keyed" and not is_first):
                 return None
-            if takes in ("python", "braces") and _QUOTES.search(head):
+            since = self.total - behind[0]
+            word = self._recent[-since:] if since else ""
+            if takes in ("python", "braces") and _QUOTES.search(word):
                 return None
-            word, within = head, (is_first, self._source.is_listed, behind[1])
+            within = is_first, self._source.is_listed, behind[1]
         if not (self._has_known_words(self._held) and self._has_known_words(word)):
             return None
-        flags = (
-            self._fresh,
-            call is None,
-            bool(call and call.pieces),
-            self._calls.has_id,
-            self._reader is None,
-        )
+        has_pieces, has_id = bool(call and call.pieces), self._calls.has_id
         return Where(
             self.state.name,
             self._held,
             word,
             self._drop,
             self._deciding_tools,
-            call.name
-            if call and self._deciding_tools and call.name in (self._tools or ())
-            else None,
-            flags,
+            self._calls.tool if self._deciding_tools else None,
+            (self._fresh, call is None, has_pieces, has_id, self._reader is None),
             within,
         )
 
@@ -211,19 +206,6 @@ class Machine:
         if in_value in (IGNORED, KEPT) or state.spec.takes == "id" or self.is_over:
             return Continuation(state.hot)
         return Continuation()
-
-    def _since(self, place: int) -> str | None:
-        """The text from a place on, unless it is long."""
-        missing = self.total - place
-        if missing > _LONGEST_HEAD:
-            return None
-        pieces = []
-        for piece in reversed(self.texts):
-            if missing <= 0:
-                break
-            pieces.append(piece)
-            missing -= len(piece)
-        return "".join(reversed(pieces))[-missing:]
 
     def _has_known_words(self, text: str) -> bool:
         """Whether a text is short, and the format or the tools spell each of its words, or a part
@@ -328,7 +310,7 @@ class Machine:
         name = self._leave(name, left)
         takes = self._compiled.states[name].spec.takes
         if self._calls.open is not None and (takes not in _OF_CALLS or takes == "name"):
-            self._end_call(left)
+            self.end(left)
         self._begin(name, place)
 
     def _begin(self, name: str, place: int) -> None:
@@ -342,22 +324,10 @@ class Machine:
         self._word = ""
         self._broken = self._odd = False
         self._began = self._claimed = place
-        self._start_reader()
-
-    def _start_reader(self) -> None:
-        takes = self.state.spec.takes
         self._reader = None
-        if takes not in _READERS:
-            return
-        self._source = readers.GrowingText(-1, self._compiled.quote)
-        if takes == "json":
-            self._reader = readers.json_object(self._source, self.arguments)
-        elif takes in ("calls", "keyed"):
-            self._reader = readers.json_calls(self._source, self, keyed=takes == "keyed")
-        elif takes == "python":
-            self._reader = readers.python_calls(self._source, self)
-        else:
-            self._reader = readers.braces(self._source, self)
+        if reader := readers.READERS.get(spec.takes):
+            self._source = readers.GrowingText(-1, self._compiled.quote)
+            self._reader = reader(self._source, self)
 
     def _leave(self, target: str, place: int) -> str:
         """Ends the state. Returns the one that follows."""
@@ -522,16 +492,8 @@ class Machine:
     def begin(self, name: str, start: int) -> None:
         """A call begins."""
         if self._calls.open is not None:
-            self._end_call(start)
+            self.end(start)
         self._calls.begin(name, start)
-
-    def identify(self, id: str) -> None:
-        """The call has an id."""
-        self._calls.identify(id)
-
-    def arguments(self, piece: str) -> None:
-        """A piece of the arguments, as JSON."""
-        self._calls.arguments(piece)
 
     def argument(self, key: str, value: object) -> None:
         """An argument with its value."""
@@ -545,9 +507,6 @@ class Machine:
 
     def end(self, place: int) -> None:
         """The call is over."""
-        self._end_call(place)
-
-    def _end_call(self, place: int) -> None:
         assert self._calls.open is not None
         is_text = self._broken and self.state.spec.takes in ("python", "braces")
         written = self._slice(self._calls.open.start, place) if is_text else None
@@ -564,7 +523,7 @@ class Machine:
         pattern = self.state.pattern
         match = pattern.fullmatch(word) if pattern else None
         if self._calls.open is not None:
-            self._end_call(self._began)
+            self.end(self._began)
         if match and match["id"]:
             self._calls.identify(match["id"].strip())
         self._calls.begin(self._unescaped(match["name"] if match else word.strip()), self._began)

@@ -6,9 +6,9 @@ import functools
 import operator
 from bisect import bisect_left, bisect_right
 from codecs import utf_8_decode
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, SupportsIndex
+from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 from jeton.chat.parsing.answer_formats import END
 from jeton.chat.parsing.calls import arguments_of
@@ -95,7 +95,7 @@ class ParseStream:
         """The bytes of a character that is not whole yet."""
         self._decode_anew()
         if before is not None:
-            self._joined_text(before) if self._joins_bytes else self._push_id(before)
+            (self._joined_text if self._joins_bytes else self._decoding.push)(before)
         self._places = turn.compiled.places
         self._place = self._place_of_machine()
 
@@ -191,7 +191,11 @@ class ParseStream:
             said = place.known.get(ids)
             if said is not None:
                 self._log.append(said)
-                return self._numbered((said,)) if self._calls and not said[2] else [said]
+                return (
+                    [event(said[0], said[1], self._calls)]
+                    if self._calls and not said[2]
+                    else [said]
+                )
             step = place.get(ids)
             if step is None:
                 return self._read(ids)
@@ -204,6 +208,8 @@ class ParseStream:
 
     def _read(self, id: int) -> list[Event]:
         """Reads an id to which `push` has no step, and learns it."""
+        if not self._takes_ids:
+            self._refuse()
         if not self._joins_bytes:
             return self._read_piece(self._text_of(id))
         before = self._known_place()
@@ -217,15 +223,13 @@ class ParseStream:
     def _read_piece(self, text: str) -> list[Event]:
         """Reads text by what is learnt by text."""
         before = self._known_place()
-        said = before.known.get(text)
-        if said is not None:
+        if not 0 < len(text) <= _LONGEST_PIECE:
+            return self._feed(text, before, None)
+        if said := before.known.get(text):
             return self._step(Step((said,), text, before))
-        key = text if 0 < len(text) <= _LONGEST_PIECE else None
-        if key and (step := before.get(text) or before.of_calls.get(text)):
+        if step := before.get(text) or before.of_calls.get(text):
             return self._step(step)
-        if key is None or not before.continues(text):
-            return self._feed(text, before, key)
-        return self._continue(text, before, key)
+        return (self._continue if before.continues(text) else self._feed)(text, before, text)
 
     def _step(self, step: Step, read: list[Event] | None = None) -> list[Event]:
         """Takes a step. Returns its events, `read` if the machine has just read them."""
@@ -307,9 +311,8 @@ class ParseStream:
 
     def _decode_anew(self) -> None:
         self._decoding = self._tok.decode_stream(unknown_ids="show")
-        self._push_id: Callable[[int], str] = self._decoding.push
 
-    def _refuse(self, ids: Any) -> str:
+    def _refuse(self) -> NoReturn:
         if self._finished:
             raise ArgumentError("the stream is finished: parse_stream() makes another one")
         raise ArgumentError("the stream has taken text: it takes no ids")
@@ -333,11 +336,11 @@ class ParseStream:
             self._take_no_ids()
             self._read_text_only()
         elif self._finished:
-            self._refuse(text)
+            self._refuse()
         return self._read_piece(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
     def _take_no_ids(self) -> None:
-        self._takes_ids, self._push_id, self._place = False, self._refuse, NOWHERE
+        self._takes_ids, self._place = False, NOWHERE
 
     def _read_text_only(self) -> None:
         """Begins again for text without ids, in which all marks are found by their spelling."""
@@ -350,8 +353,6 @@ class ParseStream:
 
     def _joined_text(self, id: int) -> str:
         """The text that is certain with an id, where a token has the same bytes everywhere."""
-        if not self._takes_ids:
-            self._refuse(id)
         text = self._symbols.get(_id(id))
         if text is None:
             try:
@@ -371,7 +372,7 @@ class ParseStream:
     def _text_of(self, id: int) -> str:
         """The text that is certain with an id: of a control token its symbol, behind the text that
         was held back."""
-        text = self._push_id(id)
+        text = self._decoding.push(id)
         symbol = self._symbols.get(id)
         if symbol is None:
             return text
@@ -380,7 +381,7 @@ class ParseStream:
             said = self._without(text + self._decoding.finish(), id, symbol)
             assert said is not None
             self._decode_anew()
-            if self._without(self._push_id(id), id, symbol) is None:
+            if self._without(self._decoding.push(id), id, symbol) is None:
                 self._decode_anew()  # what it holds back would come again
         return said + symbol
 

@@ -28,8 +28,6 @@ _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
 _OPEN: Final = ("{", "[")
 _LONG: Final = 100
-_KEEPING: Final = frozenset(("json", "calls", "keyed", "python", "braces"))
-"""Kinds of text that begin with the bracket of the mark in front of them."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,8 @@ def compiled(
     def with_symbols(text: str) -> str:
         return pattern.sub(lambda match: symbol_of[match[0]], text)
 
-    keeping = {name for name, state in format.states.items() if state.takes in _KEEPING}
+    # The bracket at the end of a mark in front of these belongs to them.
+    keeping = {name for name, state in format.states.items() if state.takes in readers.READERS}
     states = {
         name: _state(name, state, with_symbols, ends, written, bool(tokens), keeping)
         for name, state in {**format.states, END: State("space")}.items()
