@@ -372,6 +372,54 @@ def test_a_control_token_is_no_text_however_it_is_decoded(decoder: str, end: str
         assert tok.parse(ids, template=template) == stream.parsed
 
 
+@pytest.mark.parametrize("kind", [*KINDS, "suffixes"])
+def test_ids_of_no_token_are_shown_and_are_problems(kind: str) -> None:
+    tok = KINDS.get(kind, byte_level)("")
+    if kind == "suffixes":
+        tok = tok.replace(decoder=jeton.components.decoders.BPEDecoder(suffix="</w>"))
+    end = tok.special_tokens["<|im_end|>"]
+    a, unknown = tok.encode("a")[-1], tok.max_id + 7
+    for ids, places in (
+        ([a, unknown, a], [1]),
+        ([unknown, end], [0]),
+        ([end, a, unknown], [2]),
+        ([unknown, 2**32 - 1], [0, 1]),
+    ):
+        parsed = tok.parse(ids, template="chatml")
+        assert "".join(it.text for it in parsed.parts) == tok.decode(ids, unknown_ids="show")
+        problems = [it for it in parsed.problems if "stands for no token" in it.what]
+        assert parsed.finish == "malformed" and len(problems) == len(places)
+        if kind != "suffixes":  # what holds text back says it later
+            assert [it.at for it in problems] == places
+        prompt = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+        longer = prompt.extend(ids, messages=HELLO)
+        assert longer.ids[len(prompt.ids) :][: len(ids)] == ids
+    text = f"[unknown id {unknown}]"
+    assert not tok.parse(text, template="chatml").problems
+    assert not tok.parse(tok.encode(text), template="chatml").problems
+
+
+@pytest.mark.parametrize(
+    ("id", "error"),
+    [
+        (-1, ArgumentError),
+        (2**32, ArgumentError),
+        (True, ArgumentTypeError),
+        (1.0, ArgumentTypeError),
+    ],
+)
+def test_what_is_no_id_is_refused(id: Any, error: type[Exception]) -> None:
+    prompt = TOK.chat(HELLO, template="chatml", add_generation_prompt=True)
+    for call in (
+        lambda: TOK.parse([id], template="chatml"),
+        lambda: TOK.parse([], prompt=[id], template="chatml"),
+        lambda: TOK.parse_stream(template="chatml").push(id),
+        lambda: prompt.extend([id]),
+    ):
+        with pytest.raises(error, match=r"ids|int"):
+            call()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
     """Also if a token holds part of a character, or has no text."""

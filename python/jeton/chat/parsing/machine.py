@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable
 from typing import Final
 
@@ -31,7 +32,10 @@ _LONGEST_HEAD: Final = 96
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 _QUOTES: Final = re.compile("['\"\ud800-\udfff]")
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
-_STRETCHES: Final = re.compile("[^\ud800-\udfff]+|[\ud800-\udfff]")
+_LONGEST_PIECE: Final = 4096
+"""Characters that are read at once: each step looks ahead as far as these go."""
+_PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\udfff]")
+"""Control tokens by themselves, and what is between."""
 _BREAKS: Final = {
     "": re.compile(r"[^ \t\r\n\w+\-.,:]"),
     '"': re.compile(r'["\\\x00-\x1f\ud800-\udfff]'),
@@ -81,9 +85,9 @@ class Machine:
         self._tools = tools
         self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
         self._deciding_tools = repr(tools) if tools and compiled.depends_on_tools else ""
-        self._held = self._recent = ""
+        self._held = ""
         self._drop = ""
-        self._joined = ("", 0)
+        self._ends: list[int] = []
         self._begin("start", 0)
 
     # Input
@@ -100,21 +104,23 @@ class Machine:
     def feed(self, text: str) -> None:
         """Takes more text."""
         self.texts.append(text)
-        if text:
+        if len(text) > _LONGEST_PIECE:
+            for piece in _PIECES.findall(text):
+                self._read_on(piece)
+        elif text:
             self._read_on(text)
 
     def catch_up(self, texts: list[str]) -> None:
         """Takes texts of which the owner knows the events."""
         self.texts += texts
         # A control token comes by itself: text in front of it may have gone to a reader.
-        for stretch in _STRETCHES.findall("".join(texts)):
-            self._read_on(stretch)
+        for piece in _PIECES.findall("".join(texts)):
+            self._read_on(piece)
         self.events = []
 
     def _read_on(self, text: str) -> None:
         start, at = self.total, 0
         self.total += len(text)
-        self._recent = (self._recent + text)[-_LONGEST_HEAD - 1 :]
         if self._reader is not None and self._source.before >= 0 and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
@@ -136,7 +142,8 @@ class Machine:
         self._close_words(self.total)
         takes = self.state.spec.takes
         self.is_complete = self.state.spec.done or self.is_over
-        if (takes == "head" and self._word.strip()) or (takes == "name" and self._word):
+        word = "".join(self._word)
+        if (takes == "head" and word.strip()) or (takes == "name" and word):
             self.stretches.append((self._began, self.total, "call", -1))
         if self._calls.open is not None:
             if takes == "json" and self._reader is None and not self._broken:
@@ -153,7 +160,8 @@ class Machine:
         takes, call = self.state.spec.takes, self._calls.open
         if self._broken or self._odd:
             return None
-        word = "" if takes == "id" else self._word
+        # More pieces than that are too long anyway.
+        word = "" if takes == "id" else "".join(self._word[: _LONGEST_HEAD + 1])
         within: Hashable = None
         if self._reader is None:
             within = self._calls.in_value
@@ -166,10 +174,11 @@ class Machine:
         elif self._source.before >= 0:
             behind = self._source.behind if call and call.pieces else (self._claimed, 0)
             is_first = self._claimed == self._began
-            if behind is None or (takes == "keyed" and not is_first):
+            if behind is None or self.total - behind[0] > _LONGEST_HEAD:
                 return None
-            since = self.total - behind[0]
-            word = self._recent[-since:] if since else ""
+            if takes == "keyed" and not is_first:
+                return None
+            word = self._slice(behind[0], self.total)
             if takes in ("python", "braces") and _QUOTES.search(word):
                 return None
             within = is_first, self._source.is_listed, behind[1]
@@ -321,7 +330,7 @@ class Machine:
         self._from: int | None = None
         if self._flows:
             self._words = self.content if spec.takes == "content" else self.reasoning
-        self._word = ""
+        self._word: list[str] = []
         self._broken = self._odd = False
         self._began = self._claimed = place
         self._reader = None
@@ -331,7 +340,7 @@ class Machine:
 
     def _leave(self, target: str, place: int) -> str:
         """Ends the state. Returns the one that follows."""
-        takes, word = self.state.spec.takes, self._compiled.spelled(self._word)
+        takes, word = self.state.spec.takes, self._compiled.spelled("".join(self._word))
         self._close_words(place)
         if self._reader is not None and self._source.before >= 0:
             self._cut(place)
@@ -372,9 +381,13 @@ class Machine:
             self._unexpected(seen, self._claimed)
 
     def _slice(self, start: int, end: int) -> str:
-        text, count = self._joined
-        self._joined = text + "".join(self.texts[count:]), len(self.texts)
-        return self._joined[0][start:end]
+        ends, texts = self._ends, self.texts
+        for text in texts[len(ends) :]:
+            ends.append((ends[-1] if ends else 0) + len(text))
+        first = bisect_right(ends, start)
+        before = ends[first - 1] if first else 0
+        text = "".join(texts[first : bisect_left(ends, end) + 1])
+        return text[start - before : end - before]
 
     # Text
 
@@ -395,7 +408,7 @@ class Machine:
         elif takes == "value":
             self._calls.more_value(text)
         elif takes in ("name", "id", "key", "head"):
-            self._word += text
+            self._word.append(text)
         elif self.state.name == END:
             self._stretch("rest", place, place + len(text))
         elif self._odd or text.strip():
@@ -471,7 +484,8 @@ class Machine:
     def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
         """Runs the reader up to the next control token that ends its state."""
         state, limit = self.state, len(buffer)
-        match = None if buffer.isascii() else state.mark(buffer, at)
+        has_symbols = self._compiled.symbols and not buffer.isascii()
+        match = state.mark(buffer, at) if has_symbols else None
         while match is not None:
             if not state.marks[(match.lastindex or 1) - 1].is_text:
                 limit = match.start()

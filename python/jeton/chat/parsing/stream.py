@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import operator
+import re
 from bisect import bisect_left, bisect_right
 from codecs import utf_8_decode
 from collections.abc import Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
+from jeton.arguments import checked_id
 from jeton.chat.parsing.answer_formats import END
 from jeton.chat.parsing.calls import arguments_of
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem, event
@@ -28,16 +29,8 @@ __all__ = ["ParseStream"]
 
 _LONGEST_PIECE: Final = 32
 """Longer text is not learnt."""
-
-
-def _id(value: Any) -> int:
-    try:
-        id = int(operator.index(value))
-    except TypeError:
-        raise ArgumentTypeError(f"ids must hold ints, not {type(value).__name__}") from None
-    if not 0 <= id < 1 << 32:
-        raise ArgumentError(f"ids hold {id}, which is no token id: ids run from 0 to 2**32 - 1")
-    return id
+_UNKNOWN: Final = re.compile(r"\[unknown id (\d+)\]")
+"""How the decoder shows an id that belongs to no token."""
 
 
 class ParseStream:
@@ -322,12 +315,12 @@ class ParseStream:
         # An array of no dimensions has `__iter__`, which fails.
         is_one = hasattr(ids, "__index__") and not isinstance(ids, Iterable)
         if is_one or getattr(ids, "shape", None) == ():
-            return (_id(ids),)
+            return (checked_id("ids", ids),)
         if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(
                 f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
             )
-        return [*map(_id, ids)]
+        return [checked_id("ids", id) for id in ids]
 
     def _read_text(self, text: str) -> list[Event]:
         if self._takes_ids:
@@ -353,7 +346,7 @@ class ParseStream:
 
     def _joined_text(self, id: int) -> str:
         """The text that is certain with an id, where a token has the same bytes everywhere."""
-        text = self._symbols.get(_id(id))
+        text = self._symbols.get(checked_id("ids", id))
         if text is None:
             try:
                 bytes = self._split + self._tok.token_bytes(id)
@@ -422,7 +415,7 @@ class ParseStream:
             machine.used_history = False
             machine.finish()
             self._is_read, read = True, machine.events
-            step = Step(self._unnumbered(read), "", before)
+            step = Step(self._unnumbered(read), text, before)
             if not text and not machine.used_history:
                 self._places.learn(before, "", step)
         events = self._step(step, read)
@@ -443,21 +436,29 @@ class ParseStream:
         if not self._is_read:
             self._catch_up()
             machine.finish()
-        problems = tuple(
-            Problem(what, self._id_at(at))
-            for what, at in sorted(machine.problems, key=lambda it: it[1])
-        )
+        problems = [Problem(what, self._id_at(at)) for what, at in machine.problems]
+        problems = sorted([*problems, *self._unknown_ids()], key=lambda it: it.at)
         finish: Finish = "complete" if machine.is_complete else "length"
         return Parsed(
             self._turn.message_of(machine),
             tuple(machine.calls),
             machine.unfinished,
             "malformed" if problems else finish,
-            problems,
+            tuple(problems),
             tuple(self._parts()),
             tuple(machine.text_marks),
             self._compiled.format.name,
         )
+
+    def _unknown_ids(self) -> Iterable[Problem]:
+        """The ids that belong to no token."""
+        steps = [] if self._compiled is self._turn.compiled_for_text else self._log[1:]
+        for at, it in enumerate(steps):
+            for match in _UNKNOWN.finditer(it[1]) if "[unknown id" in it[1] else ():
+                try:
+                    self._tok.token_bytes(int(match[1]))
+                except UnknownTokenError as error:
+                    yield Problem(str(error), at)
 
     def _parts(self) -> Iterable[Part]:
         text = "".join(self._machine.texts)
