@@ -183,7 +183,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "trusted, no such field": ({"trusted": ("user.contnt",)}, ArgumentError, "mean 'content'"),
     "trusted, none there": ({"trusted": ("messages[0].x",)}, ArgumentError, "names nothing"),
-    "trusted, no message": ({"trusted": (9,)}, ArgumentError, r"no messages\[9\], for there are 1"),
+    "trusted, no message": ({"trusted": (9,)}, ArgumentError, r"no messages\[9\]: there are 1"),
     "trusted, no field": ({"trusted": ["a b"]}, ArgumentError, "names no field"),
 }
 

@@ -32,7 +32,7 @@ def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> 
 
 
 def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
-    """The arguments that are no JSON object: the index of the message, and what they are."""
+    """The arguments that are not a JSON object: the index of the message, and the arguments."""
     for at, message in enumerate(sent):
         calls = message.fields.get("tool_calls")
         for number, call in enumerate(calls if isinstance(calls, (list, tuple)) else ()):
@@ -42,7 +42,7 @@ def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
             if "arguments" in fields:
                 arguments = _parsed(_filled(fields["arguments"]))
                 if fields_of(arguments) is None:
-                    yield at, f"{place}.arguments are no JSON object: {arguments!r:.60}"
+                    yield at, f"{place}.arguments are not a JSON object: {arguments!r:.60}"
 
 
 def _with_arguments(message: Sent, change: Callable[[Any], Any]) -> Sent:

@@ -80,7 +80,7 @@ class _Generator(CodeGenerator):
         super().visit_Template(node, frame)
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
-        # What is computed here would stand in the program, however long it is.
+        # A result that is computed here would be in the program, however long it is.
         if not isinstance(node, (nodes.Const, nodes.TemplateData)):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)
@@ -263,7 +263,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
             extensions=[_Generation, loopcontrols],
-            optimized=False,  # what is computed before the template runs has no limits
+            optimized=False,  # computing before the template runs has no limits
         )
         self.filters = filters_of(dict(self.filters))
         self.tests = tests_of(self.tests)

@@ -1,6 +1,6 @@
 """Values whose origins a function cannot carry: all that comes out of it counts as data.
 
-What is printed keeps its origins in `printing.py`, what is marked safe for HTML in `safe_text.py`.
+Printed values keep their origins in `printing.py`, text that is safe for HTML in `safe_text.py`.
 """
 
 from __future__ import annotations

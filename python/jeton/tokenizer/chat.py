@@ -69,7 +69,7 @@ class ChatMethods(BaseTokenizer):
             ChatWarning: The template leaves out something that the model should see, such as tools,
                 or a message with a role that it does not know; `unprinted` of the chat lists
                 everything. Or the name of a role or of a variable seems misspelled, or arguments of
-                a call are no JSON object.
+                a call are not a JSON object.
 
         Raises:
             ArgumentTypeError: Messages, tools or documents that are not dicts.
