@@ -335,6 +335,11 @@ def test_pieces_of_characters_are_put_together() -> None:
     stream.finish()
     assert stream.parsed.parts[0].span == (0, len(ids))
     end = tok.special_tokens["<|im_end|>"]
+    parts = tok.parse([*tok.encode("🙂"), end, *tok.encode("🙂a")], template="chatml").parts
+    assert [(it.text, it.span) for it in parts] == [
+        ("🙂", (0, 4)), ("<|im_end|>", (4, 5)), ("🙂a", (5, 10)),
+    ]  # fmt: skip
+    end = tok.special_tokens["<|im_end|>"]
     assert tok.parse([*ids[:-1], end], template="chatml").content == "né\ufffd"
 
 
