@@ -271,7 +271,10 @@ def test_nothing_that_a_model_wrote_outlives_its_answer() -> None:
                 assert not re.search(r"Zy|47|Qw", repr(place.where)), place.where
                 steps = [*place.values(), *place.of_calls.values()]
                 for text in [it.text for it in [*steps, *place.known.values()]]:
-                    assert len(text) < 10 or text in MARKS
+                    assert len(text) < 10 or re.sub(r"\ufffd|\[unknown id \d+\]", "", text) in [
+                        "",
+                        *MARKS,
+                    ]
                 for said in [said for it in steps for said in it.events]:
                     assert not re.search(r"Zyzzyva|4711", said.text) and said.done is None
     assert seen > 100

@@ -155,6 +155,11 @@ class Calls:
         return ParsedCall(call.name, "".join(call.pieces), call.id)
 
     @property
+    def tool(self) -> str | None:
+        """The tool of the open call; `None` if there is no such tool."""
+        return self.open.name if self.open and self.open.name in (self._tools or ()) else None
+
+    @property
     def has_id(self) -> bool:
         """Whether the open call has an id, or the next one."""
         return (self._id if self.open is None else self.open.id) is not None

@@ -42,21 +42,21 @@ class Where(NamedTuple):
         held: The end of the text, if that may become a mark.
         word: The text that is not reported yet, as that in front of the arguments of a call.
         drop: White space that is dropped in front of the next text.
-        names: The names of tools, if they decide where calls begin.
+        tools: The tools with the types of their parameters, if they decide anything.
+        tool: The tool of the open call, if that decides what a value is.
         flags: Whether the state has just begun, there is a call, it has arguments, there is an id
             for a call, and there is a reader.
         within: What the reader waits for, or what becomes of the text of a value.
-        call: The number of calls before.
     """
 
     state: str
     held: str
     word: str
     drop: str
-    names: str
+    tools: str
+    tool: str | None
     flags: tuple[bool, bool, bool, bool, bool]
     within: Waits | Hashable
-    call: int
 
 
 class Continuation(NamedTuple):
@@ -65,12 +65,10 @@ class Continuation(NamedTuple):
     Attributes:
         breaks: The characters with which a text may do more; `None` if any may.
         kind: What such a text is reported as, just as it is; `None` if it is not.
-        call: The number of its call.
     """
 
     breaks: re.Pattern[str] | None = None
     kind: Kind | None = None
-    call: int = -1
 
 
 class Place(dict["int | str", "Step"]):
@@ -78,7 +76,7 @@ class Place(dict["int | str", "Step"]):
 
     Attributes:
         where: What `Machine.where` returns there.
-        split: The ids of a character that is not whole yet.
+        split: The bytes of a character that is not whole yet.
         continuation: What only continues there.
         known: The events of tokens that do. All places with this continuation share them; a place
             within a character has none.
@@ -91,7 +89,7 @@ class Place(dict["int | str", "Step"]):
     def __init__(
         self,
         where: Where,
-        split: tuple[int, ...],
+        split: bytes,
         continuation: Continuation,
         known: dict[int | str, Event],
     ) -> None:
@@ -107,15 +105,16 @@ class Place(dict["int | str", "Step"]):
 
     def event(self, text: str) -> Event | None:
         """The event of a text that continues, if it has one."""
-        _, kind, call = self.continuation
-        return event(kind, text, call) if kind and text else None
+        kind = self.continuation.kind
+        return event(kind, text, 0 if kind == "arguments" else -1) if kind and text else None
 
 
 class Step(NamedTuple):
     """What a token leads to.
 
     Attributes:
-        events: Its events; `"call_end"` is without the call.
+        events: Its events. Calls have the numbers that they have behind no others, and `"call_end"`
+            is without the call.
         text: Its text.
         place: The next place.
     """
@@ -125,7 +124,7 @@ class Step(NamedTuple):
     place: Place
 
 
-NOWHERE: Final = Place(Where("", "", "", "", "", (False,) * 5, None, -1), (), Continuation(), {})
+NOWHERE: Final = Place(Where("", "", "", "", "", None, (False,) * 5, None), b"", Continuation(), {})
 """The place of a stream of which nothing is known."""
 
 
@@ -137,14 +136,14 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self._places: dict[tuple[Where, tuple[int, ...]], Place] = {}
+        self._places: dict[tuple[Where, bytes], Place] = {}
         self._known: dict[Continuation, dict[int | str, Event]] = {}
         self._steps = 0
 
     def at(
         self,
         where: Where | None,
-        split: tuple[int, ...],
+        split: bytes,
         continuation: Callable[[], Continuation],
     ) -> Place:
         """The place with these attributes."""
@@ -162,14 +161,10 @@ class Places:
 
     def learn(self, place: Place, key: int | str, step: Step) -> None:
         """Adds a step from a place, if both its ends are known."""
-        if place is NOWHERE or step.place is NOWHERE:
-            return
-        self.count()
-        if any(it.kind in ("call", "call_end") for it in step.events):
-            events = tuple(it._replace(done=None) for it in step.events)
-            place.of_calls[key] = step._replace(events=events)
-        else:
-            place[key] = step
+        if place is not NOWHERE and step.place is not NOWHERE:
+            self.count()
+            is_of_calls = any(it.kind in ("call", "call_end") for it in step.events)
+            (place.of_calls if is_of_calls else place)[key] = step
 
     def count(self) -> None:
         """Counts something that is learnt."""
