@@ -574,6 +574,24 @@ def test_reasoning_that_the_prompt_opens_is_found() -> None:
     assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
 
 
+def test_white_space_in_front_of_reasoning_is_no_content() -> None:
+    template = (
+        "{% for m in messages %}<|bot|>{{ m.role }}{% if m.reasoning_content %}{{ space }}<think>\n"
+        "{{ m.reasoning_content }}\n</think>\n\n{% endif %}{{ m.content }}<|im_end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|bot|>assistant{% if opens %}\n<think>\n{% endif %}{% endif %}"
+    )
+    tok = byte_level(template)
+    for space, opens in (("\n", False), ("\n", True), ("", True)):
+        prompt = tok.chat(
+            HELLO, template=template, add_generation_prompt=True, space=space, opens=opens
+        )
+        written = "" if opens else f"{space}<think>\n"
+        ids = tok.encode(f"{written}Hm.\n</think>\n\nSo.<|im_end|>", special="allow")
+        for answer, before in ((ids, prompt), (tok.decode(ids), prompt)):
+            message = tok.parse(answer, prompt=before).message
+            assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
+
+
 def test_words_in_parts_come_back_in_parts() -> None:
     template = (
         "{% for m in messages %}<|im_start|>{{ m.role }}\n{% for it in m.content %}{{ it.text }}"
