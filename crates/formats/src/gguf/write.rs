@@ -486,7 +486,7 @@ impl Keys {
                 let stage = stage("post-processor", Some(other));
                 cannot_hold(
                     GGUF,
-                    format!("{stage} that adds more than one token in front and one behind"),
+                    format!("{stage} that adds more than one token in front and one at the end"),
                 )
             })?,
         };

@@ -685,8 +685,8 @@ mod tests {
     #[test]
     fn broken_blobs_are_refused() {
         refused(b"", "ends before the size");
-        refused(&[0; 4], "no positive multiple of 4");
-        refused(&[3, 0, 0, 0, 1, 2, 3], "no positive multiple of 4");
+        refused(&[0; 4], "not a positive multiple of 4");
+        refused(&[3, 0, 0, 0, 1, 2, 3], "not a positive multiple of 4");
         refused(&[0xFC, 0xFF, 0xFF, 0xFF, 1], "only 1 are there");
         refused(&BLOB[..500], "only 496 are there");
         refused(&blob(&[0], b"\xFF\0"), "not UTF-8");
