@@ -69,12 +69,12 @@ def _call(call: object, change: Callable[[Any], Any]) -> Any:
     return call if new is old else {**fields, name: new}
 
 
-def _filled(arguments: Any) -> Any:
+def _filled(arguments: object) -> Any:
     is_empty = arguments is None or (isinstance(arguments, str) and not arguments.strip())
     return "{}" if is_empty else arguments
 
 
-def _parsed(arguments: Any) -> Any:
+def _parsed(arguments: object) -> Any:
     """The dict that a JSON string holds; anything else as it is."""
     if not isinstance(arguments, str) or not arguments.lstrip().startswith("{"):
         return arguments

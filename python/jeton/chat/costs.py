@@ -52,19 +52,19 @@ def _each(value: object) -> int:
     return ITEM * len(value) if isinstance(value, Sized) else 0
 
 
-def _nothing(*values: Any, **named: Any) -> int:
+def _nothing(*values: object, **named: object) -> int:
     return 0
 
 
-def _text(value: object, *values: Any, **named: Any) -> int:
+def _text(value: object, *values: object, **named: object) -> int:
     return PIECE + _ESCAPED * printed_length(value)
 
 
-def _all(*values: Any, **named: Any) -> int:
+def _all(*values: object, **named: object) -> int:
     return 4 * sum(map(weight, (*values, *named.values())))
 
 
-def _items(value: object, *values: Any, **named: Any) -> int:
+def _items(value: object, *values: object, **named: object) -> int:
     return PIECE // ITEM * _each(value)
 
 

@@ -68,7 +68,7 @@ class Refusal(TemplateError):
 class _Generator(CodeGenerator):
     """Writes Python in which text is joined, printed and compared by the sandbox."""
 
-    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
+    def visit(self, node: nodes.Node, *args: object, **kwargs: object) -> Any:
         spend()
         return super().visit(node, *args, **kwargs)
 
@@ -234,7 +234,7 @@ class _Method:
     def __init__(self, apply: Callable[..., str]) -> None:
         self._apply = apply
 
-    def __call__(self, *args: Any, **kwargs: Any) -> str:
+    def __call__(self, *args: object, **kwargs: object) -> str:
         return self._apply(*args, **kwargs)
 
 
@@ -355,7 +355,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return _Method(lambda mapping: whole(braces(self, owner, (), mapping)))
         return _Method(lambda *args, **kwargs: whole(braces(self, owner, args, kwargs)))
 
-    def _format_safe(self, name: str, owner: Markup, *args: Any, **kwargs: Any) -> Any:
+    def _format_safe(self, name: str, owner: Markup, *args: object, **kwargs: object) -> Any:
         def formatted(pattern: Markup, *args: Any, **kwargs: Any) -> Markup:
             if name == "format_map":
                 (kwargs,), args = args, ()

@@ -38,7 +38,7 @@ def _tainted(value: object, origin: Origin) -> Any:
     return value
 
 
-def conservatively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def conservatively(function: Callable[..., Any], *args: object, **kwargs: object) -> Any:
     """Calls a function that knows no origins; text that comes out is data if any went in."""
     args = tuple(list(counted_items(it)) if isinstance(it, Iterator) else it for it in args)
     origin = data_in((args, kwargs))

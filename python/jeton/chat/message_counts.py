@@ -426,7 +426,7 @@ def _add_message(total: _Sum, number: int, message: object, per_name: int) -> No
                 _add_value(total, f"{place}.{name:.40}", value)
 
 
-def _add_value(total: _Sum, place: str, value: Any) -> None:
+def _add_value(total: _Sum, place: str, value: object) -> None:
     """What a message holds, as JSON, if it is of the types that `Tokenizer.chat` takes."""
 
     def plain(inner: Any) -> Any:

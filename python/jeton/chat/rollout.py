@@ -250,7 +250,7 @@ class Rollout:
         return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A copy of a message, or of its contents, in new dicts and lists."""
     fields = value.fields if isinstance(value, Sent) else fields_of(value)
     if fields is not None:

@@ -71,7 +71,7 @@ def _escaped(text: str) -> str:
     return whole(parts)
 
 
-def followed(method: str, text: str, *args: Any, **kwargs: Any) -> Any:
+def followed(method: str, text: str, *args: object, **kwargs: object) -> Any:
     """What one of the methods of `FOLLOWED` gives of a text that is marked."""
     result = getattr(unmarked(text), method)(*args, **kwargs)
     if isinstance(result, str):

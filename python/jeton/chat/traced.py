@@ -284,7 +284,7 @@ class Traced(str):
             raise TypeError("bytes do not know who wrote them")
         return raw(self).encode(encoding, errors)
 
-    def format(self, *args: Any, **kwargs: Any) -> str:
+    def format(self, *args: object, **kwargs: object) -> str:
         return whole(braces(None, self, args, kwargs))
 
     def format_map(self, mapping: object) -> str:

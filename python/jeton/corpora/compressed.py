@@ -46,7 +46,7 @@ def decompressed(
 class _Stream(io.RawIOBase):
     """A stream of pyarrow as a stream of Python."""
 
-    def __init__(self, stream: object) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def readable(self) -> bool:
