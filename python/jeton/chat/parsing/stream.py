@@ -264,7 +264,9 @@ class ParseStream:
         if said is not None and not self._split and not before.split:
             self._places.count()
             before.known[key] = said
-            return self._step(Step((said,), text, before))
+            self._log.append(said)
+            self._place = before
+            return self._numbered((said,))
         after = self._places.at(before.where, self._split, lambda: before.continuation)
         step = Step(() if said is None else (said,), text, after)
         self._places.learn(before, key, step)
@@ -346,7 +348,7 @@ class ParseStream:
 
     def _joined_text(self, id: int) -> str:
         """The text that is certain with an id, where a token has the same bytes everywhere."""
-        text = self._symbols.get(checked_id("ids", id))
+        text = self._symbols.get(id)
         if text is None:
             try:
                 bytes = self._split + self._tok.token_bytes(id)
