@@ -489,8 +489,13 @@ class ParseStream:
         return [*ends[:-1], self._machine.total] if ends else ends
 
     def _id_at(self, place: int) -> int:
-        """The id that holds a character."""
-        return min(bisect_right(self._ends, place), len(self._ends))
+        """The id that holds a character, or the first of several."""
+        ends = self._ends
+        at = bisect_right(ends, place)
+        # The ids of a character have no text before its last: that comes with a whole character.
+        while at and ends[at - 1] == (ends[at - 2] if at > 1 else self._start):
+            at -= 1
+        return at
 
     def _id_behind(self, place: int) -> int:
         return min(bisect_left(self._ends, place) + 1, len(self._ends))
