@@ -213,7 +213,7 @@ def test_marks_are_found_as_their_expressions_find_them() -> None:
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Vik", "days": [1, 2]}}\n</tool_call>'
 XML = (
     "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Vik, by the sea</arg_value>\n"
-    "</tool_call>"
+    "<arg_key>days</arg_key>\n<arg_value>12</arg_value>\n</tool_call>"
 )
 READ = {
     # an answer, and the tokens that the machine reads although they have been read before
@@ -225,8 +225,9 @@ READ = {
         0,
     ),
     "a call as JSON": ("hermes", f"I look.\n{CALL}", 0),
-    "a call as marks": ("glm", XML, 3),
-    "a call as Python": ("lfm2", "<|tool_call_start|>[get_weather(city='a\\nb c')]", 5),
+    "calls as JSON": ("hermes", f"{CALL}\n{CALL}\n{CALL}", 0),
+    "calls as marks": ("glm", XML + XML, 0),
+    "a call as Python": ("lfm2", "<|tool_call_start|>[get_weather(city='a\\nb c')]", 3),
 }
 
 

@@ -19,6 +19,7 @@ from jeton.chat.parsing.arguments import (
     typed,
 )
 from jeton.chat.parsing.parsed import Event, ParsedCall, event
+from jeton.chat.parsing.places import Kept
 
 __all__ = ["IGNORED", "IN_TEXT", "KEPT", "Calls", "Tools"]
 
@@ -173,16 +174,19 @@ class Calls:
         self._is_text = string or (string is None and takes_only_text(self._types() or ()))
 
     @property
-    def in_value(self) -> str | None:
+    def in_value(self) -> str | Kept | None:
         """How more text of the value is reported: the beginning of its first event, if there was
         none yet; `None` if that beginning names a key that the tool does not have."""
         if self.open is None or self._key is None:
             return IGNORED
-        if not self._is_text:
-            return KEPT
-        if self._raw:
+        if self._is_text and self._raw:
             return IN_TEXT
-        return self._before_value() if self._types() is not None else None
+        if (types := self._types()) is None:
+            return None if self._is_text else KEPT
+        before = self._before_value()
+        if self._is_text:
+            return before
+        return Kept(before, BUT_TEXT if self._string is False else types)
 
     def more_value(self, text: str) -> None:
         """More text of the value."""

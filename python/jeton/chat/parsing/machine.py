@@ -17,7 +17,7 @@ from jeton.chat.parsing import readers
 from jeton.chat.parsing.answer_formats import END, Shape
 from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.places import Continuation, Where
+from jeton.chat.parsing.places import Continuation, Kept, Where
 from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
@@ -212,7 +212,12 @@ class Machine:
         in_value = self._calls.in_value if state.spec.takes == "value" else ""
         if in_value == IN_TEXT:
             return Continuation(state.hot_in_json, "arguments")
-        if in_value in (IGNORED, KEPT) or state.spec.takes == "id" or self.is_over:
+        if (
+            isinstance(in_value, Kept)
+            or in_value in (IGNORED, KEPT)
+            or state.spec.takes == "id"
+            or self.is_over
+        ):
             return Continuation(state.hot)
         return Continuation()
 

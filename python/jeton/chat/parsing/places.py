@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Hashable
 from typing import Final, NamedTuple
 
-from jeton.chat.parsing.parsed import Event, Kind, event
+from jeton.chat.parsing.parsed import Event, Kind
 
-__all__ = ["NOWHERE", "Continuation", "Place", "Places", "Step", "Where"]
+__all__ = ["NOWHERE", "Continuation", "Kept", "Place", "Places", "Step", "Where"]
 
 _MAX_PLACES: Final = 1 << 12
 _MAX_STEPS: Final = 1 << 16
@@ -32,6 +32,14 @@ class Waits(NamedTuple):
     quote: str
     is_escaped: bool = False
     depth: int = -1
+
+
+class Kept(NamedTuple):
+    """A place within an argument that is reported when it is whole: what the event has in front of
+    the value, and the types of the parameter."""
+
+    before: str
+    types: tuple[str, ...]
 
 
 class Where(NamedTuple):
@@ -103,11 +111,6 @@ class Place(dict["int | str", "Step"]):
         breaks = self.continuation.breaks
         return breaks is not None and not breaks.search(text)
 
-    def event(self, text: str) -> Event | None:
-        """The event of a text that continues, if it has one."""
-        kind = self.continuation.kind
-        return event(kind, text, 0 if kind == "arguments" else -1) if kind and text else None
-
 
 class Step(NamedTuple):
     """What a token leads to.
@@ -159,12 +162,19 @@ class Places:
             place = self._places.setdefault((where, split), place)
         return place
 
-    def learn(self, place: Place, key: int | str, step: Step) -> None:
-        """Adds a step from a place, if both its ends are known."""
-        if place is not NOWHERE and step.place is not NOWHERE:
-            self.count()
-            is_of_calls = any(it.kind in ("call", "call_end") for it in step.events)
-            (place.of_calls if is_of_calls else place)[key] = step
+    def learn(
+        self, place: Place, key: int | str, step: Step, *, used_history: bool = False
+    ) -> None:
+        """Adds a step from a place, if both its ends are known and, but for the event of a value,
+        decide it."""
+        kinds = [it.kind for it in step.events]
+        ends_value = kinds == ["arguments"] and isinstance(place.where.within, Kept)
+        if place is NOWHERE or step.place is NOWHERE or (used_history and not ends_value):
+            return
+        self.count()
+        step = step._replace(events=()) if ends_value else step
+        is_of_calls = ends_value or "call" in kinds or "call_end" in kinds
+        (place.of_calls if is_of_calls else place)[key] = step
 
     def count(self) -> None:
         """Counts something that is learnt."""

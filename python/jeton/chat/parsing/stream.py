@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from bisect import bisect_left, bisect_right
 from codecs import utf_8_decode
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 from jeton.arguments import checked_id
 from jeton.chat.parsing.answer_formats import END
+from jeton.chat.parsing.arguments import typed
 from jeton.chat.parsing.calls import arguments_of
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem, event
-from jeton.chat.parsing.places import NOWHERE, Place, Places, Step
+from jeton.chat.parsing.places import NOWHERE, Kept, Place, Places, Step
 from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
@@ -114,58 +116,43 @@ class ParseStream:
     @property
     def ends(self) -> frozenset[int]:
         """The ids that end an answer wherever they are: a model may be stopped at each."""
-        return frozenset(id for id, targets in self._targets() if targets and all(targets))
+        endings = self._endings()
+        return frozenset(id for id, it in self._symbols.items() if all(endings.get(it, [False])))
 
     @property
     def closing(self) -> frozenset[int]:
         """The ids that may end an answer: some of them end only a part of it elsewhere, as
         `<|end|>` of gpt-oss ends reasoning."""
-        return frozenset(id for id, targets in self._targets() if any(targets))
+        endings = self._endings()
+        return frozenset(id for id, it in self._symbols.items() if any(endings.get(it, [])))
 
     @property
     def closing_texts(self) -> frozenset[str]:
         """The marks of plain text that may end an answer, of a tokenizer that has no token for
         them."""
-        states = self._compiled.states.values()
-        return frozenset(
-            mark.core
-            for state in states
-            for mark in state.marks
-            if mark.core and mark.is_text and mark.state in self._done
-        )
+        spelled = self._compiled.spelled
+        endings = self._endings().items()
+        return frozenset(it for it, ends in endings if it and any(ends) and spelled(it) == it)
 
-    @property
-    def _done(self) -> set[str]:
-        """The states in which an answer is complete."""
-        states = self._compiled.states.values()
-        return {it.name for it in states if it.spec.done or it.name == END}
-
-    def _targets(self) -> Iterable[tuple[int, list[bool]]]:
-        """Each control token that is a mark, and whether it ends an answer, by state."""
-        states = self._compiled.states.values()
-        done = self._done
-        for id, symbol in self._symbols.items():
-            yield (
-                id,
-                [mark.state in done for it in states for mark in it.marks if mark.core == symbol],
-            )
+    def _endings(self) -> dict[str, list[bool]]:
+        """Whether each mark ends an answer, by state."""
+        states = self._compiled.states
+        done = {name for name, state in states.items() if state.spec.done or name == END}
+        found: dict[str, list[bool]] = {}
+        for mark in [mark for state in states.values() for mark in state.marks]:
+            found.setdefault(mark.core, []).append(mark.state in done)
+        return found
 
     @property
     def marks(self) -> list[str]:
         """The marks of the format that are plain text and count among words: whether a model uses
         such a mark or only quotes it cannot be known."""
-        words = ("content", "reasoning", "head")
-        return [
-            mark.text.strip() or mark.text
-            for state in self._compiled.states.values()
-            for mark in state.marks
-            if state.spec.takes in words and mark.is_text
-        ] + [
-            "".join(shape.steps)
-            for state in self._compiled.states.values()
-            if state.spec.takes in words
-            for shape in state.spec.shapes
+        words, states = ("content", "reasoning", "head"), self._compiled.states.values()
+        found = [state for state in states if state.spec.takes in words]
+        marks = [
+            mark.text.strip() or mark.text for it in found for mark in it.marks if mark.is_text
         ]
+        return marks + ["".join(shape.steps) for it in found for shape in it.spec.shapes]
 
     def push(self, ids: SupportsIndex | Iterable[int] | str) -> list[Event]:
         """Takes the next ids, or the next text.
@@ -206,7 +193,7 @@ class ParseStream:
         if not self._joins_bytes:
             return self._read_piece(self._text_of(id))
         before = self._known_place()
-        if step := before.of_calls.get(id):
+        if step := self._step_of_call(before, id):
             return self._step(step)
         if before is not NOWHERE:
             self._split = before.split
@@ -220,7 +207,7 @@ class ParseStream:
             return self._feed(text, before, None)
         if said := before.known.get(text):
             return self._step(Step((said,), text, before))
-        if step := before.get(text) or before.of_calls.get(text):
+        if step := before.get(text) or self._step_of_call(before, text):
             return self._step(step)
         return (self._continue if before.continues(text) else self._feed)(text, before, text)
 
@@ -260,11 +247,14 @@ class ParseStream:
 
     def _continue(self, text: str, before: Place, key: int | str) -> list[Event]:
         """Takes text that only continues, and learns that it does."""
-        said = before.event(text)
+        kind = before.continuation.kind
+        said = event(kind, text, 0 if kind == "arguments" else -1) if kind and text else None
         if said is not None and not self._split and not before.split:
             self._places.count()
             before.known[key] = said
-            return self._step(Step((said,), text, before))
+            self._log.append(said)
+            self._place = before
+            return self._numbered((said,))
         after = self._places.at(before.where, self._split, lambda: before.continuation)
         step = Step(() if said is None else (said,), text, after)
         self._places.learn(before, key, step)
@@ -279,13 +269,33 @@ class ParseStream:
         self._caught_up += 1
         events, machine.events = machine.events, []
         step = Step(self._unnumbered(events), text, self._place_of_machine())
-        if key is not None and not machine.used_history:
-            self._places.learn(before, key, step)
+        if key is not None:
+            self._places.learn(before, key, step, used_history=machine.used_history)
         return self._step(step, events)
 
     def _unnumbered(self, events: Iterable[Event]) -> tuple[Event, ...]:
         """Events of the machine, as a step has them."""
         return tuple(event(it[0], it[1], max(it[2] - self._calls, -1)) for it in events)
+
+    def _step_of_call(self, before: Place, key: int | str) -> Step | None:
+        """A step that begins or ends a call; or one that ends a value, with the event of the value,
+        if that began with a token."""
+        step, kept = before.of_calls.get(key), before.where.within
+        if step is None or not isinstance(kept, Kept):
+            return step
+        steps = [step]
+        for it in reversed(self._log):
+            if not isinstance(it, Step) or it.place is NOWHERE:
+                return None
+            if (it.place.where.state, it.place.where.within) != (before.where.state, kept):
+                break
+            steps.append(it)
+        first = steps.pop()
+        if not {first.text, step.text} <= self._compiled.spellings.keys() or first.place.where.drop:
+            return None
+        text = self._compiled.spelled("".join(it.text for it in steps[:0:-1]))
+        said = kept.before + json.dumps(typed(text, kept.types)[0], ensure_ascii=False)
+        return step._replace(events=(event("arguments", said, 0),))
 
     def _catch_up(self) -> None:
         self._machine.catch_up([it[1] for it in self._log[self._caught_up :]])
@@ -326,27 +336,20 @@ class ParseStream:
         if self._takes_ids:
             if len(self._log) > 1:
                 raise ArgumentError("the stream has taken ids: it takes no text")
-            self._take_no_ids()
-            self._read_text_only()
+            # It begins again for text without ids, in which all marks are found by their spelling.
+            prefix = self._compiled.spelled("".join(self._machine.texts))
+            self._takes_ids, self._compiled = False, self._turn.compiled_for_text
+            self._begin(prefix)
+            # Any text may be pushed: what is learnt of it ends with the stream.
+            self._places, self._split = Places(), b""
+            self._place = self._place_of_machine()
         elif self._finished:
             self._refuse()
         return self._read_piece(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
-    def _take_no_ids(self) -> None:
-        self._takes_ids, self._place = False, NOWHERE
-
-    def _read_text_only(self) -> None:
-        """Begins again for text without ids, in which all marks are found by their spelling."""
-        prefix = self._compiled.spelled("".join(self._machine.texts))
-        self._compiled = self._turn.compiled_for_text
-        self._begin(prefix)
-        # Any text may be pushed: what is learnt of it ends with the stream.
-        self._places, self._split = Places(), b""
-        self._place = self._place_of_machine()
-
     def _joined_text(self, id: int) -> str:
         """The text that is certain with an id, where a token has the same bytes everywhere."""
-        text = self._symbols.get(checked_id("ids", id))
+        text = self._symbols.get(id)
         if text is None:
             try:
                 bytes = self._split + self._tok.token_bytes(id)
@@ -416,11 +419,10 @@ class ParseStream:
             machine.finish()
             self._is_read, read = True, machine.events
             step = Step(self._unnumbered(read), text, before)
-            if not text and not machine.used_history:
-                self._places.learn(before, "", step)
+            if not text:
+                self._places.learn(before, "", step, used_history=machine.used_history)
         events = self._step(step, read)
-        self._take_no_ids()
-        self._finished = True
+        self._takes_ids, self._place, self._finished = False, NOWHERE, True
         return events
 
     @functools.cached_property
