@@ -162,14 +162,15 @@ Made by `python benchmarks/answers.py --out docs/benchmarks`.
 Nanoseconds per token by the time of the processor, each id pushed by itself, the end included:
 `parse_stream` / `decode_stream`, and the first divided by the second. *First*: the tokenizer has
 read no answer before. *After others*: it has read {others} answers of the same kind, each of other
-text. *Again*: it has read this answer, too. Each is the best of {tries}. *Message*: nanoseconds per
-token of `parsed`, the message with its parts, once the stream has ended; who reads only the events
-does not pay for it.
+text. *Again*: it has read this answer, too. Each is the best of {tries}. *Message*: nanoseconds
+per token of `parsed`, the message with its parts, once the stream has ended; who needs only the
+events does not pay for it.
 
 A stream learns what each token leads to, from each place of an answer, for all streams of its
-tokenizer and format, up to the end of a call: its arguments are put together from the events, and
-parsed. A token that is new costs ten times as much. The machine reads the values of calls in
-Python's syntax each time; of other answers it reads only what is new, and all for the message.
+tokenizer and format. Text and long calls then cost about what `decode_stream` costs. The end of a
+call costs some microseconds more, since its arguments are put together from the events and parsed:
+half of the time of very short calls. A token that is new costs ten times as much. In Python's
+syntax, the machine reads each value again.
 
 | answer | format | tokens | first | | after others | | again | | message | openai-harmony |
 | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |

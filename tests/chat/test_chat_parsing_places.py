@@ -143,6 +143,29 @@ def test_steps_by_text_are_what_the_machine_would_say(kind: str) -> None:
             assert read(stream(), pieces) == (events, parsed), (format, tools, pieces)
 
 
+VALUES = ["12", "-0.5", "true", "null", '[1, {"a": [2]}]', "{'k': None}", "", " 7 ", "\n8\n", '"q"', "é",
+          "1e999", "[", "9<think>9", "5</think>", "<arg_key>"]  # fmt: skip
+
+
+@pytest.mark.medium
+def test_values_between_tokens_are_what_the_machine_would_say() -> None:
+    tok, rng = of_long_tokens(), random.Random(8)
+    keys = ["count", "ratio", "flag", "items", "more", "text", "unknown"]
+    for _ in range(150):
+        text = ""
+        for _ in range(rng.randrange(1, 4)):
+            text += "<tool_call>look_up" + rng.choice(("", "\n"))
+            for key in rng.choices(keys, k=rng.randrange(5)):
+                value = "".join(rng.choices(VALUES, k=rng.choice((1, 1, 2))))
+                text += f"<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n"
+            text += "</tool_call>"
+        ids = ids_of(rng, tok, text)
+        stream = functools.partial(tok.parse_stream, format="glm", tools=[WEATHER, TOOL])
+        expected = read_plainly(stream(), ids)
+        for _ in range(2):
+            assert read(stream(), ids) == expected, text
+
+
 @pytest.mark.medium
 def test_ids_come_in_any_portions() -> None:
     tok, rng = of_long_tokens(), random.Random(5)
@@ -271,7 +294,8 @@ def test_nothing_that_a_model_wrote_outlives_its_answer() -> None:
             for place in kept:
                 assert not re.search(r"Zy|47|Qw", repr(place.where)), place.where
                 steps = [*place.values(), *place.of_calls.values()]
-                for text in [it.text for it in [*steps, *place.known.values()]]:
+                texts = [it.text for it in steps] + [it.text for it in place.known.values()]
+                for text in texts:
                     assert len(text) < 10 or re.sub(r"\ufffd|\[unknown id \d+\]", "", text) in [
                         "",
                         *MARKS,

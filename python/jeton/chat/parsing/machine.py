@@ -11,6 +11,7 @@ import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable
+from itertools import accumulate
 from typing import Final
 
 from jeton.chat.parsing import readers
@@ -87,7 +88,8 @@ class Machine:
         self._deciding_tools = repr(tools) if tools and compiled.depends_on_tools else ""
         self._held = ""
         self._drop = ""
-        self._ends: list[int] = []
+        self._starts = [0]
+        """Where each of the texts begins, and the end."""
         self._begin("start", 0)
 
     # Input
@@ -386,13 +388,11 @@ class Machine:
             self._unexpected(seen, self._claimed)
 
     def _slice(self, start: int, end: int) -> str:
-        ends, texts = self._ends, self.texts
-        for text in texts[len(ends) :]:
-            ends.append((ends[-1] if ends else 0) + len(text))
-        first = bisect_right(ends, start)
-        before = ends[first - 1] if first else 0
-        text = "".join(texts[first : bisect_left(ends, end) + 1])
-        return text[start - before : end - before]
+        starts, texts = self._starts, self.texts
+        starts += accumulate(map(len, texts[len(starts) - 1 :]), initial=starts.pop())
+        first = bisect_right(starts, start) - 1
+        text = "".join(texts[first : bisect_left(starts, end)])
+        return text[start - starts[first] : end - starts[first]]
 
     # Text
 
