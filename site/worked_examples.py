@@ -1,8 +1,8 @@
 """The worked examples of docs/algorithms as figures, a line of chips each.
 
 Look here for what the figure of an algorithm's page shows. A line is a label, its chips with `¦`
-between them, and a note. A chip begins with a sign of how it stands out: `*` it won, `=` it was as
-good, `+` it was added, `?` it is unknown, `~` it is over; what follows `^` stands below it.
+between them, and a note. A chip begins with a sign of its role: `*` it won, `=` it was equally
+good, `+` it was added, `?` it is unknown, `~` it is past; the text after `^` is shown below it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         "Which special tokens a text holds",
         [
             ("text", "x<|a|><|b|>y", "special: <|a|> and <|a|><|b|>"),
-            ("allow", "x¦+<|a|><|b|>¦y", "the first, and of those the longest"),
+            ("allow", "x¦+<|a|><|b|>¦y", "the first; of several there, the longest"),
             ("ignore", "x<|a|><|b|>y", "all of it is text"),
         ],
     ),
@@ -62,7 +62,7 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
             ("text", "is··it9.", ""),
             ("signs", "is··it9¦.", "\\p{P}"),
             ("numbers", "is··it¦9¦.", "\\p{N}{1,2}"),
-            ("words", "is¦·¦·it¦9¦.", "what is no white space, with a space before it"),
+            ("words", "is¦·¦·it¦9¦.", "all but white space, with a space before it"),
         ],
     ),
     "look-around": (
@@ -85,7 +85,7 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
     "split-points": (
         "A place where a text may be split",
         [
-            ("text", "Many¦*·words", "a word begins there whatever stands around"),
+            ("text", "Many¦*·words", "a word begins there whatever is around it"),
             ("encoded", "Many", "by one thread"),
             ("and", "·words", "by another"),
         ],
@@ -95,14 +95,14 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         [
             ("tokens", "ab^3¦bc^4¦abc^5", "and the bytes a b c"),
             ("by ranks", "*abc", "a token as a whole is that token at once"),
-            ("by merges", "a¦bc", "b + c is the only merge that the list has"),
+            ("by merges", "a¦bc", "b + c is the only merge in the list"),
         ],
     ),
     "merging": (
-        "New words leave holes, and are merged side by side",
+        "New words leave gaps, and are merged side by side",
         [
             ("text", "the¦·zyx¦·the¦·qpw", ""),
-            ("cached", "the¦?hole¦·the¦?hole", "known words have their tokens"),
+            ("cached", "the¦?gap¦·the¦?gap", "known words have their tokens"),
             ("merging", "·z¦y¦x^first¦·q¦p¦w^second", "one merge of each in turn"),
             ("output", "the¦*·z¦*yx¦·the¦*·q¦*pw", ""),
         ],
@@ -139,7 +139,7 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         ],
     ),
     "unigram": (
-        "Of all ways the greatest sum of scores",
+        "Of all ways, the one with the greatest sum of scores",
         [
             ("scores", "a^-2¦b^-2¦ab^-3", ""),
             ("abb", "a^-2¦b^-2¦b^-2", "-6"),
@@ -155,7 +155,7 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         ],
     ),
     "rounded-sums": (
-        "Which of two equal ways wins may hang on the sum before",
+        "Which of two equal ways wins may depend on the sum in front",
         [
             ("scores", "a^-1¦b^-1¦ab^-2", ""),
             ("from 0", "a¦b^-2", ""),
@@ -163,11 +163,11 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         ],
     ),
     "loading": (
-        "Sorted tokens share what they begin with",
+        "Sorted tokens share their first bytes",
         [
             ("tokens", "in¦ing¦into", ""),
             ("trie", "*in", "one node"),
-            ("behind it", "g¦t", "side by side; o behind t"),
+            ("children", "g¦t", "side by side; o after t"),
         ],
     ),
     "decoding": (
@@ -186,12 +186,12 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         ],
     ),
     "bpe-training": (
-        "After a merge only pairs that hold it change",
+        "After a merge, only the pairs in its words change",
         [
             ("6 ×", "n¦e¦w¦=e¦=s¦t¦</w>", "e s, 9 times"),
             ("6 ×", "n¦e¦w¦*es¦t¦</w>", "new pairs: w es, es t"),
             ("3 ×", "w¦i¦d¦*es¦t¦</w>", "new pairs: d es, es t"),
-            ("5 ×", "~l¦~o¦~w¦~</w>", "is not looked at"),
+            ("5 ×", "~l¦~o¦~w¦~</w>", "not visited"),
         ],
     ),
     "unigram-training": (

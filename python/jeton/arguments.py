@@ -28,6 +28,7 @@ __all__ = [
     "checked_characters",
     "checked_errors",
     "checked_flag",
+    "checked_id",
     "checked_int",
     "checked_path",
     "checked_texts",
@@ -221,6 +222,21 @@ def check_id(name: str, value: object) -> int:
     if not 0 <= value < 1 << 32:
         raise ArgumentError(f"{name} must be from 0 to 2**32 - 1")
     return value
+
+
+def checked_id(name: str, value: object) -> int:
+    """One of the ids called `name`, which may be of an array's type, but no bool."""
+    try:
+        id = None if isinstance(value, bool) else operator.index(cast(SupportsIndex, value))
+    except TypeError:
+        id = None
+    if id is None:
+        raise ArgumentTypeError(f"{name} must hold ints, not {type(value).__name__}")
+    if not 0 <= id < 1 << 32:
+        raise ArgumentError(
+            f"{name} must hold ids, which run from 0 to 2**32 - 1, not {_number_text(id)}"
+        )
+    return int(id)
 
 
 def token_and_id(name: str, value: object) -> tuple[str, int]:

@@ -85,8 +85,9 @@ def patch_transformers() -> TransformersPatch:
     fast tokenizer, it stays as it is, and a warning says why. Offsets are the library's. The
     library's own code still handles calls that truncate, pad, encode pairs or take words, and all
     calls once the tokenizer is changed in a way that jeton cannot follow. A change of a component
-    in place (`tok.backend_tokenizer.normalizer.prepend = "x"`) is seen, too. `DecodeStream` of the
-    library decodes with them, also after `undo`.
+    in place (`tok.backend_tokenizer.normalizer.prepend = "x"`) is seen, too. `DecodeStream`,
+    `Encoding.merge` and `PostProcessor.process` of the library take them and their encodings, also
+    after `undo`.
 
     Returns:
         The patch. Its `undo()`, or the end of a `with` block, restores the library.
@@ -226,10 +227,22 @@ class _PatchedEncoding:
         self.overflowing: list[Any] = []
         self.n_sequences = 1  # transformers reads it in each call.
         self._source = backend, text, adds
-        self._whole: Any = None
+        self._whole: tokenizers.Encoding | None = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        import tokenizers
+
+        return tokenizers.Encoding
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        return repr(self.whole())
+
+    def __reduce__(self) -> Any:
+        return self.whole().__reduce_ex__(2)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -243,15 +256,7 @@ class _PatchedEncoding:
                 if backend.same_offsets:
                     self.offsets = row["offset_mapping"]
                 return self.__dict__[name]
-        if self._whole is None:
-            whole = backend.without_settings().encode(text, add_special_tokens=adds)
-            if whole.ids != self.ids:
-                raise UnsupportedError(
-                    f"the tokenizer has changed since it encoded {text[:40]!r}; encode the text "
-                    f"again for its {name}"
-                )
-            self._whole = whole
-        value = getattr(self._whole, name)
+        value = getattr(self.whole(name), name)
         if name not in ("pad", "truncate"):
             return value
 
@@ -261,6 +266,19 @@ class _PatchedEncoding:
                 setattr(self, key, getattr(self._whole, key))
 
         return change
+
+    def whole(self, needed: str = "attributes") -> tokenizers.Encoding:
+        """The library's encoding. `needed`: what of it, for the error if there is none."""
+        if self._whole is None:
+            backend, text, adds = self._source
+            whole = backend.without_settings().encode(text, add_special_tokens=adds)
+            if whole.ids != self.ids:
+                raise UnsupportedError(
+                    f"the tokenizer has changed since it encoded {text[:40]!r}; encode the text "
+                    f"again for its {needed}"
+                )
+            self._whole = whole
+        return self._whole
 
 
 class _Backend:
@@ -282,7 +300,7 @@ class _Backend:
         object.__setattr__(self, "same_offsets", same_offsets)
         object.__setattr__(self, "watched", {})
         object.__setattr__(self, "plain", None)
-        _extend_decode_stream()
+        _extend_library()
 
     theirs: Any
     ours: Tokenizer | None
@@ -313,6 +331,13 @@ class _Backend:
         if self._can_encode(input, is_pretokenized):
             return self._encode(input, add_special_tokens)
         return self.theirs.encode_batch(input, is_pretokenized, add_special_tokens)
+
+    def post_process(
+        self, encoding: Any, pair: Any = None, add_special_tokens: bool = True
+    ) -> tokenizers.Encoding:
+        """An encoding, or a pair, with what the post-processor adds."""
+        theirs: tokenizers.Tokenizer = self.theirs
+        return theirs.post_process(_of_library(encoding), _of_library(pair), add_special_tokens)
 
     def _can_encode(self, texts: Any, is_pretokenized: bool) -> bool:
         self._follow_components()
@@ -406,20 +431,36 @@ def _state(tokenizer: tokenizers.Tokenizer, name: str) -> object:
         return None
 
 
+def _of_library(value: Any) -> Any:
+    """The library's own object in place of one of these, also in a sequence."""
+    if type(value) is _Backend:
+        return value.theirs
+    if type(value) is _PatchedEncoding:
+        return value.whole()
+    if isinstance(value, (list, tuple)) and any(type(it) is _PatchedEncoding for it in value):
+        return [*map(_of_library, value)]
+    return value
+
+
 @functools.cache
-def _extend_decode_stream() -> None:
-    """Lets `DecodeStream.step` of the library take a `_Backend`.
+def _extend_library() -> None:
+    """Lets the functions of the library that take a tokenizer or encodings take these.
 
-    The method is replaced on the class, since programs import the class before the patch. `undo`
-    leaves it so, for the tokenizers that are already loaded.
+    They are replaced on their classes, since programs import the classes before the patch. `undo`
+    leaves them so, for the tokenizers that are already loaded.
     """
+    from tokenizers import Encoding
     from tokenizers.decoders import DecodeStream
+    from tokenizers.processors import PostProcessor
 
-    original = DecodeStream.step
+    def extended(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(*args: Any, **options: Any) -> Any:
+            values = {name: _of_library(value) for name, value in options.items()}
+            return original(*map(_of_library, args), **values)
 
-    @functools.wraps(original)
-    def step(self: DecodeStream, tokenizer: Any, id: int | list[int]) -> str | None:
-        whole = tokenizer.theirs if type(tokenizer) is _Backend else tokenizer
-        return original(self, whole, id)
+        return call
 
-    DecodeStream.step = step  # type: ignore[method-assign]
+    DecodeStream.step = extended(DecodeStream.step)  # type: ignore[method-assign]
+    PostProcessor.process = extended(PostProcessor.process)  # type: ignore[method-assign]
+    Encoding.merge = staticmethod(extended(Encoding.merge))  # type: ignore[method-assign]

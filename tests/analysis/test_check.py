@@ -58,6 +58,10 @@ def found(tok: jeton.Tokenizer, rule: str, **options: Any) -> Finding:
     return finding
 
 
+_THINKS = (
+    "{{% for m in messages %}}<|im_start|>{{{{ m.role }}}}\n{{% if m.role == 'assistant' %}}{}"
+    "{{% endif %}}{{{{ m.content }}}}<|im_end|>\n{{% endfor %}}"
+)
 _TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
 
 PLANTED = {
@@ -144,6 +148,22 @@ PLANTED = {
     "template-rewrites": (bpe({}).replace(chat_template="{{ messages | length }}"), set()),
     "template-unclosed": (
         bpe({}).replace(chat_template=f"{_TURNS}<think>{{% if no %}}</think>{{% endif %}}"),
+        set(),
+    ),
+    "template-unclosed, without its end": (
+        bpe({}).replace(chat_template=_THINKS.format("<think>\n")),
+        set(),
+    ),
+    "template-unclosed, in capitals": (
+        bpe({}).replace(chat_template=_THINKS.format("[THINK]")),
+        set(),
+    ),
+    "template-unclosed, in a call": (
+        bpe({}).replace(
+            chat_template=_THINKS.format(
+                "{% for c in m.tool_calls %}<tool_call>{{ c.function.name }}{% endfor %}"
+            )
+        ),
         set(),
     ),
     "template-sorts": (

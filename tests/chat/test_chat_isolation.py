@@ -173,7 +173,7 @@ SOURCES = ["{}", "{'literals': 'a', 'names': []}", "{'literals': [1], 'names': [
 def test_what_a_process_says_of_a_template_is_checked(
     answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answered = f"(lambda it: {answer} if len(it) == 1 else answer(it))"
+    answered = f"(lambda it: {answer} if isinstance(it, str) else answer(it))"
     patch = (
         f"from jeton.chat import isolation; answer = isolation._answer; "
         f"isolation._answer = {answered}"

@@ -12,7 +12,7 @@ import pytest
 from chat_cases import byte_level
 from jeton.chat.messages import TemplateInput, sent_messages
 from jeton.chat.parts import data_in, raw, runs_of
-from jeton.chat.rendering import rendered
+from jeton.chat.rendering import RenderRequest, rendered
 from jeton.chat.showing import pieces
 from jeton.chat.traced import Traced
 from jeton.chat.trust import Trust
@@ -131,11 +131,13 @@ def test_the_text_is_that_of_transformers(name: str) -> None:
         given = TemplateInput(Trust())
         ours = _or_error(
             lambda text=text, given=given: rendered(
-                HEAD + template,
-                given.messages(sent_messages(seen(text))),
-                None,
-                {},
-                given.characters,
+                RenderRequest(
+                    HEAD + template,
+                    given.messages(sent_messages(seen(text))),
+                    None,
+                    {},
+                    given.characters,
+                )
             )
         )
         assert (ours is None) == (theirs is None), (ours, theirs)

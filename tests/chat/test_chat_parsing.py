@@ -338,6 +338,88 @@ def test_pieces_of_characters_are_put_together() -> None:
     assert tok.parse([*ids[:-1], end], template="chatml").content == "né\ufffd"
 
 
+DECODERS: dict[str, Any] = {
+    "metaspace": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+    "prepended": {
+        "type": "Sequence",
+        "decoders": [
+            {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+            {"type": "ByteFallback"},
+            {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+        ],
+    },
+    "suffixes": {"type": "BPEDecoder", "suffix": "</w>"},
+}
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("end", ["<e>", "▁<e>", " <e>", "<e▁>", "<e> ", "▁"])
+def test_a_control_token_is_no_text_however_it_is_decoded(decoder: str, end: str) -> None:
+    model = {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "a"}
+    stages = {"model": model, "added_tokens": [], "decoder": DECODERS[decoder]}
+    tok = jeton.Tokenizer.from_json(json.dumps(stages))
+    tok = tok.with_added_tokens([jeton.AddedToken(end, special=True)])
+    template = "{% for m in messages %}{{ m.role }}:{{ m.content }}" + end + "{% endfor %}"
+    for ids, words, rest in (([0, 0, 2], "aa", ""), ([2], "", ""), ([1, 2, 0, 2], "b", "a" + end)):
+        stream = tok.parse_stream(template=template)
+        events = [event for id in ids for event in stream.push(id)] + stream.finish()
+        assert "".join(event.text for event in events) == stream.parsed.content == words
+        assert [part.text for part in stream.parsed.parts] == [
+            it for it in (words, end, rest) if it
+        ]
+        assert stream.parsed.finish == "complete"
+        assert tok.parse(ids, template=template) == stream.parsed
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "suffixes"])
+def test_ids_of_no_token_are_shown_and_are_problems(kind: str) -> None:
+    tok = KINDS.get(kind, byte_level)("")
+    if kind == "suffixes":
+        tok = tok.replace(decoder=jeton.components.decoders.BPEDecoder(suffix="</w>"))
+    end = tok.special_tokens["<|im_end|>"]
+    a, unknown = tok.encode("a")[-1], tok.max_id + 7
+    for ids, places in (
+        ([a, unknown, a], [1]),
+        ([unknown, end], [0]),
+        ([end, a, unknown], [2]),
+        ([unknown, 2**32 - 1], [0, 1]),
+    ):
+        parsed = tok.parse(ids, template="chatml")
+        assert "".join(it.text for it in parsed.parts) == tok.decode(ids, unknown_ids="show")
+        problems = [it for it in parsed.problems if "stands for no token" in it.what]
+        assert parsed.finish == "malformed" and len(problems) == len(places)
+        if kind != "suffixes":  # what holds text back says it later
+            assert [it.at for it in problems] == places
+        prompt = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+        longer = prompt.extend(ids, messages=HELLO)
+        assert longer.ids[len(prompt.ids) :][: len(ids)] == ids
+    text = f"[unknown id {unknown}]"
+    assert not tok.parse(text, template="chatml").problems
+    assert not tok.parse(tok.encode(text), template="chatml").problems
+
+
+@pytest.mark.parametrize(
+    ("id", "error"),
+    [
+        (-1, ArgumentError),
+        (2**32, ArgumentError),
+        (True, ArgumentTypeError),
+        (1.0, ArgumentTypeError),
+    ],
+)
+def test_what_is_no_id_is_refused(id: Any, error: type[Exception]) -> None:
+    prompt = TOK.chat(HELLO, template="chatml", add_generation_prompt=True)
+    for call in (
+        lambda: TOK.parse([id], template="chatml"),
+        lambda: TOK.parse([], prompt=[id], template="chatml"),
+        lambda: TOK.parse_stream(template="chatml").push(id),
+        lambda: prompt.extend([id]),
+    ):
+        with pytest.raises(error, match=r"ids|int"):
+            call()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
     """Also if a token holds part of a character, or has no text."""
@@ -358,9 +440,7 @@ def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
         assert stream.parsed == parsed
         words, reasoning, _ = joined(events)
         assert words == parsed.content
-        assert parsed.message.get("reasoning_content", "") == (
-            reasoning if reasoning.strip() else ""
-        )
+        assert parsed.message.get("reasoning_content", "") == reasoning
         spans = [part.span for part in parsed.parts]
         assert all(0 <= start < end <= len(ids) for start, end in spans)
 

@@ -15,7 +15,7 @@ import pytest
 import jeton
 from answer_cases import BROKEN, MARKS, TOOL, WRITTEN, random_text
 from chat_cases import KINDS, WEATHER, byte_level
-from jeton.chat import FORMATS, Event, Parsed, ParseStream
+from jeton.chat import FORMATS, Event, Parsed, ParsedCall, ParseStream
 from jeton.chat.parsing import places
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.places import NOWHERE, Places
@@ -183,6 +183,17 @@ def test_a_token_within_a_string_ends_nothing_once_its_steps_are_known() -> None
         assert read(tok.parse_stream(format="minicpm3", tools=[WEATHER]), ids) == events
 
 
+def test_a_call_that_the_prompt_began_is_whole_when_it_ends() -> None:
+    tok = byte_level("<|im_start|><|im_end|><think></think><tool_call></tool_call>")
+    begun = '<|im_start|>assistant\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "V'
+    ids = tok.encode('ik"}}\n</tool_call>', special="allow")
+    prompt = tok.encode(begun, special="allow")
+    for _ in range(3):
+        events, parsed = read(tok.parse_stream(template="qwen", prompt=prompt), ids)
+        (done,) = [it.done for part in events for it in part if it.kind == "call_end"]
+        assert (done,) == parsed.calls == (ParsedCall("get_weather", {"city": "Vik"}),)
+
+
 @pytest.mark.medium
 def test_marks_are_found_as_their_expressions_find_them() -> None:
     rng = random.Random(6)
@@ -213,7 +224,7 @@ READ = {
         "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>So.",
         0,
     ),
-    "a call as JSON": ("hermes", f"I look.\n{CALL}", 4),
+    "a call as JSON": ("hermes", f"I look.\n{CALL}", 0),
     "a call as marks": ("glm", XML, 3),
     "a call as Python": ("lfm2", "<|tool_call_start|>[get_weather(city='a\\nb c')]", 5),
 }
@@ -258,11 +269,11 @@ def test_nothing_that_a_model_wrote_outlives_its_answer() -> None:
             seen += len(kept)
             for place in kept:
                 assert not re.search(r"Zy|47|Qw", repr(place.where)), place.where
-                texts = [text for text, _, _ in place.values()]
-                said = [step[1] for step in place.values() if step[1] is not None]
-                for text in [*texts, *(it.text for it in place.known.values())]:
+                steps = [*place.values(), *place.of_calls.values()]
+                for text in [it.text for it in [*steps, *place.known.values()]]:
                     assert len(text) < 10 or text in MARKS
-                assert not any(re.search(r"Zyzzyva|4711", it.text) for it in said)
+                for said in [said for it in steps for said in it.events]:
+                    assert not re.search(r"Zyzzyva|4711", said.text) and said.done is None
     assert seen > 100
 
 
@@ -281,6 +292,7 @@ def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             events.append(stream.push(id))
             assert len(shared._places) <= 20
             kept: list[dict[Any, Any]] = [*shared._places.values(), *shared._known.values()]
+            kept += [it.of_calls for it in shared._places.values()]
             assert sum(map(len, kept)) <= 60
         assert ([*events, stream.finish()], stream.parsed) == expected
 

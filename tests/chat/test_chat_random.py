@@ -18,7 +18,7 @@ from jeton.chat.encoding import ControlTokens, encoded, encoded_ids
 from jeton.chat.messages import TemplateInput, sent_messages
 from jeton.chat.origins import TEMPLATE, Origin
 from jeton.chat.parts import raw, runs_of
-from jeton.chat.rendering import rendered
+from jeton.chat.rendering import RenderRequest, rendered
 from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
@@ -81,7 +81,7 @@ def check(seed: int) -> bool:
     seen = TemplateInput(Trust())
     try:
         sent = seen.messages(sent_messages([given]))
-        ours: str | None = rendered(template, sent, None, {}, seen.characters)
+        ours: str | None = rendered(RenderRequest(template, sent, None, {}, seen.characters))
     except JetonError:
         ours = None
     if any(f"({leaf}|reverse)" in template for leaf in ("m.l", "m.d")):

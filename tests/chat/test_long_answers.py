@@ -8,7 +8,8 @@ from types import FrameType
 
 import pytest
 
-from chat_cases import HELLO, RESULT, Message, byte_level, call
+from answer_cases import WRITTEN
+from chat_cases import HELLO, RESULT, WEATHER, Message, byte_level, call
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<think>\n"
@@ -92,6 +93,20 @@ def test_steps_grow_with_the_answer(answer: str, work: str) -> None:
         message = ANSWERS[answer](size)
         steps.append(_steps(WORK[work](message, _ids(message))))
     assert steps[2] < 6 * steps[1] + 1_000, steps
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("format", WRITTEN)
+def test_steps_grow_with_the_text(format: str) -> None:
+    """Of all formats, in which each mark is text."""
+    text = "".join(written for written, *_ in WRITTEN[format])
+
+    def steps(size: int) -> int:
+        whole = text * (size // len(text))
+        return _steps(lambda: TOK.parse(whole, format=format, tools=[WEATHER]))
+
+    steps(2_000)
+    assert steps(40_000) < 6 * steps(10_000) + 1_000
 
 
 @pytest.mark.large

@@ -348,6 +348,50 @@ def test_text_is_streamed_as_engines_do(kind: str, tmp_path: Path) -> None:
         stream_class().step("a tokenizer", 1)
 
 
+TEMPLATE = tokenizers.processors.TemplateProcessing("$A:0 x:1", "$A:0 x:1 $B:1", [("x", 0)])
+TAKERS: dict[str, Callable[[Any, list[Any]], Any]] = {
+    "merge": lambda _, them: tokenizers.Encoding.merge(them),
+    "merge of a tuple": lambda _, them: tokenizers.Encoding.merge(
+        encodings=(*them,), growing_offsets=False
+    ),
+    "post_process": lambda backend, them: backend.post_process(them[0]),
+    "post_process of a pair": lambda backend, them: backend.post_process(
+        them[0], pair=them[1], add_special_tokens=False
+    ),
+    "process": lambda backend, them: (backend.post_processor or TEMPLATE).process(them[0]),
+    "process of a pair": lambda _, them: TEMPLATE.process(*them, add_special_tokens=True),
+    "a row": lambda _, them: transformers.BatchEncoding({}, them[0]).encodings[0],
+    "itself": lambda _, them: them[0],
+    "a pickle": lambda _, them: pickle.loads(pickle.dumps(them[0])),
+    "a copy": lambda _, them: copy.deepcopy(them[0]),
+    "padded before": lambda _, them: (
+        them[0].pad(9, pad_id=1), tokenizers.Encoding.merge(them)
+    )[1],
+    "a tokenizer of `implementations`": lambda backend, _: tokenizers.implementations.BaseTokenizer(
+        backend
+    ).encode("the weather"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_the_library_takes_encodings(taker: str, tmp_path: Path) -> None:
+    for kind in ("byte-level", "WordPiece"):
+        folder = folder_of(KINDS[kind](), tmp_path / kind)
+        theirs = loaded(folder)
+        with jeton.patch_transformers() as patch:
+            ours = loaded(folder)
+        assert patch.encoded_by_jeton == 1
+        found, expected = (
+            TAKERS[taker](it._tokenizer, it._tokenizer.encode_batch(TEXTS[:3:2]))
+            for it in (ours, theirs)
+        )
+        for name in ("ids", "offsets", "tokens", "sequence_ids", "type_ids", "attention_mask"):
+            assert getattr(found, name) == getattr(expected, name), name
+        assert isinstance(found, tokenizers.Encoding) and repr(found) == repr(expected)
+    with pytest.raises(TypeError):
+        tokenizers.Encoding.merge(["a"])
+
+
 def test_what_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tok = jeton.BPETrainer(400).train(samples.read_all().values())
     folder = folder_of(tok, tmp_path / "tok")

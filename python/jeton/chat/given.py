@@ -17,6 +17,7 @@ from jeton.chat.messages import Group, Sent, TemplateInput
 from jeton.chat.parts import raw
 from jeton.chat.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.renderer import Renderer
+from jeton.chat.rendering import RenderRequest
 from jeton.chat.traced import joined
 from jeton.chat.trust import REASONING, Path
 from jeton.errors import ArgumentError
@@ -144,11 +145,11 @@ class Given:
 
     def _written(
         self,
-        write: Callable[..., str],
+        write: Callable[[RenderRequest], str],
         messages: list[dict[str, Any]],
         gone: Mapping[tuple[str, int | None], set[Path]],
     ) -> str:
-        return write(
+        request = RenderRequest(
             self.template,
             [self._with_text(message) for message in messages],
             self._continued,
@@ -159,6 +160,7 @@ class Given:
             },
             self._values.characters,
         )
+        return write(request)
 
     def _with_text(self, message: dict[str, Any]) -> dict[str, Any]:
         """A message whose parts of text are one text, if the template takes no parts."""

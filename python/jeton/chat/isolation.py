@@ -15,13 +15,14 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, BinaryIO, Final, TypeVar, get_args
 
 from jeton.chat.limits import LimitError, current, limits
 from jeton.chat.origins import Kind, Origin
 from jeton.chat.parts import raw, runs_of
-from jeton.chat.rendering import rendered
+from jeton.chat.rendering import RenderRequest, rendered
 from jeton.chat.source import TemplateText, source_of
 from jeton.chat.template_date import day_shown, stopped
 from jeton.chat.traced import traced
@@ -54,13 +55,7 @@ _ERRORS: Final = {
 }
 
 
-def rendered_apart(
-    template: str,
-    messages: list[dict[str, Any]],
-    continued: str | None,
-    variables: Mapping[str, Any],
-    given: int,
-) -> str:
+def rendered_apart(request: RenderRequest) -> str:
     """The text of a chat, as `rendered` gives it, from a process of its own.
 
     Raises:
@@ -68,7 +63,8 @@ def rendered_apart(
         LimitError: The process took too long or died.
         UnsupportedError: There is no way to start one.
     """
-    return _request((raw(template), messages, continued, dict(variables), given), _text)
+    plain = replace(request, template=raw(request.template), variables=dict(request.variables))
+    return _ask(plain, _text)
 
 
 def source_apart(template: str) -> TemplateText:
@@ -77,12 +73,12 @@ def source_apart(template: str) -> TemplateText:
     Raises:
         As `rendered_apart`.
     """
-    return _request((raw(template),), _source)
+    return _ask(raw(template), _source)
 
 
-def _request(arguments: tuple[Any, ...], read: Callable[[dict[str, Any]], T]) -> T:
+def _ask(question: RenderRequest | str, read: Callable[[dict[str, Any]], T]) -> T:
     chosen = current()
-    request = pickle.dumps((chosen.seconds, day_shown(), arguments))
+    request = pickle.dumps((chosen.seconds, day_shown(), question))
     process = _waiting_process(chosen.memory)
     try:
         answer = process.answer(request, chosen.seconds)
@@ -332,19 +328,19 @@ def serve(memory: int) -> None:
     _limit_memory(memory)
     _write(answers, b"{}")
     while (request := _read(requests)) is not None:
-        seconds, day, arguments = pickle.loads(request)  # of the process that started this one
+        seconds, day, question = pickle.loads(request)  # of the process that started this one
         _limit_seconds(seconds + _GRACE_SECONDS)
         with limits(seconds=seconds), stopped(day):
-            answer = json.dumps(_answer(arguments)).encode()
+            answer = json.dumps(_answer(question)).encode()
         _write(answers, answer)
 
 
-def _answer(arguments: tuple[Any, ...]) -> dict[str, Any]:
+def _answer(question: RenderRequest | str) -> dict[str, Any]:
     try:
-        if len(arguments) == 1:
-            source = source_of(*arguments)
+        if isinstance(question, str):
+            source = source_of(question)
             return {"literals": source.literals, "names": sorted(source.names)}
-        text = rendered(*arguments)
+        text = rendered(question)
     except (ArgumentError, FormatError, UnsupportedError) as error:
         return {"error": type(error).__name__, "says": str(error)}
     except MemoryError:

@@ -12,6 +12,7 @@ from jeton.chat.messages import TemplateInput, sent_messages
 from jeton.chat.origins import ANSWERING
 from jeton.chat.parts import raw
 from jeton.chat.renderer import Renderer
+from jeton.chat.rendering import RenderRequest
 from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
@@ -129,7 +130,8 @@ def text_of(
     given = TemplateInput(Trust())
     try:
         seen = given.messages(sent_messages(messages))
-        return raw(renderer.answer(template, seen, None, dict(variables), given.characters))
+        request = RenderRequest(template, seen, None, dict(variables), given.characters)
+        return raw(renderer.answer(request))
     except LimitError:
         raise
     except JetonError:

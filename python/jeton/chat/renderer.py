@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from jeton.chat.limits import current, limits
-from jeton.chat.rendering import rendered
+from jeton.chat.rendering import RenderRequest, rendered
 from jeton.chat.source import TemplateText, source_of
 
 __all__ = ["Renderer", "questions"]
@@ -41,29 +41,15 @@ class Renderer:
 
     apart: bool
 
-    def text(
-        self,
-        template: str,
-        messages: list[dict[str, Any]],
-        continued: str | None,
-        variables: Mapping[str, Any],
-        given: int,
-    ) -> str:
+    def text(self, request: RenderRequest) -> str:
         """The text of a chat, as `rendered` gives it."""
         if not self.apart:
-            return rendered(template, messages, continued, variables, given)
+            return rendered(request)
         from jeton.chat.isolation import rendered_apart
 
-        return rendered_apart(template, messages, continued, variables, given)
+        return rendered_apart(request)
 
-    def answer(
-        self,
-        template: str,
-        messages: list[dict[str, Any]],
-        continued: str | None,
-        variables: Mapping[str, Any],
-        given: int,
-    ) -> str:
+    def answer(self, request: RenderRequest) -> str:
         """The text of a chat that nobody asked for but jeton, to learn how the template writes.
 
         All of these in one block of `questions` take at most the time of one chat.
@@ -71,7 +57,7 @@ class Renderer:
         now = time.monotonic()
         left = _UNTIL.get(now + current().seconds) - now
         with limits(seconds=max(left, _MIN_SECONDS)):
-            return self.text(template, messages, continued, variables, given)
+            return self.text(request)
 
     def source(self, template: str) -> TemplateText:
         """What a template says, as `source_of` gives it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from jeton.chat.traced import Traced
 from jeton.chat.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
-__all__ = ["rendered"]
+__all__ = ["RenderRequest", "rendered"]
 
 _LONGEST_TEMPLATE: Final = 1 << 17
 """Compiling takes some 25 microseconds for each character, and a nested list more."""
@@ -33,27 +34,34 @@ _TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "
 """Marks where the last message ends. Templates may trim its space, so it has one."""
 
 
-def rendered(
-    template: str,
-    messages: list[dict[str, Any]],
-    continued: str | None,
-    variables: Mapping[str, Any],
-    given: int,
-) -> str:
-    """The text of a chat.
+@dataclass(frozen=True, slots=True)
+class RenderRequest:
+    """A template, and everything that it is given.
 
-    Args:
+    Attributes:
         template: The text of the template.
-        messages: The messages, as `Input.messages` makes them.
+        messages: The messages, as `TemplateInput.messages` returns them.
         continued: The field of the last message that is left open.
         variables: What else the template sees; its tools as they are or as they are kept.
-        given: The characters of all that goes in.
+        characters: How many characters the template is given.
+    """
+
+    template: str
+    messages: list[dict[str, Any]]
+    continued: str | None
+    variables: Mapping[str, Any]
+    characters: int
+
+
+def rendered(request: RenderRequest) -> str:
+    """The text of a chat.
 
     Raises:
         FormatError: The template is no Jinja.
         ArgumentError: The template refuses the messages, or fails.
         UnsupportedError: It leaves the sandbox or its limits.
     """
+    template, messages, variables = request.template, request.messages, request.variables
     if len(template) > _LONGEST_TEMPLATE:
         raise FormatError(
             f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed"
@@ -62,12 +70,12 @@ def rendered(
     if isinstance(tools, KeptTools):
         known, variables = tools.known, {**variables, "tools": tools.value}
     ending, is_spelled = None, False
-    if continued is not None:
+    if request.continued is not None:
         is_spelled = _spells_tag([messages, variables])
-        messages, ending = _tagged(template, messages, continued)
-    with running(given + len(template), known):
+        messages, ending = _tagged(template, messages, request.continued)
+    with running(request.characters + len(template), known):
         text = _run(template, {"messages": messages, **variables})
-        check_output(len(text), given)
+        check_output(len(text), request.characters)
     return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from jeton.arguments import checked_id
 from jeton.chat.encoding import encoded_stretch
 from jeton.chat.message_fields import fields_of
 from jeton.chat.messages import Sent
@@ -258,10 +259,7 @@ def _checked(ids: object) -> list[int]:
         raise ArgumentTypeError(
             f"ids must be the ids that the model wrote, not {type(ids).__name__}"
         )
-    try:
-        return [operator.index(id) for id in ids]
-    except TypeError as error:
-        raise ArgumentTypeError(f"ids must hold ints: {error}") from None
+    return [checked_id("ids", id) for id in ids]
 
 
 def _listed(messages: object) -> list[Any]:
@@ -377,10 +375,10 @@ def _own_end(
     """The mark that an answer ends with, if any: its id, or its text; and white space behind it."""
     for at in reversed(range(len(written))):
         if written[at] in marks:
-            return written[at], tok.decode(written[at + 1 :])
-        if not tok.decode([written[at]]).isspace():
+            return written[at], tok.decode(written[at + 1 :], unknown_ids="show")
+        if not tok.decode([written[at]], unknown_ids="show").isspace():
             break
-    text = tok.decode(written)
+    text = tok.decode(written, unknown_ids="show")
     said = text.rstrip()
     found = [it for it in marks if isinstance(it, str) and said.endswith(it)]
     return max(found, key=len, default=None), text[len(said) :]

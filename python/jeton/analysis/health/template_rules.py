@@ -41,7 +41,7 @@ _CALL: Final[dict[str, Any]] = {
 _SECOND_TOOL: Final = {**TOOL, "function": {**TOOL["function"], "name": "add_up"}}
 _PYTHON: Final = re.compile(r"\{'\w+':|\[\{'|, None\b|: None\b|, True\b|: True\b|: False\b")
 """Notation of Python for a dict or a list that differs from JSON."""
-_TAG: Final = re.compile(r"<(/?)([a-z][a-z_]*)>")
+_TAG: Final = re.compile(r"(<|\[)(/?)([A-Za-z][\w:]*)(>|\])")
 _DAYS: Final = (date(2024, 1, 2), date(2025, 11, 12))
 _SHOWN: Final = 80
 
@@ -101,12 +101,10 @@ def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]
         excerpt = calls[max(0, at - _SHOWN // 4) : at + _SHOWN]
         yield "template-python", f"writes {excerpt!r}", calls
     yield from _rewritten(prompt, text)
-    answer = text(_USER_TURN, _REASONED_TURN).rpartition(QUESTION)[2]
-    tags = Counter[str]()
-    for match in _TAG.finditer(answer):
-        tags[match[2]] += -1 if match[1] else 1
-    if open_ := [tag for tag, count in tags.items() if count > 0 and f"</{tag}>" in template]:
-        yield "template-unclosed", f"<{open_[0]}> stays open in a turn", answer
+    for answer in (text(_USER_TURN, _REASONED_TURN), calls):
+        if mark := _open_mark(answer.rpartition(QUESTION)[2], template):
+            yield "template-unclosed", f"{mark} stays open in a turn", answer
+            break
     # Each with a text that has both, the first of them first.
     tools = text(_USER_TURN, tools=[TOOL, _SECOND_TOOL])
     for written, first, second in (
@@ -124,6 +122,30 @@ def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]
             days.append(text(_USER_TURN, prompt=True))
     if days[0] != days[1]:
         yield "template-clock", "writes different text on another day", days[0]
+
+
+def _open_mark(answer: str, template: str) -> str | None:
+    """The first mark that an answer opens and does not close, of those that have an end: in the
+    template, or in a format of answers."""
+    from jeton.chat.parsing.answer_formats import FORMATS
+
+    ends = {
+        it.strip()
+        for format in FORMATS.values()
+        for state in format.states.values()
+        for it in state.marks
+    }
+    counts = Counter[tuple[str, str]]()
+    for left, slash, name, right in _TAG.findall(answer):
+        counts[f"{left}{name}{right}", f"{left}/{name}{right}"] += -1 if slash else 1
+    return next(
+        (
+            mark
+            for (mark, end), count in counts.items()
+            if count > 0 and (end in template or end in ends)
+        ),
+        None,
+    )
 
 
 def _rewritten(prompt: str, text: Callable[..., str]) -> Iterator[tuple[str, str, str]]:

@@ -36,6 +36,21 @@ class _Report(Protocol):
     def __call__(self, said: Event, *, from_memory: bool = False) -> None: ...
 
 
+def arguments_of(text: str) -> tuple[dict[str, Any] | str, list[str]]:
+    """The arguments of a call whose events have this text, and what is wrong with them."""
+    if not text.strip() or text.strip() == "null":
+        return {}, []
+    try:
+        value, wrong = loaded(text)
+        if isinstance(value, str):
+            value, wrong = loaded(value)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value, wrong
+    return text, ["the arguments are not a JSON object"]
+
+
 class _OpenCall:
     """A call that is being read."""
 
@@ -121,15 +136,17 @@ class Calls:
         if written is not None:
             arguments = self._spelled(written)
         elif values is None:
-            arguments = self._parse_json(str(call.arguments), place, is_broken=is_broken)
+            arguments, problems = arguments_of(str(call.arguments))
+            if not is_broken or isinstance(arguments, dict):
+                for what in problems:
+                    self._problem(what, place)
         else:
-            self._report(
-                event("arguments", "}" if call.arguments else "{}", index), from_memory=True
-            )
+            self._report(event("arguments", "}" if call.arguments else "{}", index))
             arguments = values
+        has_more = written is not None or call.id is not None
         call = ParsedCall(call.name, arguments, call.id)
         self.done.append(call)
-        self._report(event("call_end", "", index, call), from_memory=True)
+        self._report(event("call_end", "", index, call), from_memory=has_more)
 
     def stop(self) -> ParsedCall:
         """Gives up the open call. Returns it with its arguments so far as text."""
@@ -137,24 +154,10 @@ class Calls:
         assert call is not None
         return ParsedCall(call.name, "".join(call.pieces), call.id)
 
-    def _parse_json(self, text: str, place: int, *, is_broken: bool) -> dict[str, Any] | str:
-        if not text.strip():
-            return {}
-        try:
-            value, wrong = loaded(text)
-            if isinstance(value, str):
-                value, wrong = loaded(value)
-        except (ValueError, RecursionError):
-            value, wrong = None, []
-        if isinstance(value, dict):
-            for what in wrong:
-                self._problem(what, place)
-            return value
-        if value is None and text.strip() == "null":
-            return {}
-        if not is_broken:
-            self._problem("the arguments are not a JSON object", place)
-        return text
+    @property
+    def has_id(self) -> bool:
+        """Whether the open call has an id, or the next one."""
+        return (self._id if self.open is None else self.open.id) is not None
 
     # Arguments one by one, as text
 

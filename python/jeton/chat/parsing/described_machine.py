@@ -17,7 +17,7 @@ from jeton.chat.parsing import readers
 from jeton.chat.parsing.calls import Tools
 from jeton.chat.parsing.described_values import with_types
 from jeton.chat.parsing.parsed import Event, ParsedCall, event
-from jeton.chat.parsing.places import Continuation, Where
+from jeton.chat.parsing.places import Continuation
 from jeton.chat.parsing.response_templates import Delimiter, Description, Field
 
 __all__ = ["DescriptionMachine"]
@@ -84,7 +84,7 @@ class DescriptionMachine:
         """Nothing only continues."""
         return Continuation()
 
-    def catch_up(self, where: Where) -> None:
+    def catch_up(self, texts: list[str]) -> None:
         """There is nothing to read."""
 
     def feed(self, text: str) -> None:

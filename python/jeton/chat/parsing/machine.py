@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable
 from typing import Final
 
@@ -16,7 +17,7 @@ from jeton.chat.parsing import readers
 from jeton.chat.parsing.answer_formats import END, Shape
 from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.places import Continuation, Waits, Where
+from jeton.chat.parsing.places import Continuation, Where
 from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
@@ -33,7 +34,10 @@ _LONGEST_HEAD: Final = 96
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 _QUOTES: Final = re.compile("['\"\ud800-\udfff]")
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
-_STRETCHES: Final = re.compile("[^\ud800-\udfff]+|[\ud800-\udfff]")
+_LONGEST_PIECE: Final = 4096
+"""Characters that are read at once: each step looks ahead as far as these go."""
+_PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\udfff]")
+"""Control tokens by themselves, and what is between."""
 _BREAKS: Final = {
     "": re.compile(r"[^ \t\r\n\w+\-.,:]"),
     '"': re.compile(r'["\\\x00-\x1f\ud800-\udfff]'),
@@ -60,7 +64,7 @@ class Machine:
         is_complete: Whether the answer had ended when the text did.
         problems: What is wrong, and at which character.
         total: The number of characters that are read.
-        texts: All text, in the pieces that came. The owner may add pieces whose events it knows.
+        texts: All text, in the pieces that came.
         text_marks: The marks that were found as plain text.
     """
 
@@ -84,8 +88,7 @@ class Machine:
         self._shape_names = self._names if compiled.has_names_in_shapes else ""
         self._held = ""
         self._drop = ""
-        self._pieces_read = 0
-        self._joined = ("", 0)
+        self._ends: list[int] = []
         self._begin("start", 0)
 
     # Input
@@ -102,25 +105,19 @@ class Machine:
     def feed(self, text: str) -> None:
         """Takes more text."""
         self.texts.append(text)
-        self._pieces_read = len(self.texts)
-        if text:
+        if len(text) > _LONGEST_PIECE:
+            for piece in _PIECES.findall(text):
+                self._read_on(piece)
+        elif text:
             self._read_on(text)
 
-    def catch_up(self, where: Where) -> None:
-        """Reads the texts that the owner has added. They lead to a place by known events."""
-        text = "".join(self.texts[self._pieces_read :])
-        self._pieces_read = len(self.texts)
-        events, self.events = self.events, []
-        if isinstance(where.within, Waits) and where.is_in_json:
-            # It is all within the arguments: `feed` has read where they begin.
-            self.total += len(text)
-            self._source.skip(text, where.within)
-            self._calls.arguments(text)
-        else:
-            # A control token comes by itself: text in front of it may have gone to a reader.
-            for stretch in _STRETCHES.findall(text):
-                self._read_on(stretch)
-        self.events = events
+    def catch_up(self, texts: list[str]) -> None:
+        """Takes texts of which the owner knows the events."""
+        self.texts += texts
+        # A control token comes by itself: text in front of it may have gone to a reader.
+        for piece in _PIECES.findall("".join(texts)):
+            self._read_on(piece)
+        self.events = []
 
     def _read_on(self, text: str) -> None:
         start, at = self.total, 0
@@ -146,7 +143,8 @@ class Machine:
         self._close_words(self.total)
         takes = self.state.spec.takes
         self.is_complete = self.state.spec.done or self.is_over
-        if (takes == "head" and self._word.strip()) or (takes == "name" and self._word):
+        word = "".join(self._word)
+        if (takes == "head" and word.strip()) or (takes == "name" and word):
             self.stretches.append((self._began, self.total, "call", -1))
         if self._calls.open is not None:
             if takes == "json" and self._reader is None and not self._broken:
@@ -163,7 +161,8 @@ class Machine:
         takes, call = self.state.spec.takes, self._calls.open
         if self._broken or self._odd or len(self.calls) >= _MAX_CALLS:
             return None
-        word = "" if takes == "id" else self._word
+        # More pieces than that are too long anyway.
+        word = "" if takes == "id" else "".join(self._word[: _LONGEST_HEAD + 1])
         within: Hashable = None
         if self._reader is None:
             within = self._calls.in_value
@@ -174,15 +173,22 @@ class Machine:
             if call is None:
                 return None
         elif self._source.before >= 0:
-            head, is_first = self._since(self._claimed), self._claimed == self._began
-            if head is None or (call and call.pieces) or (takes == "keyed" and not is_first):
+            behind = self._source.behind if call and call.pieces else (self._claimed, 0)
+            head, is_first = behind and self._since(behind[0]), self._claimed == self._began
+            if behind is None or head is None or (takes == "keyed" and not is_first):
                 return None
             if takes in ("python", "braces") and _QUOTES.search(head):
                 return None
-            word, within = head, (is_first, self._source.is_listed)
+            word, within = head, (is_first, self._source.is_listed, behind[1])
         if not (self._has_known_words(self._held) and self._has_known_words(word)):
             return None
-        flags = self._fresh, call is None, bool(call and call.pieces), self._reader is None
+        flags = (
+            self._fresh,
+            call is None,
+            bool(call and call.pieces),
+            self._calls.has_id,
+            self._reader is None,
+        )
         return Where(
             self.state.name,
             self._held,
@@ -341,7 +347,7 @@ class Machine:
         self._from: int | None = None
         if self._flows:
             self._words = self.content if spec.takes == "content" else self.reasoning
-        self._word = ""
+        self._word: list[str] = []
         self._broken = self._odd = False
         self._began = self._claimed = place
         self._start_reader()
@@ -363,7 +369,7 @@ class Machine:
 
     def _leave(self, target: str, place: int) -> str:
         """Ends the state. Returns the one that follows."""
-        takes, word = self.state.spec.takes, self._compiled.spelled(self._word)
+        takes, word = self.state.spec.takes, self._compiled.spelled("".join(self._word))
         self._close_words(place)
         if self._reader is not None and self._source.before >= 0:
             self._cut(place)
@@ -404,9 +410,13 @@ class Machine:
             self._unexpected(seen, self._claimed)
 
     def _slice(self, start: int, end: int) -> str:
-        text, count = self._joined
-        self._joined = text + "".join(self.texts[count:]), len(self.texts)
-        return self._joined[0][start:end]
+        ends, texts = self._ends, self.texts
+        for text in texts[len(ends) :]:
+            ends.append((ends[-1] if ends else 0) + len(text))
+        first = bisect_right(ends, start)
+        before = ends[first - 1] if first else 0
+        text = "".join(texts[first : bisect_left(ends, end) + 1])
+        return text[start - before : end - before]
 
     # Text
 
@@ -427,7 +437,7 @@ class Machine:
         elif takes == "value":
             self._calls.more_value(text)
         elif takes in ("name", "id", "key", "head"):
-            self._word += text
+            self._word.append(text)
         elif self.state.name == END:
             self._stretch("rest", place, place + len(text))
         elif self._odd or text.strip():
@@ -503,7 +513,8 @@ class Machine:
     def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
         """Runs the reader up to the next control token that ends its state."""
         state, limit = self.state, len(buffer)
-        match = None if buffer.isascii() else state.mark(buffer, at)
+        has_symbols = self._compiled.symbols and not buffer.isascii()
+        match = state.mark(buffer, at) if has_symbols else None
         while match is not None:
             if not state.marks[(match.lastindex or 1) - 1].is_text:
                 limit = match.start()

@@ -43,7 +43,8 @@ class Where(NamedTuple):
         word: The text that is not reported yet, as that in front of the arguments of a call.
         drop: White space that is dropped in front of the next text.
         names: The names of tools, if they decide where calls begin.
-        flags: Whether the state has just begun, has a call, arguments in it, and a reader.
+        flags: Whether the state has just begun, there is a call, it has arguments, there is an id
+            for a call, and there is a reader.
         within: What the reader waits for, or what becomes of the text of a value.
         call: The number of calls before.
     """
@@ -53,14 +54,9 @@ class Where(NamedTuple):
     word: str
     drop: str
     names: str
-    flags: tuple[bool, bool, bool, bool]
+    flags: tuple[bool, bool, bool, bool, bool]
     within: Waits | Hashable
     call: int
-
-    @property
-    def is_in_json(self) -> bool:
-        """Whether JSON arguments are open."""
-        return isinstance(self.within, Waits) and self.within.depth >= 0
 
 
 class Continuation(NamedTuple):
@@ -78,7 +74,7 @@ class Continuation(NamedTuple):
 
 
 class Place(dict["int | str", "Step"]):
-    """A place, and the steps from it to others, by id or by text.
+    """A place, and the steps from it to others, by id or by text; to the end, by an empty one.
 
     Attributes:
         where: What `Machine.where` returns there.
@@ -86,10 +82,11 @@ class Place(dict["int | str", "Step"]):
         continuation: What only continues there.
         known: The events of tokens that do. All places with this continuation share them; a place
             within a character has none.
+        of_calls: The steps that begin or end a call.
         is_forgotten: Whether it is none of `Places` any more.
     """
 
-    __slots__ = ("continuation", "is_forgotten", "known", "split", "where")
+    __slots__ = ("continuation", "is_forgotten", "known", "of_calls", "split", "where")
 
     def __init__(
         self,
@@ -101,6 +98,7 @@ class Place(dict["int | str", "Step"]):
         super().__init__()
         self.where, self.split, self.continuation = where, split, continuation
         self.known, self.is_forgotten = known, False
+        self.of_calls: dict[int | str, Step] = {}
 
     def continues(self, text: str) -> bool:
         """Whether a text only continues."""
@@ -113,12 +111,21 @@ class Place(dict["int | str", "Step"]):
         return event(kind, text, call) if kind and text else None
 
 
-Step = tuple[str, "Event | None", Place]
-"""The text of a token, its event, and the next place."""
+class Step(NamedTuple):
+    """What a token leads to.
 
-NOWHERE: Final = Place(
-    Where("", "", "", "", "", (False, False, False, False), None, -1), (), Continuation(), {}
-)
+    Attributes:
+        events: Its events; `"call_end"` is without the call.
+        text: Its text.
+        place: The next place.
+    """
+
+    events: tuple[Event, ...]
+    text: str
+    place: Place
+
+
+NOWHERE: Final = Place(Where("", "", "", "", "", (False,) * 5, None, -1), (), Continuation(), {})
 """The place of a stream of which nothing is known."""
 
 
@@ -154,17 +161,15 @@ class Places:
         return place
 
     def learn(self, place: Place, key: int | str, step: Step) -> None:
-        """Adds a step from a place, if both its ends are known.
-
-        No step leads into JSON: the machine has to see where it begins (`Machine.catch_up`).
-        """
-        after = step[2]
-        if place is NOWHERE or after is NOWHERE:
-            return
-        if after is not place and after.where.is_in_json and not place.where.is_in_json:
+        """Adds a step from a place, if both its ends are known."""
+        if place is NOWHERE or step.place is NOWHERE:
             return
         self.count()
-        place[key] = step
+        if any(it.kind in ("call", "call_end") for it in step.events):
+            events = tuple(it._replace(done=None) for it in step.events)
+            place.of_calls[key] = step._replace(events=events)
+        else:
+            place[key] = step
 
     def count(self) -> None:
         """Counts something that is learnt."""
@@ -177,5 +182,5 @@ class Places:
         self._places, self._known, self._steps = {}, {}, 0
         for place in places:
             place.is_forgotten = True
-            place.clear()
-            place.known.clear()
+            for learnt in (place, place.known, place.of_calls):
+                learnt.clear()

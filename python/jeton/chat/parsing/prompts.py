@@ -6,17 +6,16 @@ anchor, as the result of a tool may: in ids, control tokens of the anchor count 
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.arguments import checked_id
 from jeton.chat.chat import Chat
 from jeton.chat.parsing.described import DescribedTurn
 from jeton.chat.parsing.turns import Turn
-from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -85,13 +84,7 @@ def begun_answer(
 def _ids(prompt: Chat | Iterable[Any]) -> list[int]:
     if isinstance(prompt, Chat):
         return prompt.ids
-    try:
-        ids = [operator.index(id) for id in prompt]
-    except TypeError as error:
-        raise ArgumentTypeError(f"prompt must hold ids: {error}") from None
-    if ids and not 0 <= min(ids) <= max(ids) < 2**32:
-        raise ArgumentError("prompt must hold ids, which run from 0 to 2**32 - 1")
-    return ids
+    return [checked_id("prompt", id) for id in prompt]
 
 
 def _in_symbols(

@@ -76,16 +76,19 @@ class GrowingText:
         is_listed: Whether a list of calls is open.
         waits: Where in a value of a call the text ends; `None` if that does not decide alone what
             more text leads to.
+        behind: Where the last argument of the open call ended, and how many objects of the call are
+            open there; `None` if it has none, or is within one.
         has_escaped: Whether a piece of the arguments is not as the text has it, since a character
             was escaped.
     """
 
-    __slots__ = ("at", "before", "has_escaped", "is_listed", "quote", "text", "waits")
+    __slots__ = ("at", "before", "behind", "has_escaped", "is_listed", "quote", "text", "waits")
 
     def __init__(self, before: int, quote: str) -> None:
         self.text, self.at, self.before, self.quote = "", 0, before, quote
         self.is_listed = self.has_escaped = False
         self.waits: Waits | None = None
+        self.behind: tuple[int, int] | None = None
 
     @property
     def place(self) -> int:
@@ -96,11 +99,6 @@ class GrowingText:
         """Takes the next piece; the one before has been read."""
         self.before += len(self.text)
         self.text, self.at = text, 0
-
-    def skip(self, text: str, waits: Waits) -> None:
-        """Takes more of the JSON that waits, of which it is known where it ends."""
-        self.give(text)
-        self.at, self.waits = len(text), waits
 
 
 class CallReports(Protocol):
@@ -176,10 +174,7 @@ def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = Fa
             if in_call and depth <= _MAX_DEPTH_KNOWN:
                 source.waits = Waits('"' if in_string else "", is_escaped, depth)
             yield
-            if source.waits is not None:  # which `skip` may have changed
-                quote, is_escaped, depth = source.waits
-                in_string, source.waits = bool(quote), None
-            start = 0
+            source.waits, start = None, 0
         elif is_escaped:
             source.at, is_escaped = source.at + 1, False
         else:
@@ -285,6 +280,7 @@ def json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) 
 def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
     start, depth = source.place, 1
     source.at += 1
+    source.behind = None
     name: str | None = None
     early: list[str] = []
     while depth:
@@ -301,7 +297,9 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             calls.begin(name, start)
             calls.arguments("".join(early))
         elif key in _ARGUMENTS and name is not None:
+            source.behind = None
             yield from _json(source, calls.arguments, in_call=True)
+            source.behind = source.place, depth
         elif key in _ARGUMENTS:
             early.clear()
             yield from _json(source, early.append)
@@ -365,6 +363,7 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
             key = yield from _run(source, _NAME)
             yield from _expect(source, "=")
             calls.argument(key, (yield from _value(source, 0)))
+            source.behind = source.place, 0
         source.at += 1
         calls.end(source.place)
         count += 1
@@ -384,6 +383,7 @@ def braces(source: GrowingText, calls: CallReports) -> Steps[None]:
         key = yield from _key(source)
         yield from _expect(source, ":")
         calls.argument(key, (yield from _value(source, 0)))
+        source.behind = source.place, 0
     source.at += 1
     calls.end(source.place)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-import operator
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
+from jeton.arguments import checked_id
 from jeton.chat.parsing.answer_formats import END
-from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
-from jeton.chat.parsing.places import NOWHERE, Place, Places
+from jeton.chat.parsing.calls import arguments_of
+from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem
+from jeton.chat.parsing.places import NOWHERE, Place, Places, Step
 from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
@@ -26,16 +28,8 @@ __all__ = ["ParseStream"]
 
 _LONGEST_PIECE: Final = 32
 """Longer text is not learnt."""
-
-
-def _id(value: Any) -> int:
-    try:
-        id = int(operator.index(value))
-    except TypeError:
-        raise ArgumentTypeError(f"ids must hold ints, not {type(value).__name__}") from None
-    if not 0 <= id < 1 << 32:
-        raise ArgumentError(f"ids hold {id}, which is no token id: ids run from 0 to 2**32 - 1")
-    return id
+_UNKNOWN: Final = re.compile(r"\[unknown id (\d+)\]")
+"""How the decoder shows an id that belongs to no token."""
 
 
 class ParseStream:
@@ -87,11 +81,14 @@ class ParseStream:
         self._joins_bytes = isinstance(tok.decoder, decoders.ByteLevel)
         """Whether a token has the same bytes everywhere. If not, steps are learnt by text."""
         self._takes_ids = True
-        self._finished = False
+        self._finished = self._is_read = False
+        """Whether the answer has ended, and the machine has read all of it."""
         self._split: tuple[int, ...] | None = ()
         """The ids of a character that the decoder holds back; `None` if that is not known."""
         self._whole: int | None = None
         """An id after which it holds back nothing."""
+        self._unknown: list[Problem] = []
+        """Ids that belong to no token."""
         self._decode_anew()
         if before is not None:
             text = self._push_id(before)
@@ -108,10 +105,15 @@ class ParseStream:
             self._machine = self._turn.machine(self._compiled, self._tools)
         if not self._machine.texts:
             self._machine.skip(self._space)
-        self._machine.events = []
-        self._texts = self._machine.texts
-        self._first = len(self._texts)
+        self._first = len(self._machine.texts)
         self._start = self._machine.total
+        self._log: list[Event | Step] = [Step(tuple(self._machine.events), prefix, NOWHERE)]
+        """The step of the prefix, and of each id; its event where that is all that it has."""
+        self._machine.events = []
+        self._caught_up = 1
+        """How many of these the machine has read."""
+        self._call_at = 0
+        """Where in them the last call begins."""
 
     @property
     def ends(self) -> frozenset[int]:
@@ -185,22 +187,24 @@ class ParseStream:
             place = self._place
             said = place.known.get(ids)
             if said is not None:
-                self._texts.append(said[1])
+                self._log.append(said)
                 return [said]
             step = place.get(ids)
             if step is None:
                 return self._read(ids)
-            text, said, self._place = step
-            self._texts.append(text)
-            return [] if said is None else [said]
+            self._log.append(step)
+            self._place = step[2]
+            return [*step[0]]
         if isinstance(ids, str):
             return self._read_text(ids)
         return [said for id in self._listed(ids) for said in self.push(id)]
 
     def _read(self, id: int) -> list[Event]:
-        """Reads an id to which no step is known, and adds the step."""
+        """Reads an id to which `push` has no step, and learns it."""
         if not self._joins_bytes:
             return self._read_piece(self._text_of(id))
+        if (step := self._place.of_calls.get(id)) is not None:
+            return self._step(step)
         before = self._known_place()
         if before.split != self._split and before is not NOWHERE:
             self._decode_behind(before.split)  # it has not got the ids of steps
@@ -215,43 +219,69 @@ class ParseStream:
         before = self._known_place()
         said = before.known.get(text)
         if said is not None:
-            self._texts.append(text)
+            self._log.append(said)
             return [said]
-        step = before.get(text)
-        if step is None:
-            key = text if 0 < len(text) <= _LONGEST_PIECE else None
-            if key is None or not before.continues(text):
-                return self._feed(text, before, key)
-            return self._continue(text, before, key)
-        text, said, self._place = step
-        self._texts.append(text)
-        return [] if said is None else [said]
+        key = text if 0 < len(text) <= _LONGEST_PIECE else None
+        if key and (step := before.get(text) or before.of_calls.get(text)):
+            return self._step(step)
+        if key is None or not before.continues(text):
+            return self._feed(text, before, key)
+        return self._continue(text, before, key)
+
+    def _step(self, step: Step) -> list[Event]:
+        """Takes a step. Returns its events, and in them the call that ends."""
+        self._log.append(step)
+        self._place = step.place
+        events = [*step.events]
+        for at, said in enumerate(events):
+            if said.kind == "call":
+                self._call_at = len(self._log) - 1
+            elif said.kind == "call_end" and said.done is None:
+                events[at] = said._replace(done=self._call(said.call))
+        return events
+
+    def _call(self, number: int) -> ParsedCall:
+        """The call with a number, by its events."""
+        name, pieces = "", []
+        for it in self._log[self._call_at :]:
+            for kind, text, call, _ in it.events if isinstance(it, Step) else (it,):
+                if call == number and kind == "arguments":
+                    pieces.append(text)
+                elif call == number and kind == "call":
+                    name = text
+        return ParsedCall(name, arguments_of("".join(pieces))[0])
 
     def _continue(self, text: str, before: Place, key: int | str) -> list[Event]:
         """Takes text that only continues, and learns that it does."""
         said = before.event(text)
-        self._texts.append(text)
         if said is not None and not self._split and not before.split:
             self._places.count()
             before.known[key] = said
+            self._log.append(said)
             self._place = before
             return [said]
         split = self._split or ()
-        self._place = self._places.at(before.where, split, lambda: before.continuation)
-        self._places.learn(before, key, (text, said, self._place))
-        return [] if said is None else [said]
+        after = self._places.at(before.where, split, lambda: before.continuation)
+        step = Step(() if said is None else (said,), text, after)
+        self._places.learn(before, key, step)
+        return self._step(step)
 
     def _feed(self, text: str, before: Place, key: int | str | None) -> list[Event]:
         """Has the machine read text, and adds the step if the place before decides it."""
         machine = self._machine
-        machine.catch_up(before.where)
+        self._catch_up()
         machine.used_history = False
         machine.feed(text)
-        events, machine.events = machine.events, []
-        self._place = self._place_of_machine()
-        if key is not None and len(events) <= 1 and not machine.used_history:
-            self._places.learn(before, key, (text, events[0] if events else None, self._place))
-        return events
+        self._caught_up += 1
+        step = Step(tuple(machine.events), text, self._place_of_machine())
+        machine.events = []
+        if key is not None and not machine.used_history:
+            self._places.learn(before, key, step)
+        return self._step(step)
+
+    def _catch_up(self) -> None:
+        self._machine.catch_up([it[1] for it in self._log[self._caught_up :]])
+        self._caught_up = len(self._log)
 
     def _known_place(self) -> Place:
         """The place, which may have been forgotten since."""
@@ -308,16 +338,16 @@ class ParseStream:
         # An array of no dimensions has `__iter__`, which fails.
         is_one = hasattr(ids, "__index__") and not isinstance(ids, Iterable)
         if is_one or getattr(ids, "shape", None) == ():
-            return (_id(ids),)
+            return (checked_id("ids", ids),)
         if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(
                 f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
             )
-        return [*map(_id, ids)]
+        return [checked_id("ids", id) for id in ids]
 
     def _read_text(self, text: str) -> list[Event]:
         if self._takes_ids:
-            if len(self._texts) > self._first:
+            if len(self._log) > 1:
                 raise ArgumentError("the stream has taken ids: it takes no text")
             self._take_no_ids()
             self._read_text_only()
@@ -343,14 +373,40 @@ class ParseStream:
         text = self._push_id(id)
         symbol = self._symbols.get(id)
         if symbol is None:
+            self._note_unknown(text)
             return text
-        spelling = self._compiled.spellings[symbol]
-        if not text.endswith(spelling):
+        if (said := self._without(text, id, symbol)) is None:
             # Some decoders give all text at the end: this one ends here, and another begins.
-            text += self._decoding.finish()
+            said = self._without(text + self._decoding.finish(), id, symbol)
+            assert said is not None
             self._decode_anew()
-            self._push_id(id)
-        return text.removesuffix(spelling) + symbol
+            if self._without(self._push_id(id), id, symbol) is None:
+                self._decode_anew()  # what it holds back would come again
+        self._note_unknown(said)
+        return said + symbol
+
+    def _note_unknown(self, text: str) -> None:
+        """Notes the ids in a text that belong to no token."""
+        for match in _UNKNOWN.finditer(text) if "[unknown id" in text else ():
+            try:
+                self._tok.token_bytes(int(match[1]))
+            except UnknownTokenError as error:
+                self._unknown.append(Problem(str(error), len(self._log) - 1))
+
+    def _without(self, text: str, id: int, symbol: str) -> str | None:
+        """A text without the control token at its end; `None` if it is not there.
+
+        Some decoders write it in another way than it is spelled: a space for its `▁`, nothing for
+        that at the beginning.
+        """
+        spelling = self._compiled.spellings[symbol]
+        if text.endswith(spelling):
+            return text.removesuffix(spelling)
+        alone, twice = self._tok.decode([id]), self._tok.decode([id, id])
+        for written in (twice.removeprefix(alone), alone):
+            if text.endswith(written):
+                return text.removesuffix(written)
+        return None
 
     def finish(self) -> list[Event]:
         """Ends the answer. Returns the last events; `parsed` is there from now on.
@@ -360,19 +416,29 @@ class ParseStream:
         """
         if self._finished:
             raise ArgumentError("the stream is finished already")
-        machine = self._machine
-        self._ids = len(self._texts) - self._first
-        place = self._place
-        machine.catch_up(place.where)
+        machine, before = self._machine, self._known_place()
+        self._ids = len(self._log) - 1
+        text = ""
         if self._takes_ids:
-            if place is not NOWHERE and place.split != self._split:
-                self._decode_behind(place.split)
-            if text := self._decoding.finish():
+            if before is not NOWHERE and before.split != self._split:
+                self._decode_behind(before.split)
+            text = self._decoding.finish()
+            self._note_unknown(text)
+        step = before.get("") or before.of_calls.get("")
+        if step is None or text:
+            self._catch_up()
+            if text:
                 machine.feed(text)
+            machine.used_history = False
+            machine.finish()
+            self._is_read = True
+            step = Step(tuple(machine.events), "", before)
+            if not text and not machine.used_history:
+                self._places.learn(before, "", step)
+        events = self._step(step)
         self._take_no_ids()
-        machine.finish()
         self._finished = True
-        return machine.events
+        return events
 
     @functools.cached_property
     def parsed(self) -> Parsed:
@@ -384,17 +450,18 @@ class ParseStream:
         if not self._finished:
             raise ArgumentError("finish() the stream first")
         machine = self._machine
-        problems = tuple(
-            Problem(what, self._id_at(at))
-            for what, at in sorted(machine.problems, key=lambda it: it[1])
-        )
+        if not self._is_read:
+            self._catch_up()
+            machine.finish()
+        problems = [Problem(what, self._id_at(at)) for what, at in machine.problems]
+        problems = sorted(problems + self._unknown, key=lambda it: it.at)
         finish: Finish = "complete" if machine.is_complete else "length"
         return Parsed(
             self._turn.message_of(machine),
             tuple(machine.calls),
             machine.unfinished,
             "malformed" if problems else finish,
-            problems,
+            tuple(problems),
             tuple(self._parts()),
             tuple(machine.text_marks),
             self._compiled.format.name,

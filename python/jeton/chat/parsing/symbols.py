@@ -28,6 +28,9 @@ _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
 _OPEN: Final = ("{", "[")
 _LONG: Final = 100
+_MAX_AHEAD: Final = 256
+_AHEAD: Final = rf"\s{{0,{_MAX_AHEAD}}}"
+"""White space behind a mark, if it is one only in front of others."""
 _KEEPING: Final = frozenset(("json", "calls", "keyed", "python", "braces"))
 """Kinds of text that begin with the bracket of the mark in front of them."""
 
@@ -43,7 +46,7 @@ class _Mark:
     """The bracket that belongs to what follows."""
     state: str
     followed_by: tuple[str, ...] = ()
-    """What has to follow, behind white space; nothing if anything may."""
+    """What has to follow, behind some white space; nothing if anything may."""
 
     @property
     def is_text(self) -> bool:
@@ -63,7 +66,7 @@ class _Mark:
         ahead = f"(?={re.escape(self.kept)})" if self.kept else ""
         if self.followed_by:
             following = [*map(re.escape, self.followed_by), *["\\Z"] * (longer is None)]
-            ahead = rf"(?=\s*(?:{'|'.join(following)}))"
+            ahead = rf"(?={_AHEAD}(?:{'|'.join(following)}))"
         if rests := [it[len(self.core) :] for it in longer or ()]:
             ahead += rf"(?!(?:{'|'.join(_longest_first(_beginnings(rests)))})?\Z)"
         return f"({before}{re.escape(self.core)}{ahead})"
@@ -74,7 +77,7 @@ class _Mark:
         found = _beginnings([it + self.core + self.kept for it in befores])
         if self.followed_by:
             ahead = "|".join(_longest_first(_beginnings(self.followed_by)))
-            found |= {re.escape(it + self.core) + rf"\s*(?:{ahead})?" for it in befores}
+            found |= {re.escape(it + self.core) + rf"{_AHEAD}(?:{ahead})?" for it in befores}
         return found
 
 
@@ -119,9 +122,7 @@ class CompiledState:
 
     def tail(self, text: str, at: int) -> int:
         """Where the end of a text begins that may become a mark."""
-        if self.longest is not None:
-            at = max(at, len(text) - self.longest)
-        match = self.tail_expression.search(text, at)
+        match = self.tail_expression.search(text, max(at, len(text) - self.longest))
         return match.start() if match else len(text)
 
     @functools.cached_property
@@ -135,11 +136,16 @@ class CompiledState:
         return max((len(it.before) for it in self.marks), default=0)
 
     @functools.cached_property
-    def longest(self) -> int | None:
-        """The characters of the longest mark; `None` if white space without end may follow one."""
-        if any(it.followed_by for it in self.marks):
-            return None
-        return max((len(it.before + it.core + it.kept) for it in self.marks), default=0)
+    def longest(self) -> int:
+        """The characters of the longest mark, and of what it needs behind it."""
+        return max(
+            (
+                len(it.before + it.core + it.kept)
+                + (_MAX_AHEAD + max(map(len, it.followed_by)) if it.followed_by else 0)
+                for it in self.marks
+            ),
+            default=0,
+        )
 
 
 @dataclass(frozen=True)
@@ -289,11 +295,12 @@ def _mark(
     text: str, target: str, with_symbols: Callable[[str], str], *, keeps: bool = False
 ) -> _Mark:
     """A mark. `keeps`: a bracket at its end belongs to the text that follows."""
-    body = text.strip(_SPACE)
+    spelled = with_symbols(text)  # a token may have white space at its ends
+    body = spelled.strip(_SPACE)
     kept = body[-1] if keeps and body.endswith(_OPEN) else ""
     body = body[: len(body) - len(kept)]
     if not body and not kept:
-        return _Mark(text, "", text, "", "", target)
-    at = text.index(body + kept)
-    after = text[at + len(body) + len(kept) :]
-    return _Mark(text, text[:at], with_symbols(body), after, kept, target)
+        return _Mark(text, "", spelled, "", "", target)
+    at = spelled.index(body + kept)
+    after = spelled[at + len(body) + len(kept) :]
+    return _Mark(text, spelled[:at], body, after, kept, target)

@@ -86,7 +86,7 @@ class Turn:
         found: dict[str, Any] = {"role": "assistant", "content": content}
         if self.content_as_parts:
             found = _in_parts(found)
-        if reasoning.strip():
+        if reasoning:
             found[self.reasoning_field] = reasoning
         listed = []
         for call in machine.calls:
