@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::table::{Spelling, spelling};
+use super::table::{Spelling, spelling, without_prefix, without_suffix};
 use jeton_models::model::Model;
 use jeton_models::model::bpe::MergeRule;
 use jeton_models::model::sentencepiece::spec::PieceKind;
@@ -87,9 +87,9 @@ impl Unknown {
                     let token = if is_first {
                         token
                     } else {
-                        token.strip_prefix(prefix)?
+                        without_prefix(token, prefix)?
                     };
-                    let whole = is_last.then(|| token.strip_suffix(suffix)).flatten();
+                    let whole = is_last.then(|| without_suffix(token, suffix)).flatten();
                     let length = match whole {
                         Some(whole) if whole == rest => whole.len(),
                         _ if suffix.is_empty() || token.len() < rest.len() => token.len(),
