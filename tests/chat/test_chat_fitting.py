@@ -154,5 +154,5 @@ def test_what_is_refused() -> None:
     with pytest.raises(ArgumentError, match="there is no message 12"):
         TOK.fit_messages(HISTORY, 100, template=TEMPLATE, keep=[12])
     for keep in ("user", [None], 3):
-        with pytest.raises(ArgumentTypeError, match="keep must hold indices"):
+        with pytest.raises(ArgumentTypeError, match=r"keep must (hold indices|be an int)"):
             TOK.fit_messages(HISTORY, 100, template=TEMPLATE, keep=keep)  # type: ignore[arg-type]

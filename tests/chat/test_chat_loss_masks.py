@@ -191,6 +191,19 @@ def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:
     assert text_of(chat, chat.loss_mask()) == f"<|call|>get_weather<|close|>call{end}It will.{end}"
 
 
+@pytest.mark.parametrize("space", ["", "\n", " \n\n"])
+def test_masks_hold_the_end_of_a_turn_behind_marks_around_words(space: str) -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}<response>\n"
+        "{{ m.content }}\n</response>SPACE{% else %}{{ m.content }}{% endif %}<|im_end|>\n"
+        "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    ).replace("SPACE", space)
+    for messages in (TURNS[:2], [*TURNS[:2], *TURNS[:2]]):
+        chat = byte_level(template).chat(messages, template=template)
+        said = f"<response>\n{TURNS[1]['content']}\n</response>{space}<|im_end|>"
+        assert text_of(chat, chat.loss_mask()) == said * (len(messages) // 2)
+
+
 def test_masks_end_with_what_ends_the_turn() -> None:
     """A turn's end is learnt if it mixes text and control tokens, if it is all text, or if the
     template writes more behind the last turn."""

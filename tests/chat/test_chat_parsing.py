@@ -335,6 +335,11 @@ def test_pieces_of_characters_are_put_together() -> None:
     stream.finish()
     assert stream.parsed.parts[0].span == (0, len(ids))
     end = tok.special_tokens["<|im_end|>"]
+    parts = tok.parse([*tok.encode("🙂"), end, *tok.encode("🙂a")], template="chatml").parts
+    assert [(it.text, it.span) for it in parts] == [
+        ("🙂", (0, 4)), ("<|im_end|>", (4, 5)), ("🙂a", (5, 10)),
+    ]  # fmt: skip
+    end = tok.special_tokens["<|im_end|>"]
     assert tok.parse([*ids[:-1], end], template="chatml").content == "né\ufffd"
 
 
@@ -567,6 +572,24 @@ def test_reasoning_that_the_prompt_opens_is_found() -> None:
     ids = tok.encode("Hm.<|/muse|>So.<|im_end|>", special="allow")
     message = tok.parse(ids, prompt=prompt).message
     assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
+
+
+def test_white_space_in_front_of_reasoning_is_no_content() -> None:
+    template = (
+        "{% for m in messages %}<|bot|>{{ m.role }}{% if m.reasoning_content %}{{ space }}<think>\n"
+        "{{ m.reasoning_content }}\n</think>\n\n{% endif %}{{ m.content }}<|im_end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|bot|>assistant{% if opens %}\n<think>\n{% endif %}{% endif %}"
+    )
+    tok = byte_level(template)
+    for space, opens in (("\n", False), ("\n", True), ("", True)):
+        prompt = tok.chat(
+            HELLO, template=template, add_generation_prompt=True, space=space, opens=opens
+        )
+        written = "" if opens else f"{space}<think>\n"
+        ids = tok.encode(f"{written}Hm.\n</think>\n\nSo.<|im_end|>", special="allow")
+        for answer, before in ((ids, prompt), (tok.decode(ids), prompt)):
+            message = tok.parse(answer, prompt=before).message
+            assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
 
 
 def test_words_in_parts_come_back_in_parts() -> None:

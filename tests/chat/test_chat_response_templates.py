@@ -126,10 +126,12 @@ def test_messages_are_those_of_transformers(
         for tools in (None, [WEATHER]):
             parsed = tok.parse(tok.encode(text, special="allow"), prompt=begun, tools=tools)
             stream = tok.parse_stream(prompt=begun, tools=tools)
-            for id in tok.encode(text, special="allow"):
-                stream.push(id)
-            stream.finish()
+            events = [it for id in tok.encode(text, special="allow") for it in stream.push(id)]
+            events += stream.finish()
             assert stream.parsed.message == parsed.message, text
+            if not any("comes twice" in it.what for it in parsed.problems) and begun == prompt:
+                said = [it.text for it in events if it.kind == "content"]
+                assert "".join(said) == parsed.content, text
             assert "".join(part.text for part in parsed.parts) == text
             try:
                 expected = parsing.parse_response(
@@ -141,6 +143,21 @@ def test_messages_are_those_of_transformers(
                 assert parsed.message == expected, text
                 equal += 1
     assert equal > 200
+
+
+def test_words_that_the_message_loses_are_a_problem(tmp_path: Path) -> None:
+    """transformers keeps the last of two stretches of a field."""
+    tok = described(DESCRIPTIONS["hermes"], tmp_path)
+    for text, words, is_lost in (
+        ("So.<think>Hm.</think>Well.", "Well.", True),
+        ("So.<think>Hm.</think>So.", "So.", True),
+        ("<think>Hm.</think>So.", "So.", False),
+        ("<think>a</think><think>b</think>So.", "So.", True),
+    ):
+        parsed = tok.parse(tok.encode(text, special="allow"))
+        assert (parsed.content, parsed.finish == "malformed") == (words, is_lost)
+        assert any("comes twice" in it.what for it in parsed.problems) == is_lost
+        assert "".join(part.text for part in parsed.parts) == text
 
 
 def test_marks_that_are_spelled_open_nothing(tmp_path: Path) -> None:

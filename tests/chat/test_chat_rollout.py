@@ -399,6 +399,23 @@ def test_a_broken_call_stays_too() -> None:
     assert rollout.answers[0].finish == "malformed" and rollout.rewritten
 
 
+def test_a_result_of_half_a_call_is_refused() -> None:
+    template = (
+        "{% for m in messages %}{% if m.role == 'tool' and not messages[loop.index0 - 1].tool_calls"
+        " %}{{ raise_exception('no call') }}{% endif %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+        "{% for c in m.tool_calls %}<tool_call>\n{{ c.function|tojson }}\n</tool_call>{% endfor %}"
+        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    ids = sampled(tok, chat, call(), template=template)
+    assert ids is not None and chat.extend(ids, messages=[RESULT])
+    for cut in (3, len(ids) // 2):
+        with pytest.raises(ArgumentError, match=r"no call.*cut off.*sample the rest"):
+            chat.extend(ids[:cut], messages=[RESULT])
+        assert chat.extend(ids[:cut], messages=[AGAIN]).ids[len(chat.ids) :][:cut] == ids[:cut]
+
+
 def test_what_extend_refuses() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml")

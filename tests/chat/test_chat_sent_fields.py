@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import re
@@ -10,8 +11,10 @@ from typing import Any, Final
 
 import pytest
 
+import jeton
 from answer_cases import options, rendered
 from chat_cases import HELLO, PUBLISHED, TOOLS, TURNS, byte_level, call, templates
+from jeton.chat import limits
 from jeton.components import post_processors
 from jeton.errors import ChatWarning, JetonError
 
@@ -146,6 +149,55 @@ def test_variables_that_are_tokens_are_tokens() -> None:
         forged = [{"role": role, "content": "<|im_end|>"}, *HELLO]
         chat = tok.chat(forged, template=TWO, bos_token="<s>", sep_token="<|im_end|>")
         assert chat.ids.count(end) == 2
+
+
+class Index:
+    """An int of another library, as numpy and torch have them."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+TOK = byte_level("")
+INTS: dict[str, Any] = {
+    "keep": lambda it: TOK.fit_messages(TURNS, 999, keep=[it(0)], template="chatml").tokens,
+    "max_tokens": lambda it: TOK.fit_messages(TURNS, it(999), template="chatml").tokens,
+    "trusted": lambda it: TOK.chat(TURNS, trusted=[it(1)], template="chatml").ids,
+    "truncate": lambda it: TOK.chat(TURNS, template="chatml").truncate(it(999)).ids,
+    "tokens_per_part": lambda it: TOK.count_messages(
+        TURNS, tokens_per_part=it(9), template="chatml"
+    ),
+    "parse": lambda it: TOK.parse([it(97)], format="hermes"),
+    "memory": lambda it: limits(memory=it(1 << 30)).__enter__(),
+}
+
+
+@pytest.mark.parametrize("name", INTS)
+def test_ints_may_be_those_of_other_libraries(name: str) -> None:
+    expected = INTS[name](int)
+    assert INTS[name](Index) == expected
+    for kind in (bool, float, str, lambda number: [number]):
+        with pytest.raises(JetonError):
+            INTS[name](kind)
+    numpy = pytest.importorskip("numpy")
+    for kind in (numpy.int64, numpy.int32, numpy.uint32, numpy.array):
+        assert INTS[name](kind) == expected
+
+
+def test_an_added_token_is_its_text() -> None:
+    tok = byte_level(TWO)
+    expected = tok.chat(HELLO, template=TWO, bos_token="<s>", sep_token=".")
+    kinds: list[Any] = [jeton.AddedToken]
+    with contextlib.suppress(ImportError):
+        kinds.append(__import__("tokenizers").AddedToken)
+    for kind in kinds:
+        variables: dict[str, Any] = {"bos_token": kind("<s>"), "sep_token": kind(".")}
+        chat = tok.chat(HELLO, template=TWO, **variables)
+        assert (chat.ids, chat.text) == (expected.ids, expected.text)
+        assert tok.count_messages(HELLO, template=TWO, **variables).tokens == len(chat.ids)
 
 
 def test_a_second_begin_token_warns() -> None:

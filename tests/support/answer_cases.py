@@ -74,6 +74,13 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "", "", [("get_weather", {"city": "a </tool_call> b"}), ("get_weather", {"days": 3})],
         ),
     ],
+    "ernie": [
+        (
+            "<think>\nHm.\n</think>\n\n<response>\nSo.\n</response>\n\n<tool_call>\n"
+            '{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}\n</tool_call>\n',
+            "So.", "Hm.", _CALL,
+        )
+    ],
     "qwen-coder": [
         (
             "<tool_call>\n<function=get_weather>\n<parameter=city>\nBergen\n</parameter>\n"
@@ -263,7 +270,8 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
         (
             '<|tool_call|>[{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}]',
             "", "", _CALL,
-        )
+        ),
+        ("<think>Hm.</think><response>So.</response>", "So.", "Hm.", []),
     ],
     "nemotron": [
         (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import jeton._core as _core
+from jeton.arguments import checked_int
 from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
@@ -88,7 +89,12 @@ class Request:
         given_once = [name for name in names if isinstance(getattr(self, name), Iterator)]
         lists: dict[str, Any] = {name: list(getattr(self, name)) for name in given_once}
         sent = sent_messages(self.messages, is_part=self.trust is not None)
-        request = dataclasses.replace(self, messages=sent, **lists)
+        # An `AddedToken` is its text, as in transformers.
+        variables = [
+            (name, it.content if name.endswith("_token") and hasattr(it, "content") else it)
+            for name, it in self.variables
+        ]
+        request = dataclasses.replace(self, messages=sent, variables=(*variables,), **lists)
         names_of_variables = [name for name, _ in self.variables]
         trust = self.trust
         if trust is None:
@@ -524,8 +530,7 @@ class Chat:
         Raises:
             ArgumentError: The last turn alone is longer.
         """
-        if not isinstance(max_tokens, int) or isinstance(max_tokens, bool):
-            raise ArgumentTypeError(f"max_tokens must be an int, not {type(max_tokens).__name__}")
+        max_tokens = checked_int("max_tokens", max_tokens, 0)
         if len(self._ids) <= max_tokens:
             return self
         messages = self._request.messages

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.arguments import checked_int
 from jeton.chat.message_fields import fields_of
 from jeton.chat.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -104,8 +106,7 @@ def _checked(keep: object, count: int) -> frozenset[int]:
         raise ArgumentTypeError(f"keep must hold indices of messages, not {type(keep).__name__}")
     found = []
     for index in keep:
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise ArgumentTypeError(f"keep must hold indices of messages, not {index!r:.40}")
+        index = checked_int("each of keep", index, -sys.maxsize)
         if not -count <= index < count:
             raise ArgumentError(f"keep: there is no message {index} (there are {count:,})")
         found.append(index % count)

@@ -8,6 +8,7 @@ operation costs is in `costs.py`.
 from __future__ import annotations
 
 import contextlib
+import numbers
 import os
 import time
 import types
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, TypeVar
 
+from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 __all__ = [
@@ -217,13 +219,13 @@ def limits(
         ...     pass
     """
     before = current()
-    for name, value, kinds in (("seconds", seconds, (int, float)), ("memory", memory, (int,))):
-        if value is None:
-            continue
-        if not isinstance(value, kinds) or isinstance(value, bool):
-            raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
-        if not value > 0:
-            raise ArgumentError(f"{name} must be above 0, not {value}")
+    if seconds is not None:
+        if not isinstance(seconds, numbers.Real) or isinstance(seconds, bool):
+            raise ArgumentTypeError(f"seconds must be a number, not {type(seconds).__name__}")
+        if not seconds > 0:
+            raise ArgumentError(f"seconds must be above 0, not {seconds}")
+    if memory is not None:
+        memory = checked_int("memory", memory, 1)
     if isolate is not None and not isinstance(isolate, bool):
         raise ArgumentTypeError(f"isolate must be a bool, not {type(isolate).__name__}")
     token = _LIMITS.set(

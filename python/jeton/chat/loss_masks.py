@@ -211,7 +211,7 @@ class Answers:
                 itertools.takewhile(self._is_control.__getitem__, range(first, len(ids)))
             )
             end = next((at for at in closing if part.is_call and ids[at] in known), None)
-            goes_on = len(closing) > 1 or self._is_text_of_template(closing[-1] + 1)
+            goes_on = len(closing) > 1 or self._goes_on(closing[-1] + 1)
             if end is None and (part.is_call or ends_texts or goes_on):
                 end = self._end_alone(part, first, ends_texts=ends_texts)
             end_or_first = first if end is None else end
@@ -241,11 +241,10 @@ class Answers:
             end += 1
         return end
 
-    def _is_text_of_template(self, at: int) -> bool:
-        """Whether the template wrote this token, and it is neither white space nor control."""
-        if at >= len(self._ids) or not self._by_template[at] or self._is_control[at]:
-            return False
-        return not self._chat.text[slice(*self._spans[at])].isspace()
+    def _goes_on(self, at: int) -> bool:
+        """Whether the template wrote more than white space from this token on."""
+        ids = itertools.takewhile(self._by_template.__getitem__, range(at, len(self._ids)))
+        return any(not self._chat.text[slice(*self._spans[it])].isspace() for it in ids)
 
     def _in_text(self, part: _MessagePart, stop: int) -> bool:
         """Whether text ends a part, rather than the control token at `stop`."""

@@ -173,7 +173,8 @@ class Rollout:
         """A longer rollout, as by `Chat.extend`; this one does not change.
 
         Raises:
-            ArgumentError: As by `Chat.extend`; or nothing was written that asks for an answer.
+            ArgumentError: As by `Chat.extend`; or nothing was written that asks for an answer; or
+                the template takes no result of a call that is cut off.
         """
         if not self._asks:
             raise ArgumentError(
@@ -228,7 +229,12 @@ class Rollout:
                 break
         if found is None:
             assert refusal is not None
-            raise refusal
+            if answer.finish == "complete" or answer.calls:
+                raise refusal
+            raise ArgumentError(
+                f"{refusal}; the answer is cut off and has no whole call, so no result of a tool "
+                "can follow: sample the rest of it, or pass a turn of the user"
+            ) from refusal
         return found
 
     def _alone(self, messages: list[Any]) -> _RolloutChat | None:

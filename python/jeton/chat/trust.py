@@ -7,6 +7,8 @@ it was sent with, also where a chat is cut, so no other message comes into its t
 
 from __future__ import annotations
 
+import contextlib
+import operator
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, Protocol
@@ -119,8 +121,9 @@ class Trust:
         )
 
     def _read(self, entry: object) -> tuple[_Whose, Path]:
-        if isinstance(entry, int) and not isinstance(entry, bool):
-            entry = f"messages[{entry}]"
+        if not isinstance(entry, (str, bool)):
+            with contextlib.suppress(TypeError):  # arrays have an `__index__`, too
+                entry = f"messages[{operator.index(entry)}]"  # type: ignore[arg-type]
         if not isinstance(entry, str):
             raise ArgumentTypeError(
                 f"each of trusted must be a str or the index of a message, not {entry!r:.60}"

@@ -208,6 +208,15 @@ FORMATS: Final[Mapping[str, Format]] = {
             {"calls": State("calls", {"\n</tool_call>\n": "after"})},
         ),
         _tagged(
+            "ernie",
+            "\n<tool_call>\n",
+            {
+                "calls": State("calls", {"\n</tool_call>\n": "after"}),
+                "response": State("content", {"\n</response>\n": "after"}),
+            },
+            marks={"<response>\n": "response"},
+        ),
+        _tagged(
             "qwen-coder",
             "\n\n<tool_call>\n",
             _parameters(
@@ -467,8 +476,11 @@ FORMATS: Final[Mapping[str, Format]] = {
         _tagged(
             "granite",
             "<|tool_call|>",
-            {"calls": State("calls", {"<|/tool_call|>": "after"})},
-            marks={"<tool_call>": "calls"},
+            {
+                "calls": State("calls", {"<|/tool_call|>": "after"}),
+                "response": State("content", {"</response>": "after"}),
+            },
+            marks={"<tool_call>": "calls", "<response>": "response"},
         ),
         _tagged("nemotron", "\n<TOOLCALL>", {"calls": State("calls", {"</TOOLCALL>": "after"})}),
         _tagged("firefunction", " functools[", {"calls": State("calls")}),

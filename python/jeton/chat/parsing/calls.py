@@ -19,6 +19,7 @@ from jeton.chat.parsing.arguments import (
     typed,
 )
 from jeton.chat.parsing.parsed import Event, ParsedCall, event
+from jeton.chat.parsing.places import Kept
 
 __all__ = ["IGNORED", "IN_TEXT", "KEPT", "Calls", "Tools"]
 
@@ -155,6 +156,11 @@ class Calls:
         return ParsedCall(call.name, "".join(call.pieces), call.id)
 
     @property
+    def tool(self) -> str | None:
+        """The tool of the open call; `None` if there is no such tool."""
+        return self.open.name if self.open and self.open.name in (self._tools or ()) else None
+
+    @property
     def has_id(self) -> bool:
         """Whether the open call has an id, or the next one."""
         return (self._id if self.open is None else self.open.id) is not None
@@ -168,16 +174,19 @@ class Calls:
         self._is_text = string or (string is None and takes_only_text(self._types() or ()))
 
     @property
-    def in_value(self) -> str | None:
+    def in_value(self) -> str | Kept | None:
         """How more text of the value is reported: the beginning of its first event, if there was
         none yet; `None` if that beginning names a key that the tool does not have."""
         if self.open is None or self._key is None:
             return IGNORED
-        if not self._is_text:
-            return KEPT
-        if self._raw:
+        if self._is_text and self._raw:
             return IN_TEXT
-        return self._before_value() if self._types() is not None else None
+        if (types := self._types()) is None:
+            return None if self._is_text else KEPT
+        before = self._before_value()
+        if self._is_text:
+            return before
+        return Kept(before, BUT_TEXT if self._string is False else types)
 
     def more_value(self, text: str) -> None:
         """More text of the value."""

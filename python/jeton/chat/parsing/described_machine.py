@@ -253,7 +253,14 @@ class DescriptionMachine:
         elif field.repeats:
             self.message.setdefault(field.name, []).append(value)
         else:
+            if before and before != self._description.defaults.get(field.name):
+                self.problems.append(
+                    (f"{field.name!r} comes twice, and the message has the last", self._start)
+                )
             self.message[field.name] = value
+        if field.kind is None and field.says and isinstance(value, str):
+            joined = value if before is None or field.join is None else field.join + value
+            self.events.append(event(field.says, joined))
         if field.name == "tool_calls":
             self._add_call(value, place)
         else:

@@ -11,26 +11,25 @@ import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable
+from itertools import accumulate
 from typing import Final
 
 from jeton.chat.parsing import readers
 from jeton.chat.parsing.answer_formats import END, Shape
 from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.places import Continuation, Where
+from jeton.chat.parsing.places import Continuation, Kept, Where
 from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
 
-_READERS: Final = ("json", "calls", "keyed", "python", "braces")
 _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
 """Kinds of text within a call."""
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
 """Characters after which text that may still become a shape is taken for none."""
-_MAX_CALLS: Final = 16
 _LONGEST_HEAD: Final = 96
-"""Calls, and characters, up to which `where` has an answer."""
+"""Characters up to which `where` has an answer."""
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 _QUOTES: Final = re.compile("['\"\ud800-\udfff]")
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
@@ -83,12 +82,14 @@ class Machine:
         self._compiled = compiled
         self._calls = Calls(tools, compiled.spelled, self._report, self.problem)
         self.calls = self._calls.done
+        self.identify, self.arguments = self._calls.identify, self._calls.arguments
         self._tools = tools
         self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
-        self._shape_names = self._names if compiled.has_names_in_shapes else ""
+        self._deciding_tools = repr(tools) if tools and compiled.depends_on_tools else ""
         self._held = ""
         self._drop = ""
-        self._ends: list[int] = []
+        self._starts = [0]
+        """Where each of the texts begins, and the end."""
         self._begin("start", 0)
 
     # Input
@@ -148,7 +149,7 @@ class Machine:
             self.stretches.append((self._began, self.total, "call", -1))
         if self._calls.open is not None:
             if takes == "json" and self._reader is None and not self._broken:
-                self._end_call(self.total)
+                self.end(self.total)
             else:
                 self._note_call(self.total)
                 self.unfinished = self._calls.stop()
@@ -159,7 +160,7 @@ class Machine:
         """Where it is, in a few words that the format or the tools have; `None` if that takes
         more, since what is learnt of a place outlives the answer."""
         takes, call = self.state.spec.takes, self._calls.open
-        if self._broken or self._odd or len(self.calls) >= _MAX_CALLS:
+        if self._broken or self._odd:
             return None
         # More pieces than that are too long anyway.
         word = "" if takes == "id" else "".join(self._word[: _LONGEST_HEAD + 1])
@@ -174,35 +175,32 @@ class Machine:
                 return None
         elif self._source.before >= 0:
             behind = self._source.behind if call and call.pieces else (self._claimed, 0)
-            head, is_first = behind and self._since(behind[0]), self._claimed == self._began
-            if behind is None or head is None or (takes == "keyed" and not is_first):
+            is_first = self._claimed == self._began
+            if behind is None or self.total - behind[0] > _LONGEST_HEAD:
                 return None
-            if takes in ("python", "braces") and _QUOTES.search(head):
+            if takes == "keyed" and not is_first:
                 return None
-            word, within = head, (is_first, self._source.is_listed, behind[1])
+            word = self._slice(behind[0], self.total)
+            if takes in ("python", "braces") and _QUOTES.search(word):
+                return None
+            within = is_first, self._source.is_listed, behind[1]
         if not (self._has_known_words(self._held) and self._has_known_words(word)):
             return None
-        flags = (
-            self._fresh,
-            call is None,
-            bool(call and call.pieces),
-            self._calls.has_id,
-            self._reader is None,
-        )
+        has_pieces, has_id = bool(call and call.pieces), self._calls.has_id
         return Where(
             self.state.name,
             self._held,
             word,
             self._drop,
-            self._shape_names,
-            flags,
+            self._deciding_tools,
+            self._calls.tool if self._deciding_tools else None,
+            (self._fresh, call is None, has_pieces, has_id, self._reader is None),
             within,
-            len(self.calls),
         )
 
     def continuation(self) -> Continuation:
         """What a text is that leads from `where` back to there, and is reported as it is."""
-        state, number = self.state, len(self.calls)
+        state = self.state
         if self._held or self._drop or self._fresh:
             return Continuation()
         if self._flows:
@@ -212,26 +210,18 @@ class Machine:
             if waits is None or waits.is_escaped:
                 return Continuation()
             kind: Kind | None = "arguments" if waits.depth >= 0 else None
-            return Continuation(_BREAKS.get(waits.quote, _SYMBOL), kind, number)
+            return Continuation(_BREAKS.get(waits.quote, _SYMBOL), kind)
         in_value = self._calls.in_value if state.spec.takes == "value" else ""
         if in_value == IN_TEXT:
-            return Continuation(state.hot_in_json, "arguments", number)
-        if in_value in (IGNORED, KEPT) or state.spec.takes == "id" or self.is_over:
+            return Continuation(state.hot_in_json, "arguments")
+        if (
+            isinstance(in_value, Kept)
+            or in_value in (IGNORED, KEPT)
+            or state.spec.takes == "id"
+            or self.is_over
+        ):
             return Continuation(state.hot)
         return Continuation()
-
-    def _since(self, place: int) -> str | None:
-        """The text from a place on, unless it is long."""
-        missing = self.total - place
-        if missing > _LONGEST_HEAD:
-            return None
-        pieces = []
-        for piece in reversed(self.texts):
-            if missing <= 0:
-                break
-            pieces.append(piece)
-            missing -= len(piece)
-        return "".join(reversed(pieces))[-missing:]
 
     def _has_known_words(self, text: str) -> bool:
         """Whether a text is short, and the format or the tools spell each of its words, or a part
@@ -336,7 +326,7 @@ class Machine:
         name = self._leave(name, left)
         takes = self._compiled.states[name].spec.takes
         if self._calls.open is not None and (takes not in _OF_CALLS or takes == "name"):
-            self._end_call(left)
+            self.end(left)
         self._begin(name, place)
 
     def _begin(self, name: str, place: int) -> None:
@@ -350,22 +340,10 @@ class Machine:
         self._word: list[str] = []
         self._broken = self._odd = False
         self._began = self._claimed = place
-        self._start_reader()
-
-    def _start_reader(self) -> None:
-        takes = self.state.spec.takes
         self._reader = None
-        if takes not in _READERS:
-            return
-        self._source = readers.GrowingText(-1, self._compiled.quote)
-        if takes == "json":
-            self._reader = readers.json_object(self._source, self.arguments)
-        elif takes in ("calls", "keyed"):
-            self._reader = readers.json_calls(self._source, self, keyed=takes == "keyed")
-        elif takes == "python":
-            self._reader = readers.python_calls(self._source, self)
-        else:
-            self._reader = readers.braces(self._source, self)
+        if reader := readers.READERS.get(spec.takes):
+            self._source = readers.GrowingText(-1, self._compiled.quote)
+            self._reader = reader(self._source, self)
 
     def _leave(self, target: str, place: int) -> str:
         """Ends the state. Returns the one that follows."""
@@ -410,13 +388,11 @@ class Machine:
             self._unexpected(seen, self._claimed)
 
     def _slice(self, start: int, end: int) -> str:
-        ends, texts = self._ends, self.texts
-        for text in texts[len(ends) :]:
-            ends.append((ends[-1] if ends else 0) + len(text))
-        first = bisect_right(ends, start)
-        before = ends[first - 1] if first else 0
-        text = "".join(texts[first : bisect_left(ends, end) + 1])
-        return text[start - before : end - before]
+        starts, texts = self._starts, self.texts
+        starts += accumulate(map(len, texts[len(starts) - 1 :]), initial=starts.pop())
+        first = bisect_right(starts, start) - 1
+        text = "".join(texts[first : bisect_left(starts, end)])
+        return text[start - starts[first] : end - starts[first]]
 
     # Text
 
@@ -535,16 +511,8 @@ class Machine:
     def begin(self, name: str, start: int) -> None:
         """A call begins."""
         if self._calls.open is not None:
-            self._end_call(start)
+            self.end(start)
         self._calls.begin(name, start)
-
-    def identify(self, id: str) -> None:
-        """The call has an id."""
-        self._calls.identify(id)
-
-    def arguments(self, piece: str) -> None:
-        """A piece of the arguments, as JSON."""
-        self._calls.arguments(piece)
 
     def argument(self, key: str, value: object) -> None:
         """An argument with its value."""
@@ -558,9 +526,6 @@ class Machine:
 
     def end(self, place: int) -> None:
         """The call is over."""
-        self._end_call(place)
-
-    def _end_call(self, place: int) -> None:
         assert self._calls.open is not None
         is_text = self._broken and self.state.spec.takes in ("python", "braces")
         written = self._slice(self._calls.open.start, place) if is_text else None
@@ -577,7 +542,7 @@ class Machine:
         pattern = self.state.pattern
         match = pattern.fullmatch(word) if pattern else None
         if self._calls.open is not None:
-            self._end_call(self._began)
+            self.end(self._began)
         if match and match["id"]:
             self._calls.identify(match["id"].strip())
         self._calls.begin(self._unescaped(match["name"] if match else word.strip()), self._began)
@@ -591,7 +556,6 @@ class Machine:
             self._began,
             None if string is None else string in ("true", "string"),
         )
-        self.used_history = True  # the schema decides what its value is
 
     def _unescaped(self, word: str) -> str:
         if not self.state.spec.escaped:

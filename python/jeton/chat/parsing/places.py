@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Hashable
 from typing import Final, NamedTuple
 
-from jeton.chat.parsing.parsed import Event, Kind, event
+from jeton.chat.parsing.parsed import Event, Kind
 
-__all__ = ["NOWHERE", "Continuation", "Place", "Places", "Step", "Where"]
+__all__ = ["NOWHERE", "Continuation", "Kept", "Place", "Places", "Step", "Where"]
 
 _MAX_PLACES: Final = 1 << 12
 _MAX_STEPS: Final = 1 << 16
@@ -34,6 +34,14 @@ class Waits(NamedTuple):
     depth: int = -1
 
 
+class Kept(NamedTuple):
+    """A place within an argument that is reported when it is whole: what the event has in front of
+    the value, and the types of the parameter."""
+
+    before: str
+    types: tuple[str, ...]
+
+
 class Where(NamedTuple):
     """All that decides what the next text leads to, and the events that it has.
 
@@ -42,21 +50,21 @@ class Where(NamedTuple):
         held: The end of the text, if that may become a mark.
         word: The text that is not reported yet, as that in front of the arguments of a call.
         drop: White space that is dropped in front of the next text.
-        names: The names of tools, if they decide where calls begin.
+        tools: The tools with the types of their parameters, if they decide anything.
+        tool: The tool of the open call, if that decides what a value is.
         flags: Whether the state has just begun, there is a call, it has arguments, there is an id
             for a call, and there is a reader.
         within: What the reader waits for, or what becomes of the text of a value.
-        call: The number of calls before.
     """
 
     state: str
     held: str
     word: str
     drop: str
-    names: str
+    tools: str
+    tool: str | None
     flags: tuple[bool, bool, bool, bool, bool]
     within: Waits | Hashable
-    call: int
 
 
 class Continuation(NamedTuple):
@@ -65,12 +73,10 @@ class Continuation(NamedTuple):
     Attributes:
         breaks: The characters with which a text may do more; `None` if any may.
         kind: What such a text is reported as, just as it is; `None` if it is not.
-        call: The number of its call.
     """
 
     breaks: re.Pattern[str] | None = None
     kind: Kind | None = None
-    call: int = -1
 
 
 class Place(dict["int | str", "Step"]):
@@ -78,7 +84,7 @@ class Place(dict["int | str", "Step"]):
 
     Attributes:
         where: What `Machine.where` returns there.
-        split: The ids of a character that is not whole yet.
+        split: The bytes of a character that is not whole yet.
         continuation: What only continues there.
         known: The events of tokens that do. All places with this continuation share them; a place
             within a character has none.
@@ -91,7 +97,7 @@ class Place(dict["int | str", "Step"]):
     def __init__(
         self,
         where: Where,
-        split: tuple[int, ...],
+        split: bytes,
         continuation: Continuation,
         known: dict[int | str, Event],
     ) -> None:
@@ -105,17 +111,13 @@ class Place(dict["int | str", "Step"]):
         breaks = self.continuation.breaks
         return breaks is not None and not breaks.search(text)
 
-    def event(self, text: str) -> Event | None:
-        """The event of a text that continues, if it has one."""
-        _, kind, call = self.continuation
-        return event(kind, text, call) if kind and text else None
-
 
 class Step(NamedTuple):
     """What a token leads to.
 
     Attributes:
-        events: Its events; `"call_end"` is without the call.
+        events: Its events. Calls have the numbers that they have behind no others, and `"call_end"`
+            is without the call.
         text: Its text.
         place: The next place.
     """
@@ -125,7 +127,7 @@ class Step(NamedTuple):
     place: Place
 
 
-NOWHERE: Final = Place(Where("", "", "", "", "", (False,) * 5, None, -1), (), Continuation(), {})
+NOWHERE: Final = Place(Where("", "", "", "", "", None, (False,) * 5, None), b"", Continuation(), {})
 """The place of a stream of which nothing is known."""
 
 
@@ -137,14 +139,14 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self._places: dict[tuple[Where, tuple[int, ...]], Place] = {}
+        self._places: dict[tuple[Where, bytes], Place] = {}
         self._known: dict[Continuation, dict[int | str, Event]] = {}
         self._steps = 0
 
     def at(
         self,
         where: Where | None,
-        split: tuple[int, ...],
+        split: bytes,
         continuation: Callable[[], Continuation],
     ) -> Place:
         """The place with these attributes."""
@@ -160,16 +162,19 @@ class Places:
             place = self._places.setdefault((where, split), place)
         return place
 
-    def learn(self, place: Place, key: int | str, step: Step) -> None:
-        """Adds a step from a place, if both its ends are known."""
-        if place is NOWHERE or step.place is NOWHERE:
+    def learn(
+        self, place: Place, key: int | str, step: Step, *, used_history: bool = False
+    ) -> None:
+        """Adds a step from a place, if both its ends are known and, but for the event of a value,
+        decide it."""
+        kinds = [it.kind for it in step.events]
+        ends_value = kinds == ["arguments"] and isinstance(place.where.within, Kept)
+        if place is NOWHERE or step.place is NOWHERE or (used_history and not ends_value):
             return
         self.count()
-        if any(it.kind in ("call", "call_end") for it in step.events):
-            events = tuple(it._replace(done=None) for it in step.events)
-            place.of_calls[key] = step._replace(events=events)
-        else:
-            place[key] = step
+        step = step._replace(events=()) if ends_value else step
+        is_of_calls = ends_value or "call" in kinds or "call_end" in kinds
+        (place.of_calls if is_of_calls else place)[key] = step
 
     def count(self) -> None:
         """Counts something that is learnt."""

@@ -7,10 +7,11 @@ Look here for which keys of a JSON object hold the name and the arguments of a c
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 from jeton.chat.parsing.places import Waits
@@ -19,12 +20,10 @@ __all__ = [
     "ADJOINING",
     "CONSTANTS",
     "KEYS",
+    "READERS",
     "Broken",
     "CallReports",
     "GrowingText",
-    "braces",
-    "json_calls",
-    "json_object",
     "loose",
     "python_calls",
 ]
@@ -208,42 +207,28 @@ def _escaped(match: re.Match[str]) -> str:
     return match[0] if match[0][0] == "\\" else json.dumps(match[0])[1:-1]
 
 
-def json_object(source: GrowingText, out: Callable[[str], None]) -> Steps[None]:
+def _json_object(source: GrowingText, calls: CallReports) -> Steps[None]:
     """The arguments of a call: an object, a string that holds one, or nothing (`null`)."""
     if (yield from _peek(source)) in '{"':
-        yield from _json(source, out, in_call=True)
+        yield from _json(source, calls.arguments, in_call=True)
         return
     word = yield from _run(source, _WORD)
-    out(word)
+    calls.arguments(word)
     if word != "null":
         raise Broken("the arguments are not a JSON object")
-
-
-def _to_end_of_string(source: GrowingText, start: int, out: Callable[[str], None]) -> Steps[int]:
-    """Reads up to the closing quote. Returns where the text begins that `out` has not got."""
-    while True:
-        source.at = _IN_STRING.match(source.text, source.at).end()  # type: ignore[union-attr]
-        escaped = source.text[source.at : source.at + 1] == "\\"
-        if not escaped and source.at < len(source.text):
-            source.at += 1
-            return start
-        source.at += escaped
-        while source.at >= len(source.text):
-            out(source.text[start:])
-            yield
-            start = 0
-        source.at += escaped
 
 
 def _string(source: GrowingText) -> Steps[str]:
     """A string in quotes."""
     if (yield from _peek(source)) != '"':
         raise Broken("a string in quotes is missing")
-    pieces: list[str] = []
-    start = source.at
-    source.at += 1
-    start = yield from _to_end_of_string(source, start, pieces.append)
-    raw = "".join(pieces) + source.text[start : source.at]
+    raw = yield from _next(source)
+    while True:
+        raw += yield from _run(source, _IN_STRING)
+        raw += (character := (yield from _next(source)))
+        if character == '"':
+            break
+        raw += yield from _next(source)
     if "\\" not in raw:
         return raw[1:-1]
     try:
@@ -253,7 +238,7 @@ def _string(source: GrowingText) -> Steps[str]:
     return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
+def _json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
     """CallReports as objects, in a list or one after another."""
     count, separated = 0, True
     while True:
@@ -369,7 +354,7 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
         count += 1
 
 
-def braces(source: GrowingText, calls: CallReports) -> Steps[None]:
+def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
     """One call as `f{a:1}`."""
     yield from _peek(source)
     start = source.place
@@ -517,3 +502,13 @@ def _next(source: GrowingText) -> Steps[str]:
         yield
     source.at += 1
     return source.text[source.at - 1]
+
+
+READERS: Final[Mapping[str, Callable[[GrowingText, CallReports], Steps[None]]]] = {
+    "json": _json_object,
+    "calls": _json_calls,
+    "keyed": functools.partial(_json_calls, keyed=True),
+    "python": python_calls,
+    "braces": _braces,
+}
+"""By what a state takes."""

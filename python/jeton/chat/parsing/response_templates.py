@@ -70,13 +70,17 @@ class Field:
     each: bool
 
     @property
-    def kind(self) -> Kind | None:
-        """The kind of event that reports its text as it comes, if any does."""
-        if self.content != "text" or self.transform is not None or self.repeats:
-            return None
+    def says(self) -> Kind | None:
+        """The kind of event that reports its text, if any does."""
         if self.name == "content":
             return "content"
         return "reasoning" if self.name in REASONING else None
+
+    @property
+    def kind(self) -> Kind | None:
+        """The same, if the text is reported as it comes."""
+        as_it_comes = self.content == "text" and self.transform is None and not self.repeats
+        return self.says if as_it_comes else None
 
     def value(self, text: str, captures: Mapping[str, str]) -> Any:
         """The value of a text, and of what the expressions around it captured."""

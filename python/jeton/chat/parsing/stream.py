@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from codecs import utf_8_decode
+from collections.abc import Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, SupportsIndex
+from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 from jeton.arguments import checked_id
 from jeton.chat.parsing.answer_formats import END
+from jeton.chat.parsing.arguments import typed
 from jeton.chat.parsing.calls import arguments_of
-from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem
-from jeton.chat.parsing.places import NOWHERE, Place, Places, Step
+from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem, event
+from jeton.chat.parsing.places import NOWHERE, Kept, Place, Places, Step
 from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
@@ -83,16 +86,11 @@ class ParseStream:
         self._takes_ids = True
         self._finished = self._is_read = False
         """Whether the answer has ended, and the machine has read all of it."""
-        self._split: tuple[int, ...] | None = ()
-        """The ids of a character that the decoder holds back; `None` if that is not known."""
-        self._whole: int | None = None
-        """An id after which it holds back nothing."""
-        self._unknown: list[Problem] = []
-        """Ids that belong to no token."""
+        self._split = b""
+        """The bytes of a character that is not whole yet."""
         self._decode_anew()
         if before is not None:
-            text = self._push_id(before)
-            self._split = self._split_by(before, text) if self._joins_bytes else ()
+            (self._joined_text if self._joins_bytes else self._decoding.push)(before)
         self._places = turn.compiled.places
         self._place = self._place_of_machine()
 
@@ -112,64 +110,49 @@ class ParseStream:
         self._machine.events = []
         self._caught_up = 1
         """How many of these the machine has read."""
-        self._call_at = 0
-        """Where in them the last call begins."""
+        self._call_at, self._calls = 0, len(self._machine.calls)
+        """Where in them the last call begins, and how many have ended."""
 
     @property
     def ends(self) -> frozenset[int]:
         """The ids that end an answer wherever they are: a model may be stopped at each."""
-        return frozenset(id for id, targets in self._targets() if targets and all(targets))
+        endings = self._endings()
+        return frozenset(id for id, it in self._symbols.items() if all(endings.get(it, [False])))
 
     @property
     def closing(self) -> frozenset[int]:
         """The ids that may end an answer: some of them end only a part of it elsewhere, as
         `<|end|>` of gpt-oss ends reasoning."""
-        return frozenset(id for id, targets in self._targets() if any(targets))
+        endings = self._endings()
+        return frozenset(id for id, it in self._symbols.items() if any(endings.get(it, [])))
 
     @property
     def closing_texts(self) -> frozenset[str]:
         """The marks of plain text that may end an answer, of a tokenizer that has no token for
         them."""
-        states = self._compiled.states.values()
-        return frozenset(
-            mark.core
-            for state in states
-            for mark in state.marks
-            if mark.core and mark.is_text and mark.state in self._done
-        )
+        spelled = self._compiled.spelled
+        endings = self._endings().items()
+        return frozenset(it for it, ends in endings if it and any(ends) and spelled(it) == it)
 
-    @property
-    def _done(self) -> set[str]:
-        """The states in which an answer is complete."""
-        states = self._compiled.states.values()
-        return {it.name for it in states if it.spec.done or it.name == END}
-
-    def _targets(self) -> Iterable[tuple[int, list[bool]]]:
-        """Each control token that is a mark, and whether it ends an answer, by state."""
-        states = self._compiled.states.values()
-        done = self._done
-        for id, symbol in self._symbols.items():
-            yield (
-                id,
-                [mark.state in done for it in states for mark in it.marks if mark.core == symbol],
-            )
+    def _endings(self) -> dict[str, list[bool]]:
+        """Whether each mark ends an answer, by state."""
+        states = self._compiled.states
+        done = {name for name, state in states.items() if state.spec.done or name == END}
+        found: dict[str, list[bool]] = {}
+        for mark in [mark for state in states.values() for mark in state.marks]:
+            found.setdefault(mark.core, []).append(mark.state in done)
+        return found
 
     @property
     def marks(self) -> list[str]:
         """The marks of the format that are plain text and count among words: whether a model uses
         such a mark or only quotes it cannot be known."""
-        words = ("content", "reasoning", "head")
-        return [
-            mark.text.strip() or mark.text
-            for state in self._compiled.states.values()
-            for mark in state.marks
-            if state.spec.takes in words and mark.is_text
-        ] + [
-            "".join(shape.steps)
-            for state in self._compiled.states.values()
-            if state.spec.takes in words
-            for shape in state.spec.shapes
+        words, states = ("content", "reasoning", "head"), self._compiled.states.values()
+        found = [state for state in states if state.spec.takes in words]
+        marks = [
+            mark.text.strip() or mark.text for it in found for mark in it.marks if mark.is_text
         ]
+        return marks + ["".join(shape.steps) for it in found for shape in it.spec.shapes]
 
     def push(self, ids: SupportsIndex | Iterable[int] | str) -> list[Event]:
         """Takes the next ids, or the next text.
@@ -188,80 +171,91 @@ class ParseStream:
             said = place.known.get(ids)
             if said is not None:
                 self._log.append(said)
-                return [said]
+                return (
+                    [event(said[0], said[1], self._calls)]
+                    if self._calls and not said[2]
+                    else [said]
+                )
             step = place.get(ids)
             if step is None:
                 return self._read(ids)
             self._log.append(step)
-            self._place = step[2]
-            return [*step[0]]
+            events, _, self._place = step
+            return self._numbered(events) if self._calls and events else [*events]
         if isinstance(ids, str):
             return self._read_text(ids)
         return [said for id in self._listed(ids) for said in self.push(id)]
 
     def _read(self, id: int) -> list[Event]:
         """Reads an id to which `push` has no step, and learns it."""
+        if not self._takes_ids:
+            self._refuse()
         if not self._joins_bytes:
             return self._read_piece(self._text_of(id))
-        if (step := self._place.of_calls.get(id)) is not None:
-            return self._step(step)
         before = self._known_place()
-        if before.split != self._split and before is not NOWHERE:
-            self._decode_behind(before.split)  # it has not got the ids of steps
-        text = self._text_of(id)
-        self._split = self._split_by(id, text)
-        if self._split is None or not before.continues(text):
-            return self._feed(text, before, id)
-        return self._continue(text, before, id)
+        if step := self._step_of_call(before, id):
+            return self._step(step)
+        if before is not NOWHERE:
+            self._split = before.split
+        text = self._joined_text(id)
+        return (self._continue if before.continues(text) else self._feed)(text, before, id)
 
     def _read_piece(self, text: str) -> list[Event]:
         """Reads text by what is learnt by text."""
         before = self._known_place()
-        said = before.known.get(text)
-        if said is not None:
-            self._log.append(said)
-            return [said]
-        key = text if 0 < len(text) <= _LONGEST_PIECE else None
-        if key and (step := before.get(text) or before.of_calls.get(text)):
+        if not 0 < len(text) <= _LONGEST_PIECE:
+            return self._feed(text, before, None)
+        if said := before.known.get(text):
+            return self._step(Step((said,), text, before))
+        if step := before.get(text) or self._step_of_call(before, text):
             return self._step(step)
-        if key is None or not before.continues(text):
-            return self._feed(text, before, key)
-        return self._continue(text, before, key)
+        return (self._continue if before.continues(text) else self._feed)(text, before, text)
 
-    def _step(self, step: Step) -> list[Event]:
-        """Takes a step. Returns its events, and in them the call that ends."""
+    def _step(self, step: Step, read: list[Event] | None = None) -> list[Event]:
+        """Takes a step. Returns its events, `read` if the machine has just read them."""
         self._log.append(step)
         self._place = step.place
-        events = [*step.events]
+        events = self._numbered(step.events) if read is None else read
         for at, said in enumerate(events):
             if said.kind == "call":
                 self._call_at = len(self._log) - 1
-            elif said.kind == "call_end" and said.done is None:
-                events[at] = said._replace(done=self._call(said.call))
+            elif said.kind == "call_end":
+                self._calls += 1
+                events[at] = said if said.done else said._replace(done=self._ended_call())
         return events
 
-    def _call(self, number: int) -> ParsedCall:
-        """The call with a number, by its events."""
-        name, pieces = "", []
+    def _numbered(self, events: Iterable[Event]) -> list[Event]:
+        """Events of a step, with the numbers that their calls have here."""
+        number = self._calls
+        return [event(it[0], it[1], it[2] if it[2] < 0 else it[2] + number) for it in events]
+
+    def _ended_call(self) -> ParsedCall:
+        """The last call, by its events."""
+        name, pieces = None, list[str]()
         for it in self._log[self._call_at :]:
-            for kind, text, call, _ in it.events if isinstance(it, Step) else (it,):
-                if call == number and kind == "arguments":
-                    pieces.append(text)
-                elif call == number and kind == "call":
-                    name = text
-        return ParsedCall(name, arguments_of("".join(pieces))[0])
+            if it[0] == "arguments":
+                pieces.append(it[1])
+            elif isinstance(it, Step):
+                for kind, text, _, _ in it.events:
+                    if kind == "call":
+                        name, pieces = text, []
+                    elif kind == "arguments":
+                        pieces.append(text)
+                    elif kind == "call_end" and name is not None:
+                        break
+        return ParsedCall(name or "", arguments_of("".join(pieces))[0])
 
     def _continue(self, text: str, before: Place, key: int | str) -> list[Event]:
         """Takes text that only continues, and learns that it does."""
-        said = before.event(text)
+        kind = before.continuation.kind
+        said = event(kind, text, 0 if kind == "arguments" else -1) if kind and text else None
         if said is not None and not self._split and not before.split:
             self._places.count()
             before.known[key] = said
             self._log.append(said)
             self._place = before
-            return [said]
-        split = self._split or ()
-        after = self._places.at(before.where, split, lambda: before.continuation)
+            return self._numbered((said,))
+        after = self._places.at(before.where, self._split, lambda: before.continuation)
         step = Step(() if said is None else (said,), text, after)
         self._places.learn(before, key, step)
         return self._step(step)
@@ -273,11 +267,35 @@ class ParseStream:
         machine.used_history = False
         machine.feed(text)
         self._caught_up += 1
-        step = Step(tuple(machine.events), text, self._place_of_machine())
-        machine.events = []
-        if key is not None and not machine.used_history:
-            self._places.learn(before, key, step)
-        return self._step(step)
+        events, machine.events = machine.events, []
+        step = Step(self._unnumbered(events), text, self._place_of_machine())
+        if key is not None:
+            self._places.learn(before, key, step, used_history=machine.used_history)
+        return self._step(step, events)
+
+    def _unnumbered(self, events: Iterable[Event]) -> tuple[Event, ...]:
+        """Events of the machine, as a step has them."""
+        return tuple(event(it[0], it[1], max(it[2] - self._calls, -1)) for it in events)
+
+    def _step_of_call(self, before: Place, key: int | str) -> Step | None:
+        """A step that begins or ends a call; or one that ends a value, with the event of the value,
+        if that began with a token."""
+        step, kept = before.of_calls.get(key), before.where.within
+        if step is None or not isinstance(kept, Kept):
+            return step
+        steps = [step]
+        for it in reversed(self._log):
+            if not isinstance(it, Step) or it.place is NOWHERE:
+                return None
+            if (it.place.where.state, it.place.where.within) != (before.where.state, kept):
+                break
+            steps.append(it)
+        first = steps.pop()
+        if not {first.text, step.text} <= self._compiled.spellings.keys() or first.place.where.drop:
+            return None
+        text = self._compiled.spelled("".join(it.text for it in steps[:0:-1]))
+        said = kept.before + json.dumps(typed(text, kept.types)[0], ensure_ascii=False)
+        return step._replace(events=(event("arguments", said, 0),))
 
     def _catch_up(self) -> None:
         self._machine.catch_up([it[1] for it in self._log[self._caught_up :]])
@@ -291,44 +309,13 @@ class ParseStream:
         return place
 
     def _place_of_machine(self) -> Place:
-        if self._split is None:
-            return NOWHERE
         machine = self._machine
         return self._places.at(machine.where(), self._split, machine.continuation)
 
     def _decode_anew(self) -> None:
         self._decoding = self._tok.decode_stream(unknown_ids="show")
-        self._push_id: Callable[[int], str] = self._decoding.push
 
-    def _decode_behind(self, split: tuple[int, ...]) -> None:
-        """Has the decoder hold back these ids, and nothing else."""
-        if self._whole is None:
-            self._decode_anew()
-        else:
-            self._push_id(self._whole)
-        for id in split:
-            self._push_id(id)
-        self._split = split
-
-    def _split_by(self, id: int, text: str) -> tuple[int, ...] | None:
-        """What the decoder holds back after an id for which it has returned a text."""
-        if id in self._symbols:
-            return ()
-        try:
-            bytes = self._tok.token_bytes(id)
-        except UnknownTokenError:
-            return None
-        said = text.encode()
-        if said == bytes:
-            self._whole = id
-            return ()
-        if self._split is None:
-            return None
-        if not text:
-            return (*self._split, id)
-        return () if said == b"".join(map(self._tok.token_bytes, (*self._split, id))) else None
-
-    def _refuse(self, ids: Any) -> str:
+    def _refuse(self) -> NoReturn:
         if self._finished:
             raise ArgumentError("the stream is finished: parse_stream() makes another one")
         raise ArgumentError("the stream has taken text: it takes no ids")
@@ -349,49 +336,50 @@ class ParseStream:
         if self._takes_ids:
             if len(self._log) > 1:
                 raise ArgumentError("the stream has taken ids: it takes no text")
-            self._take_no_ids()
-            self._read_text_only()
+            # It begins again for text without ids, in which all marks are found by their spelling.
+            prefix = self._compiled.spelled("".join(self._machine.texts))
+            self._takes_ids, self._compiled = False, self._turn.compiled_for_text
+            self._begin(prefix)
+            # Any text may be pushed: what is learnt of it ends with the stream.
+            self._places, self._split = Places(), b""
+            self._place = self._place_of_machine()
         elif self._finished:
-            self._refuse(text)
+            self._refuse()
         return self._read_piece(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
-    def _take_no_ids(self) -> None:
-        self._takes_ids, self._push_id, self._place = False, self._refuse, NOWHERE
-
-    def _read_text_only(self) -> None:
-        """Begins again for text without ids, in which all marks are found by their spelling."""
-        prefix = self._compiled.spelled("".join(self._machine.texts))
-        self._compiled = self._turn.compiled_for_text
-        self._begin(prefix)
-        # Any text may be pushed: what is learnt of it ends with the stream.
-        self._places, self._split = Places(), ()
-        self._place = self._place_of_machine()
+    def _joined_text(self, id: int) -> str:
+        """The text that is certain with an id, where a token has the same bytes everywhere."""
+        text = self._symbols.get(id)
+        if text is None:
+            try:
+                bytes = self._split + self._tok.token_bytes(id)
+            except UnknownTokenError:
+                text = self._tok.decode_stream(unknown_ids="show").push(id)
+            else:
+                text, end = utf_8_decode(bytes, "replace", False)
+                if bytes[end : end + 1] == b"\xed" and bytes[end + 1 :] >= b"\xa0":
+                    # No character begins like this, but Python waits for its third byte.
+                    text, end = text + "\ufffd" * (len(bytes) - end), len(bytes)
+                self._split = bytes[end:]
+                return text
+        split, self._split = self._split, b""
+        return split.decode("utf-8", "replace") + text
 
     def _text_of(self, id: int) -> str:
         """The text that is certain with an id: of a control token its symbol, behind the text that
         was held back."""
-        text = self._push_id(id)
+        text = self._decoding.push(id)
         symbol = self._symbols.get(id)
         if symbol is None:
-            self._note_unknown(text)
             return text
         if (said := self._without(text, id, symbol)) is None:
             # Some decoders give all text at the end: this one ends here, and another begins.
             said = self._without(text + self._decoding.finish(), id, symbol)
             assert said is not None
             self._decode_anew()
-            if self._without(self._push_id(id), id, symbol) is None:
+            if self._without(self._decoding.push(id), id, symbol) is None:
                 self._decode_anew()  # what it holds back would come again
-        self._note_unknown(said)
         return said + symbol
-
-    def _note_unknown(self, text: str) -> None:
-        """Notes the ids in a text that belong to no token."""
-        for match in _UNKNOWN.finditer(text) if "[unknown id" in text else ():
-            try:
-                self._tok.token_bytes(int(match[1]))
-            except UnknownTokenError as error:
-                self._unknown.append(Problem(str(error), len(self._log) - 1))
 
     def _without(self, text: str, id: int, symbol: str) -> str | None:
         """A text without the control token at its end; `None` if it is not there.
@@ -418,26 +406,23 @@ class ParseStream:
             raise ArgumentError("the stream is finished already")
         machine, before = self._machine, self._known_place()
         self._ids = len(self._log) - 1
-        text = ""
+        split = self._split if before is NOWHERE else before.split
+        text = split.decode("utf-8", "replace")
         if self._takes_ids:
-            if before is not NOWHERE and before.split != self._split:
-                self._decode_behind(before.split)
-            text = self._decoding.finish()
-            self._note_unknown(text)
-        step = before.get("") or before.of_calls.get("")
+            text += self._decoding.finish()
+        read, step = None, before.get("") or before.of_calls.get("")
         if step is None or text:
             self._catch_up()
             if text:
                 machine.feed(text)
             machine.used_history = False
             machine.finish()
-            self._is_read = True
-            step = Step(tuple(machine.events), "", before)
-            if not text and not machine.used_history:
-                self._places.learn(before, "", step)
-        events = self._step(step)
-        self._take_no_ids()
-        self._finished = True
+            self._is_read, read = True, machine.events
+            step = Step(self._unnumbered(read), text, before)
+            if not text:
+                self._places.learn(before, "", step, used_history=machine.used_history)
+        events = self._step(step, read)
+        self._takes_ids, self._place, self._finished = False, NOWHERE, True
         return events
 
     @functools.cached_property
@@ -454,7 +439,7 @@ class ParseStream:
             self._catch_up()
             machine.finish()
         problems = [Problem(what, self._id_at(at)) for what, at in machine.problems]
-        problems = sorted(problems + self._unknown, key=lambda it: it.at)
+        problems = sorted([*problems, *self._unknown_ids()], key=lambda it: it.at)
         finish: Finish = "complete" if machine.is_complete else "length"
         return Parsed(
             self._turn.message_of(machine),
@@ -466,6 +451,16 @@ class ParseStream:
             tuple(machine.text_marks),
             self._compiled.format.name,
         )
+
+    def _unknown_ids(self) -> Iterable[Problem]:
+        """The ids that belong to no token."""
+        steps = [] if self._compiled is self._turn.compiled_for_text else self._log[1:]
+        for at, it in enumerate(steps):
+            for match in _UNKNOWN.finditer(it[1]) if "[unknown id" in it[1] else ():
+                try:
+                    self._tok.token_bytes(int(match[1]))
+                except UnknownTokenError as error:
+                    yield Problem(str(error), at)
 
     def _parts(self) -> Iterable[Part]:
         text = "".join(self._machine.texts)
@@ -494,8 +489,13 @@ class ParseStream:
         return [*ends[:-1], self._machine.total] if ends else ends
 
     def _id_at(self, place: int) -> int:
-        """The id that holds a character."""
-        return min(bisect_right(self._ends, place), len(self._ends))
+        """The id that holds a character, or the first of several."""
+        ends = self._ends
+        at = bisect_right(ends, place)
+        # The ids of a character have no text before its last: that comes with a whole character.
+        while at and ends[at - 1] == (ends[at - 2] if at > 1 else self._start):
+            at -= 1
+        return at
 
     def _id_behind(self, place: int) -> int:
         return min(bisect_left(self._ends, place) + 1, len(self._ends))

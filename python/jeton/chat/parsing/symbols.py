@@ -31,8 +31,6 @@ _LONG: Final = 100
 _MAX_AHEAD: Final = 256
 _AHEAD: Final = rf"\s{{0,{_MAX_AHEAD}}}"
 """White space behind a mark, if it is one only in front of others."""
-_KEEPING: Final = frozenset(("json", "calls", "keyed", "python", "braces"))
-"""Kinds of text that begin with the bracket of the mark in front of them."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class _Mark:
     followed_by: tuple[str, ...] = ()
     """What has to follow, behind some white space; nothing if anything may."""
 
-    @property
+    @functools.cached_property
     def is_text(self) -> bool:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
@@ -166,10 +164,11 @@ class Compiled:
     """What is learnt while answers are read."""
 
     @functools.cached_property
-    def has_names_in_shapes(self) -> bool:
-        """Whether the names of tools decide about a shape."""
-        shapes = (shape for state in self.states.values() for shape in state.spec.shapes)
-        return any("{names}" in shape.steps for shape in shapes)
+    def depends_on_tools(self) -> bool:
+        """Whether the tools decide where a call begins, or what a value is."""
+        specs = [state.spec for state in self.states.values()]
+        steps = [step for spec in specs for shape in spec.shapes for step in shape.steps]
+        return "{names}" in steps or any(spec.takes == "key" for spec in specs)
 
     @functools.cached_property
     def vocabulary(self) -> str:
@@ -216,7 +215,8 @@ def compiled(
     def with_symbols(text: str) -> str:
         return pattern.sub(lambda match: symbol_of[match[0]], text)
 
-    keeping = {name for name, state in format.states.items() if state.takes in _KEEPING}
+    # The bracket at the end of a mark in front of these belongs to them.
+    keeping = {name for name, state in format.states.items() if state.takes in readers.READERS}
     states = {
         name: _state(name, state, with_symbols, ends, written, bool(tokens), keeping)
         for name, state in {**format.states, END: State("space")}.items()

@@ -355,8 +355,9 @@ def turn_of(
     written = "\n".join((template, probes.prompt, *(it.text for it in probes.answers)))
     spelled = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
     pattern = re.compile(f"{spelled}|{_TOKEN.pattern}") if spelled else _TOKEN
-    format = _as_spaced(_format_of(probes, written, tokens, pattern), probes)
-    anchor, lead = _anchored(probes, format)
+    found = _format_of(probes, written, tokens, pattern)
+    anchor, lead = _anchored(probes, found)
+    format = _as_spaced(found, probes, anchor)
     ends = _all_ends(tok, probes, format, pattern)
     if len(known) >= _CACHED:
         known.clear()
@@ -373,9 +374,10 @@ def turn_of(
     return turn
 
 
-def _as_spaced(format: Format, probes: _Probes) -> Format:
-    """The format, with as much white space around its marks as the template writes there."""
-    seen = "\n".join(_answer(it.text) for it in probes.answers)
+def _as_spaced(format: Format, probes: _Probes, anchor: str) -> Format:
+    """The format, with as much white space around its marks as the template writes there, also
+    in front of those that begin an answer."""
+    seen = "\n".join(map(_answer, (probes.prompt, *(it.text for it in probes.answers))))
     words = {"content": ANSWER, "reasoning": _REASON}
 
     def longest(pattern: str, otherwise: str) -> str:
@@ -388,7 +390,9 @@ def _as_spaced(format: Format, probes: _Probes) -> Format:
             if core := mark.strip():
                 before, _, after = mark.partition(core)
                 if said := words.get(state.takes):
-                    before = longest(f"{re.escape(said)}(\\s*){re.escape(core)}", before)
+                    heads = [said, *([anchor] if name == "start" and anchor else [])]
+                    head = "|".join(map(re.escape, heads))
+                    before = longest(f"(?:{head})(\\s*){re.escape(core)}", before)
                 if said := words.get(
                     format.states[target].takes if target in format.states else ""
                 ):
