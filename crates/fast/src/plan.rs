@@ -17,6 +17,7 @@ use jeton_models::model::Model;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Normalizer;
 use jeton_text::error::Result;
+use jeton_text::interrupt::position;
 use jeton_text::length_limit::LengthLimit;
 
 /// A way to encode text faster than by the stages.
@@ -206,6 +207,19 @@ impl Compiled {
             Self::Metaspace(compiled) => compiled.is_space(byte),
             Self::WhitespaceWords(compiled) => compiled.is_space(byte),
             Self::ByteLevel(_) | Self::CachedPieces(_) => byte == b' ',
+        }
+    }
+
+    /// How long the piece is that `text` begins with, of characters that keep their length through the
+    /// stages; `None` if the stages have to be asked.
+    pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
+        match self {
+            Self::SentencePiece(_) | Self::Metaspace(_) => {
+                let space = position(text.as_bytes(), |byte| self.is_space(byte));
+                Some(space.unwrap_or(text.len()))
+            }
+            Self::WhitespaceWords(compiled) => compiled.piece_length(stages, text),
+            Self::ByteLevel(_) | Self::CachedPieces(_) => None,
         }
     }
 

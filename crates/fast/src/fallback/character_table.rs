@@ -77,14 +77,9 @@ impl CharacterTable {
         cut.clear();
         let mut after_mark = false;
         for character in paced(word.chars()) {
-            let Some(row) = self.rows.get(character as usize / ROW) else {
+            let Some(replacement) = self.replacement(stages, character) else {
                 return false;
             };
-            let row = row.get(|| std::array::from_fn(|_| Entry::default()));
-            let entry = &row[character as usize % ROW];
-            let replacement = entry
-                .get()
-                .unwrap_or_else(|| entry.set(self.ask_stages(stages, character)));
             match replacement[MAX_BYTES] & !(MAX_BYTES as u8) {
                 JOINS => {
                     // What leaves nothing behind may leave two marks side by side.
@@ -107,6 +102,31 @@ impl CharacterTable {
         }
         cut.end();
         true
+    }
+
+    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the
+    /// stages have to be asked.
+    pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
+        let mut length = 0;
+        for character in paced(text.chars()) {
+            match self.replacement(stages, character)?[MAX_BYTES] & !(MAX_BYTES as u8) {
+                JOINS => length += character.len_utf8(),
+                ALONE if length == 0 => return Some(character.len_utf8()),
+                ALONE | PARTS => break,
+                _ => return None,
+            }
+        }
+        Some(length)
+    }
+
+    /// What a character becomes; `None` if it is beyond the table.
+    #[inline(always)]
+    fn replacement(&self, stages: &Stages, character: char) -> Option<Replacement> {
+        let row = self.rows.get(character as usize / ROW)?;
+        let row = row.get(|| std::array::from_fn(|_| Entry::default()));
+        let entry = &row[character as usize % ROW];
+        let known = entry.get();
+        Some(known.unwrap_or_else(|| entry.set(self.ask_stages(stages, character))))
     }
 
     /// What the stages make of a character.
@@ -248,6 +268,14 @@ mod tests {
                 pieces,
                 ["worter", "漢", "字", "、", "\u{1112}\u{1161}\u{11ab}"]
             );
+        }
+        for (text, length) in [
+            ("жизнь, и", Some("жизнь".len())),
+            ("漢字", Some("漢".len())),
+            ("ab漢", Some(2)),
+            ("\u{20000}", None),
+        ] {
+            assert_eq!(characters.piece_length(&stages, text), length, "{text}");
         }
         assert!(characters.cut(&stages, "\u{301}\u{a0}", &mut cut));
         assert_eq!(cut.pieces().count(), 0);

@@ -138,8 +138,8 @@ impl LengthTable {
                 prefix,
                 suffix,
             } => {
-                let token = token.strip_prefix(prefix).unwrap_or(token);
-                Cow::Borrowed(token.strip_suffix(suffix).unwrap_or(token))
+                let token = without_prefix(token, prefix).unwrap_or(token);
+                Cow::Borrowed(without_suffix(token, suffix).unwrap_or(token))
             }
         };
         if token.is_empty() {
@@ -206,6 +206,26 @@ fn cut_end(unit: Unit, [third, second, last]: [u8; 3]) -> u32 {
         // A character of four bytes has two.
         Unit::Utf16 => CUT | (1 + length / 4) << 20,
     }
+}
+
+/// A token without the mark of one that continues a piece. Most models have none, and to compare a token
+/// with an empty slice takes some fifty nanoseconds on a processor with AVX-512: the pointer of such a slice
+/// leads nowhere, and a masked load from there is left to microcode.
+#[inline(always)]
+pub fn without_prefix<'v>(token: &'v [u8], prefix: &[u8]) -> Option<&'v [u8]> {
+    if prefix.is_empty() {
+        return Some(token);
+    }
+    token.strip_prefix(prefix)
+}
+
+/// A token without the mark of one that ends a piece, as [`without_prefix`].
+#[inline(always)]
+pub fn without_suffix<'v>(token: &'v [u8], suffix: &[u8]) -> Option<&'v [u8]> {
+    if suffix.is_empty() {
+        return Some(token);
+    }
+    token.strip_suffix(suffix)
 }
 
 /// Whether a byte of UTF-8 is not the first one of its character.

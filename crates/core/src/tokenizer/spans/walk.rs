@@ -24,7 +24,7 @@ use jeton_models::model::{Model, Sampler, Sampling};
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Form, Normalizer};
 use jeton_stages::post_processor::{Margins, Trimming};
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::{Pace, paced, position};
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
 
@@ -76,6 +76,8 @@ struct Call<'c, 'o, 't> {
     /// Byte of the section where it begins.
     at: usize,
     output: &'c mut Output<'o, 't>,
+    /// Byte of the section where the piece ends that held the last unknown token.
+    piece_end: usize,
     chunks: Option<Taken<'c, Chunks>>,
     /// Buffers for the tokens of a chunk, and for its entry in the cache.
     found: Vec<Spanned>,
@@ -140,6 +142,7 @@ impl Walk {
             next: 0,
             at: 0,
             output,
+            piece_end: 0,
             chunks: None,
             found: Vec::new(),
             remembered: Vec::new(),
@@ -380,9 +383,12 @@ impl Call<'_, '_, '_> {
             }
             if end > self.at {
                 let (from, before) = (self.at, self.output.spans.len());
-                let done = self.run(table, spaces, end);
+                let mut done = self.run(table, spaces, end);
+                while self.at < end && done < STEPS && self.unknown(spaces, end).is_some() {
+                    done += 1 + self.run(table, spaces, end);
+                }
                 pace.steps(done);
-                if self.at == end || done == STEPS {
+                if self.at == end || done >= STEPS {
                     continue;
                 }
                 // The chunk continues with something odd, so the stages run on all of it.
@@ -398,6 +404,36 @@ impl Call<'_, '_, '_> {
             }
             self.chunk()?;
         }
+        Some(())
+    }
+
+    /// Adds the next token, of text that is kept up to `end`, if it is an unknown one or the `▁` alone that
+    /// a word begins with. `None` if it is another one, or if its place is not certain.
+    fn unknown(&mut self, spaces: Spaces, end: usize) -> Option<()> {
+        let &id = self.ids.get(self.next)?;
+        let text = &self.section.stretch.text[..end];
+        let mut start = self.at;
+        if spaces == Spaces::Dropped {
+            let rest = &text.as_bytes()[start..];
+            start += position(rest, |byte| !self.is_space(byte))?;
+            if self.stages.model.vocab().token(id) == Some("▁".as_bytes()) {
+                // It stands for no character, and has the span of the first one behind it.
+                let first = text.get(start..)?.chars().next()?;
+                self.at = start;
+                self.push(Span::new(start, start + first.len_utf8()));
+                return Some(());
+            }
+        }
+        if self.piece_end <= start {
+            let length = self
+                .compiled
+                .piece_length(self.stages, text.get(start..)?)?;
+            self.piece_end = start + length;
+        }
+        let rest = text.get(start..self.piece_end)?;
+        let length = self.walk.unknown.length(self.stages, id, rest, true)?;
+        self.push(Span::new(start, start + length));
+        self.at = start + length;
         Some(())
     }
 
