@@ -305,7 +305,7 @@ def test_nothing_that_a_model_wrote_outlives_its_answer() -> None:
     assert seen > 100
 
 
-def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learnt_steps_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     tok, rng = of_long_tokens(), random.Random(2)
     monkeypatch.setattr(places, "_MAX_PLACES", 20)
     monkeypatch.setattr(places, "_MAX_STEPS", 60)

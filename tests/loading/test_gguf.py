@@ -175,7 +175,7 @@ def test_every_beginning_is_refused(tmp_path: Path) -> None:
 
 
 def _with_tensor(tok: jeton.Tokenizer, folder: Path, embeddings: int) -> bytes:
-    """A file with a tensor's description behind its entries."""
+    """A file with a tensor's description after its entries."""
     tok.save(folder / "bare.gguf")
     data = (folder / "bare.gguf").read_bytes()
     info = _text("token_embd.weight") + struct.pack("<IQQIQ", 2, 4, embeddings, 0, 0)

@@ -1,8 +1,8 @@
-//! The table of what the stages in front of the model make of each character, for stages that look at one
-//! character at a time. An entry is made when its character first occurs.
+//! The table of what each character becomes before the model, for stages that look at one
+//! character at a time. An entry is computed when its character first occurs.
 //!
-//! Look here for how a new word is normalized and split without going through the stages. What they
-//! make of a character is asked of the stages themselves, with a letter on each side of it.
+//! Look here for how a new word is normalized and split without running the stages on it. An entry comes
+//! from the stages themselves: they run on the character with a letter on each side.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,10 +21,10 @@ const CODE_POINTS: usize = 0x2_0000;
 const ROW: usize = 256;
 /// Bytes that an entry holds, at most.
 const MAX_BYTES: usize = 15;
-/// What stands on both sides of a character. No stage changes it, and nothing joins it.
+/// What is on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
-/// What becomes of each character.
+/// What each character becomes.
 pub struct CharacterTable {
     rows: Box<[Lazy<[Entry; ROW]>]>,
     /// Whether a normalizer may move marks about.
@@ -47,7 +47,7 @@ const PARTS: u8 = 3 << 4;
 /// The same: they are a mark that belongs to the piece around it, and that may change places with a
 /// mark beside it.
 const MOVES: u8 = 4 << 4;
-/// The same: not known, since it depends on what stands beside the character, or is too long.
+/// The same: not known, since it depends on what is next to the character, or is too long.
 const UNSURE: u8 = 5 << 4;
 
 /// The pieces of a word.
@@ -72,19 +72,14 @@ impl CharacterTable {
         })
     }
 
-    /// Splits `word` as `stages` do, from which this was made; returns `false` if they have to be asked.
+    /// Splits `word` as `stages` do, from which this was made; returns `false` if they have to run.
     pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;
         for character in paced(word.chars()) {
-            let Some(row) = self.rows.get(character as usize / ROW) else {
+            let Some(replacement) = self.replacement(stages, character) else {
                 return false;
             };
-            let row = row.get(|| std::array::from_fn(|_| Entry::default()));
-            let entry = &row[character as usize % ROW];
-            let replacement = entry
-                .get()
-                .unwrap_or_else(|| entry.set(self.ask_stages(stages, character)));
             match replacement[MAX_BYTES] & !(MAX_BYTES as u8) {
                 JOINS => {
                     // What leaves nothing behind may leave two marks side by side.
@@ -107,6 +102,31 @@ impl CharacterTable {
         }
         cut.end();
         true
+    }
+
+    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the
+    /// stages have to be asked.
+    pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
+        let mut length = 0;
+        for character in paced(text.chars()) {
+            match self.replacement(stages, character)?[MAX_BYTES] & !(MAX_BYTES as u8) {
+                JOINS => length += character.len_utf8(),
+                ALONE if length == 0 => return Some(character.len_utf8()),
+                ALONE | PARTS => break,
+                _ => return None,
+            }
+        }
+        Some(length)
+    }
+
+    /// What a character becomes; `None` if it is beyond the table.
+    #[inline(always)]
+    fn replacement(&self, stages: &Stages, character: char) -> Option<Replacement> {
+        let row = self.rows.get(character as usize / ROW)?;
+        let row = row.get(|| std::array::from_fn(|_| Entry::default()));
+        let entry = &row[character as usize % ROW];
+        let known = entry.get();
+        Some(known.unwrap_or_else(|| entry.set(self.ask_stages(stages, character))))
     }
 
     /// What the stages make of a character.
@@ -248,6 +268,14 @@ mod tests {
                 pieces,
                 ["worter", "漢", "字", "、", "\u{1112}\u{1161}\u{11ab}"]
             );
+        }
+        for (text, length) in [
+            ("жизнь, и", Some("жизнь".len())),
+            ("漢字", Some("漢".len())),
+            ("ab漢", Some(2)),
+            ("\u{20000}", None),
+        ] {
+            assert_eq!(characters.piece_length(&stages, text), length, "{text}");
         }
         assert!(characters.cut(&stages, "\u{301}\u{a0}", &mut cut));
         assert_eq!(cut.pieces().count(), 0);

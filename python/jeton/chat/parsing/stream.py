@@ -320,7 +320,7 @@ class ParseStream:
             raise ArgumentError("the stream is finished: parse_stream() makes another one")
         raise ArgumentError("the stream has taken text: it takes no ids")
 
-    def _listed(self, ids: Any) -> Iterable[int]:
+    def _listed(self, ids: object) -> Iterable[int]:
         """The ids, once all of them are known to be ids."""
         # An array of no dimensions has `__iter__`, which fails.
         is_one = hasattr(ids, "__index__") and not isinstance(ids, Iterable)

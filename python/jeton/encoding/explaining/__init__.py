@@ -1,8 +1,12 @@
 """Encoding, explained: every stage of a tokenizer, and each step of its model, as data.
 
 Look here for what `Tokenizer.explain` does. `steps.py` has the classes of its result; the stages
-before the model are in `first_stages.py`, and each kind of model has a file of its own. The final
-ids are compared with those of the tokenizer, so that an explanation is never wrong.
+before the model are in `first_stages.py`, and each kind of model has a file of its own.
+
+The stages before the model are the tokenizer's own. The steps of a model are found here once more,
+since the core takes none that could be shown: it merges many words at once, and keeps the best path
+of a lattice, not the lattice. The final ids are compared with those of the tokenizer, so that an
+explanation is never wrong.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::table::{Spelling, spelling};
+use super::table::{Spelling, spelling, without_prefix, without_suffix};
 use jeton_models::model::Model;
 use jeton_models::model::bpe::MergeRule;
 use jeton_models::model::sentencepiece::spec::PieceKind;
@@ -75,7 +75,8 @@ impl Unknown {
                 }
                 Spelling::Byte(_) => return None,
                 Spelling::Unknown => {
-                    let length = self.unknown(stages, id, piece.as_str(), at, part.end)?;
+                    let rest = piece.as_str().get(at..part.end)?;
+                    let length = self.length(stages, id, rest, is_first && is_last)?;
                     (length, at..at + length)
                 }
                 Spelling::Text {
@@ -86,9 +87,9 @@ impl Unknown {
                     let token = if is_first {
                         token
                     } else {
-                        token.strip_prefix(prefix)?
+                        without_prefix(token, prefix)?
                     };
-                    let whole = is_last.then(|| token.strip_suffix(suffix)).flatten();
+                    let whole = is_last.then(|| without_suffix(token, suffix)).flatten();
                     let length = match whole {
                         Some(whole) if whole == rest => whole.len(),
                         _ if suffix.is_empty() || token.len() < rest.len() => token.len(),
@@ -106,25 +107,18 @@ impl Unknown {
         Some(())
     }
 
-    /// The length of the text that becomes one unknown token, if it is certain.
-    fn unknown(
-        &self,
-        stages: &Stages,
-        id: u32,
-        piece: &str,
-        at: usize,
-        end: usize,
-    ) -> Option<usize> {
+    /// The length of the text at the front of `rest` that becomes one unknown token, if it is certain.
+    /// `rest` is the end of a piece; `is_whole` says that it is all of it.
+    pub fn length(&self, stages: &Stages, id: u32, rest: &str, is_whole: bool) -> Option<usize> {
         let kind = self.kind.get(|| unknown_text(&stages.model));
         let (_, stands_for) = kind.filter(|(unk_id, _)| *unk_id == id)?;
-        let rest = piece.get(at..end)?;
         // Where the text spells the token itself, it could be either.
         let token = stages.model.vocab().token(id)?;
         if rest.as_bytes().starts_with(token) {
             return None;
         }
         if stands_for == UnknownText::Piece {
-            return (at == 0 && end == piece.len()).then_some(rest.len());
+            return is_whole.then_some(rest.len());
         }
         let known = self
             .known

@@ -1,8 +1,8 @@
 //! The walk along a text that finds the places of the fast path's tokens.
 //!
 //! Look here for why these are the spans of the stages. Where text keeps its length through the stages, the
-//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk lies between places
-//! where the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
+//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk ends only where
+//! the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
 //! of its tokens, as the strategy's own cache keeps the tokens. If the stages give a chunk other tokens than
 //! the fast path, the whole text goes through the stages.
 
@@ -24,7 +24,7 @@ use jeton_models::model::{Model, Sampler, Sampling};
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Form, Normalizer};
 use jeton_stages::post_processor::{Margins, Trimming};
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::{Pace, paced, position};
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
 
@@ -32,7 +32,7 @@ use jeton_text::text::{AlignedText, Span};
 const STEPS: usize = 1 << 14;
 /// First byte of the key of a chunk at an end of a text, before a code for its ends is added. Not in UTF-8.
 const AT_AN_END: u8 = 0xF5;
-/// Bytes to normalize behind text that a form changes, since its tokens may reach into them.
+/// Bytes to normalize after text that a form changes, since its tokens may reach into them.
 const BEHIND: usize = 64;
 
 /// Finds the places of tokens, mostly without the model.
@@ -76,6 +76,8 @@ struct Call<'c, 'o, 't> {
     /// Byte of the section where it begins.
     at: usize,
     output: &'c mut Output<'o, 't>,
+    /// Byte of the section where the piece ends that held the last unknown token.
+    piece_end: usize,
     chunks: Option<Taken<'c, Chunks>>,
     /// Buffers for the tokens of a chunk, and for its entry in the cache.
     found: Vec<Spanned>,
@@ -140,6 +142,7 @@ impl Walk {
             next: 0,
             at: 0,
             output,
+            piece_end: 0,
             chunks: None,
             found: Vec::new(),
             remembered: Vec::new(),
@@ -380,12 +383,15 @@ impl Call<'_, '_, '_> {
             }
             if end > self.at {
                 let (from, before) = (self.at, self.output.spans.len());
-                let done = self.run(table, spaces, end);
+                let mut done = self.run(table, spaces, end);
+                while self.at < end && done < STEPS && self.unknown(spaces, end).is_some() {
+                    done += 1 + self.run(table, spaces, end);
+                }
                 pace.steps(done);
-                if self.at == end || done == STEPS {
+                if self.at == end || done >= STEPS {
                     continue;
                 }
-                // The chunk goes on with something odd, so the stages are asked about all of it.
+                // The chunk continues with something odd, so the stages run on all of it.
                 let mut starts = (from + 1..=self.at.min(end - 1)).rev();
                 let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
                 let units = self.output.ruler.at(self.section.start + start) as i64;
@@ -401,11 +407,41 @@ impl Call<'_, '_, '_> {
         Some(())
     }
 
+    /// Adds the next token, of text that is kept up to `end`, if it is an unknown one or the `▁` alone that
+    /// a word begins with. `None` if it is another one, or if its place is not certain.
+    fn unknown(&mut self, spaces: Spaces, end: usize) -> Option<()> {
+        let &id = self.ids.get(self.next)?;
+        let text = &self.section.stretch.text[..end];
+        let mut start = self.at;
+        if spaces == Spaces::Dropped {
+            let rest = &text.as_bytes()[start..];
+            start += position(rest, |byte| !self.is_space(byte))?;
+            if self.stages.model.vocab().token(id) == Some("▁".as_bytes()) {
+                // It stands for no character, and has the span of the first one behind it.
+                let first = text.get(start..)?.chars().next()?;
+                self.at = start;
+                self.push(Span::new(start, start + first.len_utf8()));
+                return Some(());
+            }
+        }
+        if self.piece_end <= start {
+            let length = self
+                .compiled
+                .piece_length(self.stages, text.get(start..)?)?;
+            self.piece_end = start + length;
+        }
+        let rest = text.get(start..self.piece_end)?;
+        let length = self.walk.unknown.length(self.stages, id, rest, true)?;
+        self.push(Span::new(start, start + length));
+        self.at = start + length;
+        Some(())
+    }
+
     fn is_space(&self, byte: u8) -> bool {
         self.walk.is_space[usize::from(byte)]
     }
 
-    /// Whether a chunk begins at a place behind the first in kept text.
+    /// Whether a chunk begins at a place after the first in kept text.
     fn begins_chunk(&self, at: usize) -> bool {
         let text = self.section.stretch.text.as_bytes();
         self.is_space(text[at]) && !self.is_space(text[at - 1])
