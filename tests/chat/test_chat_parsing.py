@@ -126,6 +126,17 @@ def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: st
         assert not stream.parsed.problems
 
 
+@pytest.mark.parametrize("text", ["[get_weather(days=1)]", '{"name": "get_weather"}'])
+def test_the_name_of_a_tool_may_begin_another(text: str) -> None:
+    tools = [{"name": it, "parameters": {}} for it in ("get", "get_weather", "g")]
+    for pieces in ([text], [*text]):
+        stream = TOK.parse_stream(format="llama4", tools=tools)
+        for piece in pieces:
+            stream.push(piece)
+        stream.finish()
+        assert [it.name for it in stream.parsed.calls] == ["get_weather"], pieces
+
+
 def test_a_line_break_after_a_backslash_is_a_problem() -> None:
     text = '<tool_call>{"name": "f", "arguments": {"a": "b\\\nc"}}</tool_call>'
     for size in (1, len(text)):

@@ -333,3 +333,59 @@ def test_streams_of_many_threads_share_what_they_learn() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda job: read(tok.parse_stream(format=job[0]), job[1]), jobs * 4)
     assert [*found] == expected * 4
+
+
+VALUE = "<tool_call:opensource>¦f¦<tool_sep:opensource>¦\n¦<arg_key:opensource>¦a¦</arg_key:opensource>¦\n¦"
+AFTER = {
+    # a format, an answer that was read before, and one that is read; `¦` is between tokens
+    "two calls in one token": (
+        "hermes", '<tool_call>¦{"name":"f"},{"name":"g"}', '<tool_call>¦{"name":"f"},{"name":"g"}',
+    ),
+    "two calls in one token, in Python's syntax": (
+        "lfm2", "<|tool_call_start|>¦[f(),g()]", "<|tool_call_start|>¦[f(),g()]",
+    ),
+    "a call in an object": (
+        "hermes",
+        '<tool_call>¦{"name":"f","arguments":¦{"a":¦1¦}}¦\n¦</tool_call>',
+        '<tool_call>¦{"type":"function","function":¦{"name":"f","arguments":¦{"a":¦1¦}}¦}¦</tool_call>',
+    ),
+    "a call in a list": (
+        "hermes",
+        '<tool_call>¦[¦{"name":"f","arguments":¦{"a":¦1¦}}]¦</tool_call>',
+        '<tool_call>¦{"name":"f","arguments":¦{"a":¦1¦}}]¦</tool_call>',
+    ),
+    "quotes at the beginning of a string": (
+        "lfm2", '<|tool_call_start|>¦[f(a=¦"¦b¦""c¦")]', '<|tool_call_start|>¦[f(a=¦"¦""c¦")]',
+    ),
+    "a mark of plain text in front of a token": (
+        "hunyuan",
+        f"<tool_calls:opensource>¦\n¦{VALUE}<arg_value:opensource>¦1¦<arg_key:opensource>",
+        f"<tool_calls:opensource>¦\n¦{VALUE}<arg_value:opensource>¦1¦</arg_value:opensource>\n¦"
+        "<arg_key:opensource>",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AFTER)
+def test_what_was_read_before_decides_nothing(name: str) -> None:
+    format, before, after = AFTER[name]
+    tools = [{"name": "f", "parameters": {"properties": {"a": {"type": ["integer", "string"]}}}}]
+    tokens = [*dict.fromkeys([*before.split("¦"), *after.split("¦")])]
+    marks = [it for it in tokens if it in MARKS]
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    for it in tokens:
+        ranks.setdefault(it.encode(), len(ranks))
+    tok = jeton.Tokenizer.from_ranks(
+        ranks,
+        pattern="gpt2",
+        special_tokens={it: len(ranks) + number for number, it in enumerate(marks)},
+    )
+    ids_before, ids = (
+        [tok.special_tokens.get(it, ranks[it.encode()]) for it in text.split("¦")]
+        for text in (before, after)
+    )
+    stream = functools.partial(tok.parse_stream, format=format, tools=tools)
+    expected = read_plainly(stream(), ids)
+    for _ in range(2):
+        read(stream(), ids_before)
+        assert read(stream(), ids) == expected

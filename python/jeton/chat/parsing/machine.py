@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from itertools import accumulate
 from typing import Final
 
@@ -170,20 +170,20 @@ class Machine:
             if within is None:
                 return None
         elif self._source.waits is not None:
-            within = self._source.waits
+            within = self._source.waits, self._source.is_listed, self._source.objects
             if call is None:
                 return None
         elif self._source.before >= 0:
-            behind = self._source.behind if call and call.pieces else (self._claimed, 0)
+            behind = self._source.behind if call and call.pieces else self._claimed
             is_first = self._claimed == self._began
-            if behind is None or self.total - behind[0] > _LONGEST_HEAD:
+            if behind is None or self.total - behind > _LONGEST_HEAD:
                 return None
             if takes == "keyed" and not is_first:
                 return None
-            word = self._slice(behind[0], self.total)
+            word = self._slice(behind, self.total)
             if takes in ("python", "braces") and _QUOTES.search(word):
                 return None
-            within = is_first, self._source.is_listed, behind[1]
+            within = is_first, self._source.is_listed, self._source.objects
         if not (self._has_known_words(self._held) and self._has_known_words(word)):
             return None
         has_pieces, has_id = bool(call and call.pieces), self._calls.has_id
@@ -207,7 +207,7 @@ class Machine:
             return Continuation(state.hot, state.spec.takes)  # type: ignore[arg-type]
         if self._reader is not None:
             waits = self._source.waits
-            if waits is None or waits.is_escaped:
+            if waits is None or waits.is_escaped or waits.is_empty:
                 return Continuation()
             kind: Kind | None = "arguments" if waits.depth >= 0 else None
             return Continuation(_BREAKS.get(waits.quote, _SYMBOL), kind)
@@ -299,19 +299,16 @@ class Machine:
             return True
         # The text may end within the shape: then it begins one of the steps.
         at = 0
-        for step in steps:
-            match = re.compile(step).match(text, at)
+        for step, expression in zip(shape.steps, steps, strict=True):
+            match, is_name = re.compile(expression).match(text, at), step == "{names}"
+            if match is None or is_name:  # a name may begin another
+                spelled = self._tools or () if is_name else (step.replace("\\", ""),)
+                if any(it.startswith(text[at:]) for it in spelled):
+                    return None
             if match is None:
-                rest = text[at:]
-                literals = self._names_or(step)
-                return None if any(it.startswith(rest) for it in literals) else False
+                return False
             at = match.end()
         return None
-
-    def _names_or(self, step: str) -> Collection[str]:
-        if self._tools and step.startswith("(?:") and self._names in step:
-            return self._tools.keys()
-        return (step.replace("\\", ""),)
 
     # States
 

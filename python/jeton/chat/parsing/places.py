@@ -27,11 +27,13 @@ class Waits(NamedTuple):
         quote: The quote of the string that is open; empty outside of strings.
         is_escaped: Whether the next character is escaped.
         depth: How many brackets of JSON are open; -1 in a value that is reported when it is whole.
+        is_empty: Whether a string of Python has just begun.
     """
 
     quote: str
     is_escaped: bool = False
     depth: int = -1
+    is_empty: bool = False
 
 
 class Kept(NamedTuple):
@@ -54,7 +56,8 @@ class Where(NamedTuple):
         tool: The tool of the open call, if that decides what a value is.
         flags: Whether the state has just begun, there is a call, it has arguments, there is an id
             for a call, and there is a reader.
-        within: What the reader waits for, or what becomes of the text of a value.
+        within: What the reader waits for and what is open around that, or what becomes of the text
+            of a value.
     """
 
     state: str
@@ -64,7 +67,7 @@ class Where(NamedTuple):
     tools: str
     tool: str | None
     flags: tuple[bool, bool, bool, bool, bool]
-    within: Waits | Hashable
+    within: Hashable
 
 
 class Continuation(NamedTuple):

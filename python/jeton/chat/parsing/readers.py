@@ -75,19 +75,23 @@ class GrowingText:
         is_listed: Whether a list of calls is open.
         waits: Where in a value of a call the text ends; `None` if that does not decide alone what
             more text leads to.
-        behind: Where the last argument of the open call ended, and how many objects of the call are
-            open there; `None` if it has none, or is within one.
+        objects: How many objects of the open call are open, besides its arguments.
+        behind: Where the last argument of the open call ended; `None` if it has none, or is within
+            one.
         has_escaped: Whether a piece of the arguments is not as the text has it, since a character
             was escaped.
     """
 
-    __slots__ = ("at", "before", "behind", "has_escaped", "is_listed", "quote", "text", "waits")
+    __slots__ = (
+        "at", "before", "behind", "has_escaped", "is_listed", "objects", "quote", "text", "waits",
+    )  # fmt: skip
 
     def __init__(self, before: int, quote: str) -> None:
         self.text, self.at, self.before, self.quote = "", 0, before, quote
         self.is_listed = self.has_escaped = False
         self.waits: Waits | None = None
-        self.behind: tuple[int, int] | None = None
+        self.objects = 0
+        self.behind: int | None = None
 
     @property
     def place(self) -> int:
@@ -263,16 +267,15 @@ def _json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False)
 
 
 def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
-    start, depth = source.place, 1
-    source.at += 1
-    source.behind = None
+    start = source.place
+    source.at, source.objects, source.behind = source.at + 1, 1, None
     name: str | None = None
     early: list[str] = []
-    while depth:
+    while source.objects:
         character = yield from _peek(source)
         if character in ",}":
             source.at += 1
-            depth -= character == "}"
+            source.objects -= character == "}"
             continue
         key = yield from _string(source)
         yield from _expect(source, ":")
@@ -284,7 +287,7 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
         elif key in _ARGUMENTS and name is not None:
             source.behind = None
             yield from _json(source, calls.arguments, in_call=True)
-            source.behind = source.place, depth
+            source.behind = source.place
         elif key in _ARGUMENTS:
             early.clear()
             yield from _json(source, early.append)
@@ -292,7 +295,7 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             calls.identify((yield from _string(source)))
         elif key == "function" and character == "{":
             source.at += 1
-            depth += 1
+            source.objects += 1
         else:
             yield from _json(source, lambda _: None)
     if name is None:
@@ -348,7 +351,7 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
             key = yield from _run(source, _NAME)
             yield from _expect(source, "=")
             calls.argument(key, (yield from _value(source, 0)))
-            source.behind = source.place, 0
+            source.behind = source.place
         source.at += 1
         calls.end(source.place)
         count += 1
@@ -368,7 +371,7 @@ def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
         key = yield from _key(source)
         yield from _expect(source, ":")
         calls.argument(key, (yield from _value(source, 0)))
-        source.behind = source.place, 0
+        source.behind = source.place
     source.at += 1
     calls.end(source.place)
 
@@ -451,6 +454,9 @@ def _quoted(source: GrowingText, quote: str) -> Steps[str]:
     """A text up to its quote. Some templates do not escape quotes within it: a quote that no
     delimiter follows is part of the text."""
     found = ""
+    source.waits = Waits(quote, is_empty=True)
+    while source.at >= len(source.text):
+        yield
     while True:
         source.waits = Waits(quote)
         found += yield from _run(source, _UP_TO[quote])

@@ -221,7 +221,9 @@ class ParseStream:
                 self._call_at = len(self._log) - 1
             elif said.kind == "call_end":
                 self._calls += 1
-                events[at] = said if said.done else said._replace(done=self._ended_call())
+                if said.done is None:
+                    last = step._replace(events=step.events[:at])
+                    events[at] = said._replace(done=self._ended_call(last))
         return events
 
     def _numbered(self, events: Iterable[Event]) -> list[Event]:
@@ -229,10 +231,10 @@ class ParseStream:
         number = self._calls
         return [event(it[0], it[1], it[2] if it[2] < 0 else it[2] + number) for it in events]
 
-    def _ended_call(self) -> ParsedCall:
-        """The last call, by its events."""
-        name, pieces = None, list[str]()
-        for it in self._log[self._call_at :]:
+    def _ended_call(self, last: Step) -> ParsedCall:
+        """The last call, by its events. `last`: the last step, with its events up to that end."""
+        name, pieces = "", list[str]()
+        for it in (*self._log[self._call_at : -1], last):
             if it[0] == "arguments":
                 pieces.append(it[1])
             elif isinstance(it, Step):
@@ -241,9 +243,7 @@ class ParseStream:
                         name, pieces = text, []
                     elif kind == "arguments":
                         pieces.append(text)
-                    elif kind == "call_end" and name is not None:
-                        break
-        return ParsedCall(name or "", arguments_of("".join(pieces))[0])
+        return ParsedCall(name, arguments_of("".join(pieces))[0])
 
     def _continue(self, text: str, before: Place, key: int | str) -> list[Event]:
         """Takes text that only continues, and learns that it does."""
@@ -279,10 +279,12 @@ class ParseStream:
 
     def _step_of_call(self, before: Place, key: int | str) -> Step | None:
         """A step that begins or ends a call; or one that ends a value, with the event of the value,
-        if that began with a token."""
+        if that began with a token and no mark of plain text may end it."""
         step, kept = before.of_calls.get(key), before.where.within
         if step is None or not isinstance(kept, Kept):
             return step
+        if before.where.held:
+            return None
         steps = [step]
         for it in reversed(self._log):
             if not isinstance(it, Step) or it.place is NOWHERE:
