@@ -257,7 +257,9 @@ class ParseStream:
             self._log.append(said)
             self._place = before
             return self._numbered((said,))
-        after = self._places.at(before.where, self._split, lambda: before.continuation)
+        after = before
+        if self._split != before.split:
+            after = self._places.at(before.where, self._split, lambda: before.continuation)
         step = Step(() if said is None else (said,), text, after)
         self._places.learn(before, key, step)
         return self._step(step)
