@@ -555,6 +555,12 @@ FOUND = {
     "tags": "{% for c in m.tool_calls %}<|do|>\\n<fn={{ c.function.name }}>\\n{% for k, v in "
     "c.function.arguments.items() %}<arg={{ k }}>\\n{{ v if v is string else v|tojson }}\\n</arg>\\n"
     "{% endfor %}</fn>\\n<|/do|>{% endfor %}",
+    "Python": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}({% for k, v in "
+    "c.function.arguments.items() %}{{ k }}={{ v|tojson }}{{ ', ' if not loop.last }}{% endfor %})\n"
+    "<|/do|>{% endfor %}",
+    "a list of Python": "<|do|>\n[{% for c in m.tool_calls %}{{ ', ' if not loop.first }}"
+    "{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ ', ' if not loop.first }}"
+    "{{ k }}={{ v|tojson }}{% endfor %}){% endfor %}]\n<|/do|>",
     "marks": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}\n{% for k, v in "
     "c.function.arguments.items() %}<|key|>{{ k }}<|is|>{{ v if v is string else v|tojson }}"
     "<|/key|>\n{% endfor %}<|/do|>{% endfor %}",

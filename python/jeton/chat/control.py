@@ -175,15 +175,13 @@ def _of_turns(frames: Frames, tokens: set[str]) -> set[str]:
     Tokens in pairs, as `<think>` and `</think>`, are not among them, unless they are around the
     result of a tool alone: a template may write them for the model, or tell it to write them.
     """
-    pairs = {it for it in tokens if {_other_of(it)} & tokens - {it}}
+    others = {
+        it: it.replace("</", "<", 1) if "</" in it else it.replace("<", "</", 1) for it in tokens
+    }
+    pairs = {it for it in tokens if others[it] != it and others[it] in tokens}
     return {
         token
         for token in tokens
         if (token not in pairs and token in frames.question + GAP + frames.opening)
         or (token in frames.result and token not in frames.question + GAP + frames.call)
     }
-
-
-def _other_of(token: str) -> str:
-    """`</a>` for `<a>`, `<a>` for `</a>`."""
-    return token.replace("</", "<", 1) if "</" in token else token.replace("<", "</", 1)

@@ -177,9 +177,9 @@ class _Process:
         with contextlib.suppress(BrokenPipeError):  # it died: reading says how
             _write(self.process.stdin, request)
         longest = _MAX_ANSWER + _PER_BYTE * len(request)
-        said = self._read(seconds + _GRACE_SECONDS, seconds, longest)
+        line = self._read(seconds + _GRACE_SECONDS, seconds, longest)
         try:
-            answer = json.loads(said)
+            answer = json.loads(line)
         except (ValueError, RecursionError):
             answer = None
         return answer if isinstance(answer, dict) else {}
@@ -198,11 +198,11 @@ class _Process:
         timer.daemon = True
         timer.start()
         try:
-            said = _read(self.process.stdout, longest)
+            line = _read(self.process.stdout, longest)
         finally:
             timer.cancel()
-        if said is not None:
-            return said
+        if line is not None:
+            return line
         if is_late.is_set() and seconds is not None:
             raise LimitError(
                 f"the template takes more than {seconds:g} s "

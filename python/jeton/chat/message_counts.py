@@ -143,7 +143,12 @@ def counted(
         says=lambda losses: None,  # the count says it
         **{name: it for name, it in variables.items() if name in _OF_CHAT},
     ).build()
-    whose = "the tokenizer's own chat template" if template is None else _template_text(template)
+    whose = "the tokenizer's own chat template"
+    if template is not None:
+        is_name = len(template) < 60 and "{" not in template and "\n" not in template
+        whose = (
+            f"the chat template {template!r}" if is_name else "the chat template that was passed"
+        )
     guesses = parts.guesses()
     if left_out := chat.left_out(with_media=False):
         guesses.append(f"it does not print {', '.join(map(str, left_out))}")
@@ -152,11 +157,6 @@ def counted(
     if model is not None and template is not None:
         guesses.append(f"{model} has a template of its own, which this tokenizer lacks")
     return _labelled(len(chat.ids) + parts.tokens, f"by {whose}", guesses)
-
-
-def _template_text(template: str) -> str:
-    is_name = len(template) < 60 and "{" not in template and "\n" not in template
-    return f"the chat template {template!r}" if is_name else "the chat template that was passed"
 
 
 def _labelled(tokens: int, basis: str, guesses: list[str]) -> MessageCount:

@@ -131,13 +131,11 @@ class Traced(str):
             text = raw(self)[key]
             if len(self._runs) == 1:
                 return marked(text, self._runs[0][1])
-            return traced(text, [(1, origin) for origin in self._each()[key]])
+            spend(PIECE * len(self))
+            each = [origin for length, origin in self._runs for _ in range(length)]
+            return traced(text, [(1, origin) for origin in each[key]])
         at = range(len(self))[key]
         return self._slice(at, at + 1)
-
-    def _each(self) -> list[Origin]:
-        spend(PIECE * len(self))
-        return [origin for length, origin in self._runs for _ in range(length)]
 
     def __iter__(self) -> Iterator[str]:
         text, at = raw(self), 0
