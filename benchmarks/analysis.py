@@ -38,7 +38,7 @@ CORPORA = ("english", "multilingual")
 
 
 def text_of(path: Path, size: int) -> str:
-    """The first so many bytes of a compressed text, up to the end of a character."""
+    """The first this many bytes of a compressed text, up to the end of a character."""
     with lzma.open(path) as file:
         return file.read(size).decode("utf-8", "ignore")
 

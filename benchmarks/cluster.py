@@ -61,7 +61,7 @@ class Rates:
     """Bytes of tokens for each byte of text."""
 
     def distinct(self, size: float) -> float:
-        """Distinct words of a text of so many bytes, about."""
+        """Distinct words of a text of this many bytes, about."""
         power = math.log2(self.words / self.half)
         return float(self.words * (size / self.size) ** power)
 

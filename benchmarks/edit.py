@@ -5,7 +5,7 @@ tokens for a language that it hardly knows, learned from nine paragraphs of ten;
 measured. The two ways to compare with both train a vocabulary of their own on the new text:
 
 - `add_tokens`: its most frequent tokens become added tokens, cut out of any text before merging;
-- `appended`: its tokens and merges are put behind the old ones, as if one training had found both.
+- `appended`: its tokens and merges are put after the old ones, as if one training had found both.
 
 A token is unreachable if merging its own bytes does not end in it, by `tokenizers`' own BPE for
 all. `English` is the share of English paragraphs, translations of the same, that are cut

@@ -239,7 +239,7 @@ BETWEEN = 0.005
 
 
 def waited(call: Callable[[], object], after: float) -> float:
-    """Seconds from a signal, so many seconds into the call, to its exception; 0 if it was over."""
+    """Seconds from a signal, sent this long after the call, to its exception; 0 if it was over."""
     gc.collect()
     began = time.process_time()
     try:

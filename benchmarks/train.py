@@ -280,7 +280,7 @@ def _compare(row: Row, text: Path, runs: int, folder: Path) -> Iterator[str]:
 
 
 def _mixed(megabytes: float, path: Path) -> None:
-    """Writes text: that of English, and where it runs out, lines of its words mixed anew.
+    """Writes text: that of English, and where it runs out, lines of its words mixed again.
 
     One word in twenty is made up, so that there are ever more distinct words.
     """

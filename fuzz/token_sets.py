@@ -249,7 +249,7 @@ def _changed_bytes(chance: random.Random, data: bytes) -> bytes:
 
 
 def _changed_json(chance: random.Random, data: bytes) -> bytes:
-    """JSON in which one value is another, with what stands behind its line as it was."""
+    """JSON in which one value is another, with what follows its line as it was."""
     line, newline, rest = (data, b"", b"") if data[:2] == b"{\n" else data.partition(b"\n")
     try:
         record = json.loads(line)
@@ -303,7 +303,7 @@ def work() -> None:
 
 
 class Watched:
-    """A process that tries inputs, begun anew when one ends it."""
+    """A process that tries inputs, begun again when one ends it."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None

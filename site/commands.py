@@ -78,7 +78,7 @@ def _common(command: click.Command) -> list[click.Option]:
 
 
 def _help(text: str) -> str:
-    """A help text: prose, and what stands in lines of its own as a block."""
+    """A help text: prose, and what is in lines of its own as a block."""
     parts = []
     for part in inspect.cleandoc(text).split("\n\n"):
         lines = part.split("\n")
@@ -105,7 +105,7 @@ def _option(option: click.Option) -> str:
 
 
 def _value(option: click.Option) -> str:
-    """What stands behind the name of an option."""
+    """What follows the name of an option."""
     if option.is_flag:
         return ""
     if isinstance(option.type, click.Choice) and option.metavar is None:

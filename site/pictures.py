@@ -211,7 +211,7 @@ _MARKS: dict[Mark, tuple[str, str]] = {
     "added": ("special", "on-special"),
     "unknown": ("bad-ground", "bad"),
 }
-"""What is behind a chip that stands out, and its text."""
+"""What is after a chip that stands out, and its text."""
 
 
 def of_frame(frame: Frame, title: str, columns: int = 84) -> str:

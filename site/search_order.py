@@ -1,7 +1,7 @@
 """Puts course and how-to before reference and internals in the search of the built site.
 
 Run after the site is built, as `make docs` does: `python site/search_order.py`. The search ranks by
-how early the words stand in a title, and keeps the order of its file among equals. So pages for
+how early the words are in a title, and keeps the order of its file among equals. So pages for
 those who learn or do something come first in that file, and titles of the others say what they
 belong to.
 """
@@ -18,7 +18,7 @@ BEHIND = ("Reference", "Internals")
 
 
 def ordered(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The items of a search file, each section's behind those of the one before."""
+    """The items of a search file, each section's after those of the one before."""
     found: dict[str, list[dict[str, Any]]] = {section: [] for section in ("", *BEHIND)}
     for item in items:
         section = next(iter(item["path"]), "")

@@ -19,7 +19,7 @@ Rates = Sequence[tuple[str, float]]
 
 
 def rows(text: str, after: str) -> list[dict[str, str]]:
-    """The rows of the first table behind a line that begins with `after`, by column."""
+    """The rows of the first table after a line that begins with `after`, by column."""
     table = re.search(r"^\|.*(?:\n\|.*)*", text[text.index(f"\n{after}") + 1 :], re.MULTILINE)
     assert table is not None, after
     head, _, *body = (

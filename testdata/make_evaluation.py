@@ -1,4 +1,4 @@
-"""Writes evaluation.json: what `analysis.compare` finds in a corpus that is made anew each time.
+"""Writes evaluation.json: what `analysis.compare` finds in a corpus that is made again each time.
 
 It holds measuring to what it was: `tests/analysis/test_measures.py` measures the same corpus again, and each
 number must be the same. Run it when a measure is meant to change: python testdata/make_evaluation.py
@@ -39,7 +39,7 @@ MARKS = (
 
 
 def texts(letters: str, size: int, seed: int) -> Iterator[str]:
-    """Words of random letters, short ones often, up to so many characters."""
+    """Words of random letters, short ones often, up to this many characters."""
     draw = random.Random(seed)
     words = ["".join(draw.choices(letters, k=draw.randint(1, 9))) for _ in range(20_000)]
     written = 0

@@ -361,7 +361,7 @@ def ours(component: Component) -> Any:
 
 
 def toml(value: Any) -> str:
-    """An inline TOML value; characters that cannot be told apart by eye are escaped."""
+    """An inline TOML value; characters that cannot be distinguished by eye are escaped."""
     match value:
         case bool():
             return str(value).lower()

@@ -37,7 +37,7 @@ def source() -> str:
 
 
 def documents(size: int, characters: int, seed: int) -> Iterator[str]:
-    """Documents of so many bytes of UTF-8 in all."""
+    """Documents of this many bytes of UTF-8 in all."""
     text, draw = source(), random.Random(seed)
     while size > 0:
         length = max(1, int(draw.expovariate(1 / characters)))
@@ -50,7 +50,7 @@ def documents(size: int, characters: int, seed: int) -> Iterator[str]:
 
 
 def make(folder: Path, size: int) -> dict[str, list[Path]]:
-    """Writes a corpus of so many bytes, as text and as JSON lines, if it is not there yet."""
+    """Writes a corpus of this many bytes, as text and as JSON lines, if it is not there yet."""
     done = folder / f"{size}.made"
     if not done.exists():
         _make_text(folder / "text", size)

@@ -13,7 +13,7 @@ WORST = ("equal characters", "random characters", "distinct words")
 
 
 def text_of(kind: str, megabytes: float) -> str:
-    """About so many megabytes of one kind of text."""
+    """About this many megabytes of one kind of text."""
     limit = int(megabytes * 1e6)
     if kind == "code":
         return _code(limit)
@@ -50,7 +50,7 @@ def hash_free_order(word: str) -> str:
 
 
 def documents(text: str, characters: int) -> list[str]:
-    """A text in documents of so many characters."""
+    """A text in documents of this many characters."""
     return [text[at : at + characters] for at in range(0, len(text), characters)]
 
 

@@ -126,7 +126,7 @@ def make_tokenizer(name: str, training_text: str, text: str) -> jeton.Tokenizer:
 
 
 def bits_per_byte(model: GPT, data: TokenDataset, tok: jeton.Tokenizer, length: int) -> float:
-    """What the model pays for a byte of the validation text, in windows of so many tokens."""
+    """What the model pays for a byte of the validation text, in windows of this many tokens."""
     windows = data.loader(32, length, shuffle=False, device="cpu")
     nats, size = 0.0, 0
     model.eval()

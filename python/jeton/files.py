@@ -1,7 +1,7 @@
 """Local files: safe reading of untrusted paths, writing with replacement, digests.
 
-Look here to read a file that may be a stranger's: a pipe that nobody writes to, a device that never
-ends, and a file that is too large for its purpose are refused.
+Look here to read an untrusted file: a pipe without a writer, a device that never ends, and a file
+that is too large for its purpose are refused.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ has no such thread: the child waits forever when it imports that module. jeton i
 parts on first use, so a `DataLoader` that forks beside a first call would hang
 (`tests/robustness/test_fork.py` does that). Therefore a fork waits until no part of jeton, nor of
 numpy, is being imported. Python has no public way to ask for these locks: `_module_locks` is read
-where it exists, and elsewhere a fork does not wait.
+if it exists; otherwise a fork does not wait.
 """
 
 from __future__ import annotations

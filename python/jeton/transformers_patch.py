@@ -260,7 +260,7 @@ class _PatchedEncoding:
         if name not in ("pad", "truncate"):
             return value
 
-        def change(*args: Any, **options: Any) -> None:
+        def change(*args: object, **options: object) -> None:
             value(*args, **options)
             for key in ("ids", "attention_mask", "type_ids", "offsets", "overflowing"):
                 setattr(self, key, getattr(self._whole, key))
@@ -294,7 +294,7 @@ class _Backend:
 
     __slots__ = ("ours", "plain", "same_offsets", "theirs", "watched")
 
-    def __init__(self, theirs: Any, ours: Tokenizer | None, same_offsets: bool) -> None:
+    def __init__(self, theirs: object, ours: Tokenizer | None, same_offsets: bool) -> None:
         object.__setattr__(self, "theirs", theirs)
         object.__setattr__(self, "ours", ours)
         object.__setattr__(self, "same_offsets", same_offsets)
@@ -314,8 +314,8 @@ class _Backend:
 
     def encode(
         self,
-        sequence: Any,
-        pair: Any = None,
+        sequence: object,
+        pair: object = None,
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> Any:
@@ -325,7 +325,7 @@ class _Backend:
         return self.theirs.encode(sequence, pair, is_pretokenized, add_special_tokens)
 
     def encode_batch(
-        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
+        self, input: object, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Any:
         """The encodings of texts."""
         if self._can_encode(input, is_pretokenized):
@@ -333,7 +333,7 @@ class _Backend:
         return self.theirs.encode_batch(input, is_pretokenized, add_special_tokens)
 
     def post_process(
-        self, encoding: Any, pair: Any = None, add_special_tokens: bool = True
+        self, encoding: object, pair: object = None, add_special_tokens: bool = True
     ) -> tokenizers.Encoding:
         """An encoding, or a pair, with what the post-processor adds."""
         theirs: tokenizers.Tokenizer = self.theirs
@@ -391,14 +391,14 @@ class _Backend:
         if name not in _CHANGES:
             return value
 
-        def call_and_compare(*args: Any, **options: Any) -> Any:
+        def call_and_compare(*args: object, **options: object) -> Any:
             result = value(*args, **options)
             self._compare_again()
             return result
 
         return call_and_compare
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self.theirs, name, value)
         if name in _COMPONENTS:
             self.watched[name] = None
@@ -431,7 +431,7 @@ def _state(tokenizer: tokenizers.Tokenizer, name: str) -> object:
         return None
 
 
-def _of_library(value: Any) -> Any:
+def _of_library(value: object) -> Any:
     """The library's own object in place of one of these, also in a sequence."""
     if type(value) is _Backend:
         return value.theirs
@@ -455,7 +455,7 @@ def _extend_library() -> None:
 
     def extended(original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
-        def call(*args: Any, **options: Any) -> Any:
+        def call(*args: object, **options: object) -> Any:
             values = {name: _of_library(value) for name, value in options.items()}
             return original(*map(_of_library, args), **values)
 

@@ -42,12 +42,12 @@ def bpe(
 
 
 def pieces(*rows: tuple[str, float]) -> jeton.Tokenizer:
-    """A Unigram of these pieces, behind the unknown one."""
+    """A Unigram of these pieces, after the unknown one."""
     return jeton.Tokenizer(models.Unigram([("<unk>", 0.0), *rows], unk_id=0))
 
 
 def words(*tokens: str, **stages: Any) -> jeton.Tokenizer:
-    """A WordPiece of these tokens, behind the unknown one."""
+    """A WordPiece of these tokens, after the unknown one."""
     names = ["[UNK]", *tokens]
     return jeton.Tokenizer(models.WordPiece({name: id for id, name in enumerate(names)}), **stages)
 
@@ -256,7 +256,7 @@ TRIED_OTHERWISE = {
     "small-embedding",
     "unused-direction",
 }
-"""Rules that see a file or a corpus, not what becomes of a text."""
+"""Rules that see a file or a corpus, not what a text becomes."""
 
 
 @pytest.mark.parametrize(("name", "planted"), PLANTED.items(), ids=PLANTED)

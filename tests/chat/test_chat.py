@@ -49,7 +49,7 @@ def test_no_beginning_is_doubled() -> None:
         assert ids.count(tok.role_ids["bos"]) == ("bos_token" in TEMPLATES[name])
 
 
-def test_prefixes_that_are_kept_and_that_are_not() -> None:
+def test_prefixes_are_kept_or_not() -> None:
     kept = TOK.chat([*TURNS, *HELLO], template="chatml", add_generation_prompt=True).keeps_prefix
     assert kept and len(kept.steps) == 5
     forgetful = (
@@ -65,7 +65,7 @@ def test_prefixes_that_are_kept_and_that_are_not() -> None:
     assert parting.parts_at is not None and parting.parts_at < parting.length
 
 
-def test_of_a_long_conversation_the_last_turns_are_rendered() -> None:
+def test_only_the_last_turns_of_a_long_conversation_are_rendered() -> None:
     pair = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}]
     chat = TOK.chat(pair * 100, template="chatml")
     report = chat.keeps_prefix
@@ -183,7 +183,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "trusted, no such field": ({"trusted": ("user.contnt",)}, ArgumentError, "mean 'content'"),
     "trusted, none there": ({"trusted": ("messages[0].x",)}, ArgumentError, "names nothing"),
-    "trusted, no message": ({"trusted": (9,)}, ArgumentError, r"no messages\[9\], for there are 1"),
+    "trusted, no message": ({"trusted": (9,)}, ArgumentError, r"no messages\[9\]: there are 1"),
     "trusted, no field": ({"trusted": ["a b"]}, ArgumentError, "names no field"),
 }
 
@@ -196,7 +196,7 @@ def test_bad_input(name: str) -> None:
         TOK.chat(arguments.pop("messages"), **arguments)
 
 
-def test_a_misspelled_parameter_is_no_variable() -> None:
+def test_a_misspelled_parameter_is_not_a_variable() -> None:
     with pytest.raises(ArgumentTypeError, match=r"did you mean 'add_generation_prompt'\?"):
         TOK.chat(HELLO, template="chatml", add_generation_promt=True)
     named = "{{ toools }}{{ messages }}"
@@ -218,7 +218,7 @@ def test_several_conversations_are_refused() -> None:
         TOK.chat(several, template="chatml")
 
 
-def test_what_is_nested_too_deep_is_refused() -> None:
+def test_values_nested_too_deep_are_refused() -> None:
     deep: Any = "a"
     for _ in range(5000):
         deep = [deep]
@@ -259,7 +259,7 @@ def test_templates_of_the_tokenizer(tmp_path: Path) -> None:
         TOK.replace(chat_template={"a": "x", "b": "y"}).chat(HELLO)
 
 
-def test_names_of_templates_are_read_kindly() -> None:
+def test_names_of_templates_are_read_leniently() -> None:
     for name, text in TEMPLATES.items():
         for spelled in (name.upper(), name.replace("-", "_")):
             tok = byte_level(text)

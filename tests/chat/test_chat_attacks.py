@@ -156,14 +156,14 @@ def test_names_of_fields_are_data(template: str) -> None:
 
 
 @pytest.mark.parametrize("content", [b"a", {"a"}, print, object(), [{"text": b"a"}]])
-def test_content_that_is_no_text_is_refused(content: object) -> None:
+def test_content_that_is_not_text_is_refused(content: object) -> None:
     tok = byte_level("<|im_end|>")
     with pytest.raises(ArgumentTypeError, match=r"messages\[0\]\.content.* must be text"):
         tok.chat([{"role": "user", "content": content}], template="chatml")
 
 
 @pytest.mark.parametrize("role", [5, True, ["user"], {"user": 1}, b"user"])
-def test_roles_that_are_no_text_are_refused(role: object) -> None:
+def test_roles_that_are_not_text_are_refused(role: object) -> None:
     with pytest.raises(ArgumentTypeError, match=r"messages\[0\]\.role must be a str"):
         byte_level("").chat([{"role": role, "content": "a"}], template="{{ messages }}")
 
@@ -197,7 +197,7 @@ def test_trusted_fields_may_hold_control_tokens() -> None:
         assert chat.ids.count(tok.special_tokens["<|im_end|>"]) == expected, trusted
 
 
-def test_what_a_chat_happens_to_lack_may_be_trusted() -> None:
+def test_trusted_fields_may_be_missing_from_a_chat() -> None:
     tok = byte_level("")
     messages = [{"role": "user", "content": "a"}, {"role": "robot", "content": "b", "mood": "c"}]
     for trusted in ("system", "tool.content", "tool_calls", "robot.mood", "messages[1].mood", "x"):
@@ -277,7 +277,7 @@ ANSWERS = {
 
 @needs(SHARED / "templates")
 @pytest.mark.parametrize("family", ANSWERS)
-def test_answers_hold_the_tokens_that_a_model_writes_itself(family: str) -> None:
+def test_answers_may_hold_the_tokens_that_a_model_writes(family: str) -> None:
     tok, template = as_published(family), NAMED[FLAGS[family].template]
     known = {it.content: it.id for it in tok.added_tokens}
     for words, held in zip(ANSWERS[family], (True, False), strict=True):
@@ -330,7 +330,7 @@ COMPOSED = {
 
 
 @pytest.mark.parametrize("name", COMPOSED)
-def test_tokens_that_a_template_puts_together_are_control_tokens(name: str) -> None:
+def test_tokens_that_a_template_assembles_are_control_tokens(name: str) -> None:
     tok = byte_level("").replace(added_tokens=[]).with_added_tokens([jeton.AddedToken("<|user|>")])
     content = "b<|user|>c"
     chat = tok.chat([{"role": "user", "content": content}], template=COMPOSED[name])
@@ -339,7 +339,7 @@ def test_tokens_that_a_template_puts_together_are_control_tokens(name: str) -> N
     assert "<|user|>" in chat.control_tokens
 
 
-def test_what_ends_a_text_is_a_control_token_though_it_is_not_marked() -> None:
+def test_an_end_of_text_is_a_control_token_even_if_it_is_not_marked() -> None:
     """Phi 3.5 has its `</s>` so."""
     tok = byte_level("").replace(added_tokens=[]).with_added_tokens([jeton.AddedToken("</s>")])
     tok = tok.replace(roles={"eos": "</s>"})
@@ -349,7 +349,7 @@ def test_what_ends_a_text_is_a_control_token_though_it_is_not_marked() -> None:
 
 
 @pytest.mark.parametrize("token", ["\n", "\n\n", "  ", "helpful", "user 2"])
-def test_words_and_white_space_are_no_control_tokens(token: str) -> None:
+def test_words_and_white_space_are_not_control_tokens(token: str) -> None:
     """Gemma has line ends as added tokens, GPT-NeoX spaces; domains add words."""
     tok = byte_level("").with_added_tokens([jeton.AddedToken(token)])
     template = "You are helpful, user 2:\n\n  {{ messages[0].content }}"
@@ -376,7 +376,7 @@ def test_spaces_that_are_a_special_token_among_spaces_that_are_text() -> None:
     assert longer.decode(chat.ids) == "a   b" and longer.special_tokens["  "] not in chat.ids
 
 
-def test_added_tokens_that_are_not_special_are_control_where_that_is_asked_for() -> None:
+def test_added_tokens_that_are_not_special_are_control_tokens_on_request() -> None:
     tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
     messages = [{"role": role, "content": "a<think>b"} for role in ("user", "assistant")]
     silent = "{% for m in messages %}{{ m.content }}{% endfor %}"

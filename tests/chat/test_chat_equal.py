@@ -316,7 +316,7 @@ def test_masks_by_origin_are_those_of_the_marks(name: str) -> None:
     assert all(with_marks.origins[at].kind == "template" for at in different)
 
 
-def test_special_tokens_with_conditions_are_found_as_there() -> None:
+def test_special_tokens_with_conditions_are_found_as_in_transformers() -> None:
     tokens = [
         jeton.AddedToken("<|a|>", special=True, rstrip=True),
         jeton.AddedToken("<|b|>", special=True, lstrip=True),

@@ -48,7 +48,7 @@ def tokens(messages: list[Any]) -> int:
         ("without the older calls of the last turn", [1, 2, 3, 4, 5, 6, 8, 9]),
     ],
 )
-def test_what_goes(name: str, dropped: list[int]) -> None:
+def test_which_turns_are_dropped(name: str, dropped: list[int]) -> None:
     left = [it for at, it in enumerate(HISTORY) if at not in dropped]
     fitted = TOK.fit_messages(HISTORY, tokens(left), template=TEMPLATE)
     assert (fitted.messages, fitted.dropped, fitted.tokens) == (left, dropped, tokens(left))
@@ -142,7 +142,7 @@ def test_no_history_is_torn_apart() -> None:
         assert last not in gone
 
 
-def test_what_is_kept_stays() -> None:
+def test_kept_messages_stay() -> None:
     least = TOK.fit_messages(HISTORY, tokens(HISTORY) - 1, template=TEMPLATE, keep=[1])
     assert least.dropped == [4, 5]
     with pytest.raises(ArgumentError, match="what must stay has"):

@@ -170,9 +170,7 @@ SOURCES = ["{}", "{'literals': 'a', 'names': []}", "{'literals': [1], 'names': [
 
 
 @pytest.mark.parametrize("answer", SOURCES)
-def test_what_a_process_says_of_a_template_is_checked(
-    answer: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_of_a_process_are_checked(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answered = f"(lambda it: {answer} if isinstance(it, str) else answer(it))"
     patch = (
         f"from jeton.chat import isolation; answer = isolation._answer; "
@@ -187,7 +185,7 @@ def test_what_a_process_says_of_a_template_is_checked(
     assert not isolation._ALL
 
 
-def test_tokens_that_are_not_special_and_parts_are_the_same_apart() -> None:
+def test_tokens_that_are_not_special_and_parts_are_the_same_in_a_separate_process() -> None:
     tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
     template = (
         "{% for m in messages %}{{ m.role ~ m.content }}{% if m.x %}<think>{% endif %}{% endfor %}"

@@ -47,7 +47,9 @@ def seen(chat: Any) -> tuple[Any, ...]:
     "options",
     ["", "indent=2", "ensure_ascii=true", "sort_keys=true", "separators=(',', ':')", "1, 4"],
 )
-def test_what_was_written_before_is_the_same(options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_that_was_written_before_is_the_same(
+    options: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tok = byte_level("<|im_end|>")
     template = JSON.replace("OPTIONS", options)
     chats = [tok.chat(HELLO, template=template, tools=tools()) for _ in range(3)]

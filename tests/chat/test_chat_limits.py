@@ -182,7 +182,7 @@ TOO_MUCH = {
 
 @pytest.mark.medium
 @pytest.mark.parametrize("name", TOO_MUCH)
-def test_what_has_no_end_is_ended(name: str) -> None:
+def test_endless_templates_are_ended(name: str) -> None:
     with limits(seconds=0.5), pytest.raises(UnsupportedError, match="template"):
         byte_level("").chat(HELLO, template=TOO_MUCH[name])
 
@@ -214,7 +214,7 @@ def test_every_operation_of_templates_has_a_cost() -> None:
         "('a'|safe).format.func", "''.format._apply()", "messages.append(1)",
     ],
 )  # fmt: skip
-def test_what_has_no_cost_is_refused(call: str) -> None:
+def test_operations_without_a_cost_are_refused(call: str) -> None:
     with pytest.raises((UnsupportedError, ArgumentError)):
         byte_level("").chat(HELLO, template="{% set r = range(3) %}{{ " + call + ".a }}")
 
@@ -334,7 +334,7 @@ def test_few_long_templates_stay_compiled() -> None:
     assert template in rendering._COMPILED
 
 
-def test_the_text_is_in_proportion_to_what_is_given() -> None:
+def test_the_text_is_in_proportion_to_the_input() -> None:
     tok = byte_level("")
     messages = [{"role": "user", "content": "abcd" * 20_000}]
     long = "{% for i in range(COUNT) %}{{ messages[0].content }}{% endfor %}"
@@ -343,7 +343,7 @@ def test_the_text_is_in_proportion_to_what_is_given() -> None:
         tok.chat(messages, template=long.replace("COUNT", "60"))
 
 
-def test_a_namespace_that_holds_itself_is_let_go() -> None:
+def test_a_namespace_that_holds_itself_is_freed() -> None:
     names: list[dict[str, Any]] = []
     with running(0):
         let_go_at_end({"a": 1})
@@ -352,7 +352,7 @@ def test_a_namespace_that_holds_itself_is_let_go() -> None:
     assert names == [{}]
 
 
-def test_long_chats_are_no_bombs() -> None:
+def test_long_chats_are_not_bombs() -> None:
     messages = [{"role": "user", "content": "ab " * 2000}, {"role": "assistant", "content": "c"}]
     template = (
         "{% set n = namespace(t='') %}{% for m in messages %}{% set n.t = n.t + m.content %}"
@@ -383,7 +383,7 @@ def test_long_chats_are_no_bombs() -> None:
         "m is gt(2) if m is number else 1700000001 is gt 1700000000",
     ],
 )
-def test_long_messages_are_no_bombs(expression: str) -> None:
+def test_long_messages_are_not_bombs(expression: str) -> None:
     messages = [{"role": "user", "content": "ab " * 100_000 + "\n"}]
     template = "{% set m = messages[0].content %}{{ " + expression + " }}"
     assert byte_level("").chat(messages, template=template).text

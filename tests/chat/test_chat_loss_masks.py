@@ -33,7 +33,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     ("name", "template"), [pytest.param(name, text, id=name) for name, text in templates()]
 )
-def test_all_that_follows_the_prompt_is_learnt(name: str, template: str) -> None:
+def test_everything_after_the_prompt_is_learnt(name: str, template: str) -> None:
     tok = byte_level(template)
     for case, message in WRITTEN.items():
         for thinking in (False, True):
@@ -69,7 +69,7 @@ def text_of(chat: Chat, mask: list[int]) -> str:
 
 
 @pytest.mark.parametrize("end", ["</s>", "<|end|>"])
-def test_masks_by_origin_hold_what_closes_calls_of_tools(end: str) -> None:
+def test_masks_by_origin_include_the_end_of_calls(end: str) -> None:
     template = (
         "{% for m in messages %}<|user|>{{ m.content }}{% for it in m.tool_calls %}<|call|>"
         "{{ it.function.name }}<|end_call|>{% endfor %}{% if m.tool_calls %}<|end_calls|>{% endif %}"
@@ -88,7 +88,7 @@ def test_masks_by_origin_hold_what_closes_calls_of_tools(end: str) -> None:
     assert text_of(chat, chat.loss_mask()) == f"{calls}<|end_calls|>{end}"
 
 
-def test_masks_by_origin_hold_what_opens_calls_of_tools() -> None:
+def test_masks_by_origin_include_the_beginning_of_calls() -> None:
     template = (
         "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
         "{% for it in m.tool_calls %}<tool_call>\n{{ it.function|tojson }}\n</tool_call>{% endfor %}"
@@ -107,7 +107,7 @@ def test_masks_by_origin_hold_what_opens_calls_of_tools() -> None:
     assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
 
 
-def test_masks_hold_what_opens_calls_of_tools_without_any_header() -> None:
+def test_masks_include_the_beginning_of_calls_without_any_header() -> None:
     template = (
         "<s>{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }}[/INST]"
         "{% elif m.tool_calls %}[TOOL_CALLS]{% for it in m.tool_calls %}{{ it.function|tojson }}"
@@ -180,7 +180,7 @@ def test_masks_hold_calls_without_a_header() -> None:
     assert learnt.startswith("<tool_call>") and learnt.endswith("</tool_call></s>")
 
 
-def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:
+def test_masks_reach_the_end_of_text_if_that_ends_each_message() -> None:
     template = (
         "{% for m in messages %}<|open|>{{ m.role }}<|sep|>{{ m.content }}{% for it in m.tool_calls "
         "%}<|call|>{{ it.function.name }}<|close|>call{% endfor %}<|close|>message<|sep|></s>"
@@ -192,7 +192,7 @@ def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:
 
 
 @pytest.mark.parametrize("space", ["", "\n", " \n\n"])
-def test_masks_hold_the_end_of_a_turn_behind_marks_around_words(space: str) -> None:
+def test_masks_include_the_end_of_a_turn_after_marks_around_words(space: str) -> None:
     template = (
         "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}<response>\n"
         "{{ m.content }}\n</response>SPACE{% else %}{{ m.content }}{% endif %}<|im_end|>\n"
@@ -204,7 +204,7 @@ def test_masks_hold_the_end_of_a_turn_behind_marks_around_words(space: str) -> N
         assert text_of(chat, chat.loss_mask()) == said * (len(messages) // 2)
 
 
-def test_masks_end_with_what_ends_the_turn() -> None:
+def test_masks_end_with_the_end_of_the_turn() -> None:
     """A turn's end is learnt if it mixes text and control tokens, if it is all text, or if the
     template writes more behind the last turn."""
     ends = {
@@ -231,7 +231,7 @@ def test_masks_end_with_what_ends_the_turn() -> None:
             assert text_of(chat, chat.loss_mask()) == "".join(expected), (written, len(messages))
 
 
-def test_masks_leave_out_what_results_say_of_their_call() -> None:
+def test_masks_leave_out_calls_that_results_repeat() -> None:
     """A template may name the tool again around its result, in the same turn."""
     template = (
         "{% for m in messages %}{% if m.role == 'tool' %}<|result|>{{ messages[loop.index0 - 1]"

@@ -220,7 +220,7 @@ def test_methods_give_what_those_of_str_give(method: str, arguments: Any, text: 
             assert data_in(got) is not None
 
 
-def test_what_spells_a_control_token_and_is_none_is_shown() -> None:
+def test_text_that_only_spells_a_control_token_is_shown() -> None:
     tok = byte_level("<|im_end|><|wizard|>")
     template = "<|im_end|>{% for m in messages %}{{ m.content }}<|{{ m.role }}|>{% endfor %}"
     messages = [

@@ -80,7 +80,7 @@ def test_answers_are_read(
 
 
 @pytest.mark.parametrize(("format", "text", "words", "reasoning", "calls"), CASES)
-def test_events_come_to_the_same(
+def test_events_add_up_to_the_same_message(
     format: str, text: str, words: str, reasoning: str, calls: list[tuple[str, Any]]
 ) -> None:
     whole = TOK.parse(text, format=format, tools=[WEATHER])
@@ -126,7 +126,7 @@ def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: st
         assert not stream.parsed.problems
 
 
-def test_a_line_break_behind_a_backslash_is_a_problem() -> None:
+def test_a_line_break_after_a_backslash_is_a_problem() -> None:
     text = '<tool_call>{"name": "f", "arguments": {"a": "b\\\nc"}}</tool_call>'
     for size in (1, len(text)):
         stream = TOK.parse_stream(format="hermes")
@@ -360,7 +360,7 @@ DECODERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("end", ["<e>", "▁<e>", " <e>", "<e▁>", "<e> ", "▁"])
-def test_a_control_token_is_no_text_however_it_is_decoded(decoder: str, end: str) -> None:
+def test_a_control_token_is_not_text_however_it_is_decoded(decoder: str, end: str) -> None:
     model = {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "a"}
     stages = {"model": model, "added_tokens": [], "decoder": DECODERS[decoder]}
     tok = jeton.Tokenizer.from_json(json.dumps(stages))
@@ -378,7 +378,7 @@ def test_a_control_token_is_no_text_however_it_is_decoded(decoder: str, end: str
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "suffixes"])
-def test_ids_of_no_token_are_shown_and_are_problems(kind: str) -> None:
+def test_ids_without_a_token_are_shown_and_reported(kind: str) -> None:
     tok = KINDS.get(kind, byte_level)("")
     if kind == "suffixes":
         tok = tok.replace(decoder=jeton.components.decoders.BPEDecoder(suffix="</w>"))
@@ -392,7 +392,7 @@ def test_ids_of_no_token_are_shown_and_are_problems(kind: str) -> None:
     ):
         parsed = tok.parse(ids, template="chatml")
         assert "".join(it.text for it in parsed.parts) == tok.decode(ids, unknown_ids="show")
-        problems = [it for it in parsed.problems if "stands for no token" in it.what]
+        problems = [it for it in parsed.problems if "has no token" in it.what]
         assert parsed.finish == "malformed" and len(problems) == len(places)
         if kind != "suffixes":  # what holds text back says it later
             assert [it.at for it in problems] == places
@@ -413,7 +413,7 @@ def test_ids_of_no_token_are_shown_and_are_problems(kind: str) -> None:
         (1.0, ArgumentTypeError),
     ],
 )
-def test_what_is_no_id_is_refused(id: Any, error: type[Exception]) -> None:
+def test_values_that_are_not_ids_are_refused(id: Any, error: type[Exception]) -> None:
     prompt = TOK.chat(HELLO, template="chatml", add_generation_prompt=True)
     for call in (
         lambda: TOK.parse([id], template="chatml"),
@@ -530,7 +530,7 @@ def test_arguments_have_types_by_each_keyword_of_a_schema(
         ({"$ref": 5}, "'[$]ref' in the schema of f.a must be a str, not 5"),
     ],
 )
-def test_schemas_that_are_none_are_refused(schema: dict[str, Any], message: str) -> None:
+def test_invalid_schemas_are_refused(schema: dict[str, Any], message: str) -> None:
     tool = {"name": "f", "parameters": {"properties": {"a": schema}}}
     with pytest.raises(ArgumentTypeError, match=message):
         TOK.parse_stream(format="glm", tools=[tool])
@@ -555,6 +555,12 @@ FOUND = {
     "tags": "{% for c in m.tool_calls %}<|do|>\\n<fn={{ c.function.name }}>\\n{% for k, v in "
     "c.function.arguments.items() %}<arg={{ k }}>\\n{{ v if v is string else v|tojson }}\\n</arg>\\n"
     "{% endfor %}</fn>\\n<|/do|>{% endfor %}",
+    "Python": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}({% for k, v in "
+    "c.function.arguments.items() %}{{ k }}={{ v|tojson }}{{ ', ' if not loop.last }}{% endfor %})\n"
+    "<|/do|>{% endfor %}",
+    "a list of Python": "<|do|>\n[{% for c in m.tool_calls %}{{ ', ' if not loop.first }}"
+    "{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ ', ' if not loop.first }}"
+    "{{ k }}={{ v|tojson }}{% endfor %}){% endfor %}]\n<|/do|>",
     "marks": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}\n{% for k, v in "
     "c.function.arguments.items() %}<|key|>{{ k }}<|is|>{{ v if v is string else v|tojson }}"
     "<|/key|>\n{% endfor %}<|/do|>{% endfor %}",
@@ -574,7 +580,7 @@ def test_reasoning_that_the_prompt_opens_is_found() -> None:
     assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
 
 
-def test_white_space_in_front_of_reasoning_is_no_content() -> None:
+def test_white_space_in_front_of_reasoning_is_not_content() -> None:
     template = (
         "{% for m in messages %}<|bot|>{{ m.role }}{% if m.reasoning_content %}{{ space }}<think>\n"
         "{{ m.reasoning_content }}\n</think>\n\n{% endif %}{{ m.content }}<|im_end|>{% endfor %}"
@@ -805,7 +811,7 @@ def _text_marks(tok: jeton.Tokenizer, template: str) -> set[str]:
 
 @pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
-def test_texts_that_spell_marks_are_no_calls() -> None:
+def test_texts_that_spell_marks_are_not_calls() -> None:
     """A control token counts by its id alone, however a text spells it."""
     rng = random.Random(44)
     attacks = 0

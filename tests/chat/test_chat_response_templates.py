@@ -108,6 +108,7 @@ def described(description: dict[str, Any], folder: Path) -> jeton.Tokenizer:
     return jeton.load(folder)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("has_regex", [True, False])
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_messages_are_those_of_transformers(

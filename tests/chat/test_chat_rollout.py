@@ -26,7 +26,7 @@ TEMPLATES_AT_HAND = [pytest.param(name, text, id=name) for name, text in templat
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 @pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
-def test_what_is_there_stays(name: str, template: str) -> None:
+def test_ids_of_a_rollout_stay(name: str, template: str) -> None:
     tok, given = byte_level(template), options(template)
     chat = tok.chat(HELLO, add_generation_prompt=True, **given)
     reasoned = {"reasoning_content": "Hm, so.", "reasoning": "Hm, so."}
@@ -216,7 +216,7 @@ RULE = {"role": "system", "content": "Speak Norwegian."}
 
 
 @pytest.mark.parametrize("new", [[RULE, AGAIN], [AGAIN, RULE]], ids=["first", "last"])
-def test_a_message_that_the_template_puts_first_is_said(new: list[dict[str, Any]]) -> None:
+def test_a_message_that_the_template_puts_first_is_reported(new: list[dict[str, Any]]) -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="deepseek", add_generation_prompt=True)
     place = len(HELLO) + 1 + new.index(RULE)
@@ -228,7 +228,7 @@ def test_a_message_that_the_template_puts_first_is_said(new: list[dict[str, Any]
 
 
 @pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
-def test_new_messages_follow_or_are_said(name: str, template: str) -> None:
+def test_new_messages_follow_or_are_reported(name: str, template: str) -> None:
     tok, given = byte_level(template), options(template)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChatWarning)
@@ -319,7 +319,7 @@ def test_an_end_of_plain_text_is_written_once(name: str) -> None:
     assert tok.decode(rollout.ids) == f"{prompt.text}{said}\n{following}"
 
 
-def test_an_answer_without_words_gets_no_turn_more() -> None:
+def test_an_answer_without_words_adds_no_turn() -> None:
     """The prompt begins the reasoning, which is all that the model wrote."""
     if not PUBLISHED.exists():
         pytest.skip("needs the published templates")
@@ -331,7 +331,7 @@ def test_an_answer_without_words_gets_no_turn_more() -> None:
     assert text.startswith("So.<SPECIAL_12>\n<SPECIAL_11>User\nAnd then?")
 
 
-def test_white_space_behind_the_end_is_no_second_end() -> None:
+def test_white_space_after_the_end_is_not_a_second_end() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
     ids = [*tok.encode("So"), tok.special_tokens["<|im_end|>"], *tok.encode("\n")]
@@ -364,7 +364,7 @@ def _lists(of: object) -> dict[str, Any]:
     return {it: value for it, value in named.items() if isinstance(value, list)}
 
 
-def test_what_is_done_to_a_list_changes_neither_chat_nor_rollout() -> None:
+def test_changing_a_list_changes_neither_chat_nor_rollout() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
     sampled = [*tok.encode("So"), tok.special_tokens["<|im_end|>"]]

@@ -140,7 +140,7 @@ def test_schemas_are_those_of_transformers(function: Callable[..., Any]) -> None
     assert ours.text == tok.chat(HELLO, template=SHOWN, tools=[copy.deepcopy(schema)]).text
 
 
-def test_types_in_the_docstring_are_passed_over() -> None:
+def test_types_in_the_docstring_are_ignored() -> None:
     def found(word: str, times: int) -> None:
         """Finds it.
 
@@ -239,13 +239,13 @@ def test_what_transformers_refuses_is_refused_in_words(
         theirs(function)
 
 
-def test_what_is_no_tool() -> None:
+def test_values_that_are_not_tools_are_refused() -> None:
     for tool in (print, Own(), Own, "weather", 3):
         with pytest.raises(ArgumentTypeError, match=r"tools\[0\] must be a function, or a dict"):
             byte_level(SHOWN).chat(HELLO, template=SHOWN, tools=[tool])  # type: ignore[list-item]
 
 
-def test_tools_that_can_be_gone_through_once_are_there_when_messages_are_left_out() -> None:
+def test_tools_from_an_iterator_stay_when_messages_are_left_out() -> None:
     def given() -> Iterator[Any]:
         yield weather
 

@@ -63,9 +63,9 @@ PRINTED: Final = f"{HELLO[0]['content']}get_weather "
 
 
 @pytest.mark.parametrize("arguments", ["print(1)", "[1]", '{"a": ', "null", [1], 5])
-def test_what_is_no_json_object_stays_and_is_named(arguments: Any) -> None:
+def test_arguments_that_are_not_an_object_stay_and_are_named(arguments: Any) -> None:
     tok = byte_level(ARGUMENTS)
-    place = re.escape("messages[1].tool_calls[0].function.arguments are no JSON object: ")
+    place = re.escape("messages[1].tool_calls[0].function.arguments are not a JSON object: ")
     with pytest.warns(ChatWarning, match=place + re.escape(repr(arguments))):
         chat = tok.chat([HELLO[0], call(arguments)], template=ARGUMENTS)
     assert json.loads(chat.text.removeprefix(PRINTED)) == arguments

@@ -156,14 +156,14 @@ CASES: dict[str, tuple[str, list[Any], dict[str, Any], list[str], str | None]] =
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_not_printed_is_said(name: str) -> None:
+def test_unprinted_parts_are_reported(name: str) -> None:
     template, messages, options, unprinted, says = CASES[name]
     with warning(says):
         chat = TOK.chat(messages, template=template, **options)
     assert [str(it) for it in chat.unprinted] == unprinted
 
 
-def test_each_is_asked_for_if_some_leave_a_trace() -> None:
+def test_each_part_is_checked_if_some_leave_a_trace() -> None:
     template = CONTENTS + "{{ messages[0].tool_calls | tojson | wordwrap(9) }}"
     messages = [{**call(), "content": "a"}, *HELLO, {**call(), "content": "b"}]
     with warning("does not print messages[2].tool_calls"):
@@ -185,7 +185,7 @@ def test_questions_to_a_template_end() -> None:
             TOK.chat([*PARTS, *TURNS], template=template)
 
 
-def test_a_chat_that_is_cut_does_not_warn_again() -> None:
+def test_a_truncated_chat_does_not_warn_again() -> None:
     with warning("messages[0].tool_calls"):
         chat = TOK.chat([call(), *TURNS, *TURNS], template=CONTENTS, add_generation_prompt=False)
     with warning(None):
@@ -362,6 +362,6 @@ def test_formats_whose_models_write_more() -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen", "llama3", "llama3.1", "llama4", "phi", "gemma", "zephyr"])
-def test_results_of_tools_are_no_messages_of_formats_that_write_them_otherwise(name: str) -> None:
+def test_results_of_tools_are_not_messages_in_formats_that_write_them_otherwise(name: str) -> None:
     with pytest.raises(ArgumentError, match="has no role tool"):
         TOK.chat([*HELLO, RESULT], template=name)

@@ -101,12 +101,12 @@ def test_tools_by_the_published_arithmetic(model: str, init: int) -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
-def test_what_chat_takes_is_taken(given: dict[str, Any]) -> None:
+def test_counts_accept_what_chat_accepts(given: dict[str, Any]) -> None:
     chat = TOK.chat(PLAIN, template="chatml", **{"add_generation_prompt": True} | given)
     assert TOK.count_messages(PLAIN, template="chatml", **given).tokens == len(chat.ids)
 
 
-def test_documents_are_taken() -> None:
+def test_documents_are_accepted() -> None:
     given: dict[str, Any] = {"documents": [{"title": "the", "text": "er"}]}
     template = "{{ messages[0].content }}{{ documents[0].text }}"
     chat = TOK.chat(PLAIN[:1], template=template, **given)
@@ -114,7 +114,7 @@ def test_documents_are_taken() -> None:
 
 
 @pytest.mark.parametrize("given", [{"documents": 5}, {"trusted": ["nope"]}, {"control": ["nope"]}])
-def test_what_chat_refuses_is_refused(given: dict[str, Any]) -> None:
+def test_counts_refuse_what_chat_refuses(given: dict[str, Any]) -> None:
     with pytest.raises(jeton.JetonError):
         TOK.count_messages(PLAIN, template="chatml", **given)
 

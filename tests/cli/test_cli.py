@@ -570,7 +570,7 @@ def test_a_text_and_ids_on_the_command_line(run: Run, pair: str) -> None:
         (("decode", pair, "--ids", "9" * 11), "is not an id"),
     ]:
         assert told in run(*arguments, code=2).stderr
-    assert "stands for no token" in run("decode", pair, "--ids", "4294967295", code=1).stderr
+    assert "has no token" in run("decode", pair, "--ids", "4294967295", code=1).stderr
     assert "9999999999" in run("decode", pair, "--ids", "9999999999", code=1).stderr
 
 

@@ -277,6 +277,7 @@ def test_prices_are_listed(run: Run) -> None:
     assert "prices" not in json.loads(run("list", "--format", "json").stdout)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("form", "encoding"),
     [("table", "cp1252"), ("json", "latin-1"), ("csv", "utf-16"), ("plain", "cp1252")],
@@ -291,7 +292,7 @@ def test_any_encoding(form: str, encoding: str) -> None:
     assert "Traceback" not in errors and "mistake" not in errors
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs_full
 @pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
 def test_closed_and_full(form: str) -> None:

@@ -47,7 +47,7 @@ def test_wrong_options(run: Run, saved: str) -> None:
     run("inspect", saved, "a", "--file", "b", "--gotchas", code=2)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("form", "encoding"),
     [("show", "cp1252"), ("show", "latin-1"), ("json", "cp437"), ("json", "utf-16")],
@@ -59,7 +59,7 @@ def test_any_encoding(saved: str, encoding: str, form: str) -> None:
     assert (code, errors, bool(output)) == (0, "", True)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs_full
 @pytest.mark.parametrize("form", ["show", "json"])
 def test_closed_and_full(saved: str, form: str) -> None:

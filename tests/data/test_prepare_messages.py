@@ -71,7 +71,7 @@ def test_layouts_without_room_for_a_mask_say_which_have(tmp_path: Path, layout: 
         layouts.create(layout, tmp_path / "out", dtype="uint16", masks=True)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_parted_and_shuffled_set_keeps_masks_with_their_tokens(
     tmp_path: Path, layout: Any

@@ -53,7 +53,7 @@ def asked_of(variant: int) -> Conversations:
 MIXED = [record for number, it in enumerate(RECORDS) for record in [it, {"id": number}][:2]]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("variant", "kind"),
     [*enumerate(["jsonl", "jsonl.gz", "parquet", "list", "jsonl", "list"]), (5, "parquet")],
@@ -102,7 +102,7 @@ prepare(given["data"], tok, given["folder"], **options)
 """
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("variant", range(len(VARIANTS)))
 def test_killed_at_any_moment(tmp_path: Path, variant: int) -> None:
     draw = random.Random(variant)
@@ -154,7 +154,7 @@ def test_it_goes_on_only_with_what_it_began_with(tmp_path: Path) -> None:
         prepare(path, TOK, out, messages=Conversations(template="chatml", max_tokens=9))
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("options", [{}, {"validation": 0.3, "shuffle": 3}])
 def test_parts_make_the_same_set(tmp_path: Path, layout: Any, options: dict[str, Any]) -> None:

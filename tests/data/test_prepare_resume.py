@@ -65,7 +65,7 @@ prepare(given["texts"], tok, given["folder"], **options)
 """
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("layout", NAMES)
 def test_killed_at_any_moment(tmp_path: Path, layout: Any) -> None:
     draw = random.Random(layout)

@@ -1,4 +1,4 @@
-"""What stands in the way of preparing: other sets, other options, changed inputs, a full disk."""
+"""What is in the way of preparing: other sets, other options, changed inputs, a full disk."""
 
 from __future__ import annotations
 

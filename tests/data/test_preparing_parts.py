@@ -149,7 +149,7 @@ def rows(flat: list[int], lengths: list[int]) -> list[list[int]]:
 def through(sink: Sink, given: list[Block], writers: list[layouts.Writer]) -> None:
     for block in given:
         sink.append(block)
-        # It can go on behind it, unless that is within a document.
+        # It can go on after it, unless that is within a document.
         assert block.after is not None or sink.resume_point() is None
     sink.finish()
     for writer in writers:

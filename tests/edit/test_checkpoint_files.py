@@ -1,4 +1,4 @@
-"""What stands in a model's folder: which tensors move, which keys hold ids, which files go too."""
+"""What is in a model's folder: which tensors move, which keys hold ids, which files go too."""
 
 from __future__ import annotations
 

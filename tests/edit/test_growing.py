@@ -127,7 +127,7 @@ def test_new_pieces_are_merged_in_order_before_deep_ones(joined: bool, tmp_path:
 
 
 def test_pieces_with_parts_of_deep_ones() -> None:
-    """A run of spaces is merged behind the longer ones, which would not arise else."""
+    """A run of spaces is merged after the longer ones, which would not arise else."""
     tok = with_deep_pieces(1)
     model = tok.model
     assert isinstance(model, models.SentencePiece)

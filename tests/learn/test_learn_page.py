@@ -38,7 +38,7 @@ const click = (id) => document.getElementById(id).click();
 addEventListener("load", () => {
   note("start");
   press("ArrowRight"); note("right"); press(" "); note("space"); press("ArrowLeft"); note("left");
-  press("End"); note("end"); press("ArrowRight"); note("behind the end");
+  press("End"); note("end"); press("ArrowRight"); note("after the end");
   press("Home"); note("home"); press("ArrowLeft"); note("before the start");
   click("on"); note("button on"); click("back"); note("button back");
   click("last"); note("button last"); click("first"); note("button first");
@@ -105,7 +105,7 @@ def test_keys_buttons_and_light(tmp_path: Path) -> None:
         "space": 3,
         "left": 2,
         "end": 6,
-        "behind the end": 6,
+        "after the end": 6,
         "home": 1,
         "before the start": 1,
         "button on": 2,

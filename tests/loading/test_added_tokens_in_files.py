@@ -2,7 +2,7 @@
 same ids, and so does the library that the format belongs to.
 
 Tokens are drawn with all their options, among them such as spell a token of the model, the bytes of
-one, or its printable spelling; texts are made of the tokens and of what stands around them.
+one, or its printable spelling; texts are made of the tokens and of what is around them.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     ".model: a map whose trie is cut": (
         "x.model",
         GOOD + charsmap(1 << 10, *[0] * 100, texts=b"x\0"),
-        "404 bytes, which is no multiple of 1024",
+        "404 bytes, not a multiple of 1024",
     ),
     ".model: a map whose replacements do not end": (
         "x.model",
@@ -257,9 +257,9 @@ def test_every_truncation(content: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "warning"),
     [
-        (GOOD, "there is no trainer_spec and no normalizer_spec behind the pieces"),
-        (GOOD + BPE, "there is no normalizer_spec behind the pieces"),
-        (GOOD + field(3, b""), "there is no trainer_spec behind the pieces"),
+        (GOOD, "there is no trainer_spec and no normalizer_spec after the pieces"),
+        (GOOD + BPE, "there is no normalizer_spec after the pieces"),
+        (GOOD + field(3, b""), "there is no trainer_spec after the pieces"),
         (
             GOOD + field(2, bytes([3 << 3, 2, 4 << 3, 9])) + field(3, b""),
             "trainer_spec says that there are 9 pieces, and the file holds 3",

@@ -135,10 +135,12 @@ def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
         tok.save(path)
     told = [str(warning.message) for warning in caught]
     elsewhere = (
-        "" if name == "x" or make is harmony else "; a folder, a name without an ending, holds all"
+        ""
+        if name == "x" or make is harmony
+        else "; a name without an ending saves a folder, which holds everything"
     )
     assert told == [
-        f"{name} does not hold {', '.join(left_out)} (give it again when you load the file"
+        f"{name} does not hold {', '.join(left_out)} (pass it again when you load the file"
         f"{elsewhere})"
     ] * bool(left_out)
     assert all(warning.category is FormatWarning for warning in caught)

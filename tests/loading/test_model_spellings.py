@@ -152,7 +152,7 @@ def test_illegal_spellings(content: bytes, said: str, tmp_path: Path) -> None:
 
 
 def test_any_order_of_fields(tmp_path: Path) -> None:
-    """Pieces keep their order among themselves; what stands between them does not matter."""
+    """Pieces keep their order among themselves; what is between them does not matter."""
     numbers = random.Random(1)
     path = tmp_path / "x.model"
     for _ in range(60):
@@ -182,7 +182,7 @@ def test_specifications_may_be_left_out(left_out: str, tmp_path: Path) -> None:
     content = model.SerializeToString()
     path = tmp_path / "x.model"
     path.write_bytes(content)
-    with pytest.warns(FormatWarning, match=f"there is no {left_out} behind the pieces"):
+    with pytest.warns(FormatWarning, match=f"there is no {left_out} after the pieces"):
         tok = jeton.load(path)
     expected = judge(content)
     assert [tok.encode(text) for text in TEXTS] == [expected.encode(text) for text in TEXTS]

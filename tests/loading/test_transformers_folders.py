@@ -191,7 +191,7 @@ def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: P
     if second_names:
         token = f'the special token "{second_names[0]}"'
         assert told == [
-            f"folder does not hold {token} (give it again when you load the file)",
+            f"folder does not hold {token} (pass it again when you load the file)",
             f"transformers' tokenizer leaves out {token}: it has one name per id",
         ]
     else:

@@ -121,7 +121,7 @@ def test_exports(make: Any, example: Any) -> None:
 
 
 class Decoding(torch.nn.Module):
-    """One token after another, behind a cache."""
+    """One token after another, with a cache."""
 
     def __init__(self, positions: torch.nn.Module) -> None:
         super().__init__()

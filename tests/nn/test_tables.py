@@ -109,7 +109,7 @@ def test_tied_indicator_is_exact_and_draws_nothing(tok: jeton.Tokenizer) -> None
     rest = exact - torch.outer(exact @ first, first)
     mean = rest[[3, 5, *range(26, 32_000)]].mean(dim=0)
     expected = 1 - torch.nn.functional.cosine_similarity(rest, mean[None], dim=1)
-    # Rows and their mean are rounded to float32; the mean of so many nearly cancels.
+    # Rows and their mean are rounded to float32; the mean of this many nearly cancels.
     np.testing.assert_allclose(found.values, expected.numpy(), atol=1e-5)
 
 

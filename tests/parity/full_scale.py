@@ -1,7 +1,7 @@
 """Compares every pair of `pairs.py` over everything: the published files first, then trained models.
 
 Run it by hand: `python tests/parity/full_scale.py --state FILE`. It may be stopped at any time;
-started again with the same file, it goes on behind the last part that it finished. `--table` prints
+started again with the same file, it goes on after the last part that it finished. `--table` prints
 what the file says.
 """
 

@@ -110,7 +110,7 @@ def test_published_shapes(shape: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"a Unigram model .*Tokenizer\.approximation"):
         tok.save(tmp_path / "near.model")
     near = tok.approximation(".model")
-    with pytest.warns(FormatWarning, match=r"not hold the spaces behind special tokens in text"):
+    with pytest.warns(FormatWarning, match=r"not hold the spaces after special tokens in text"):
         near.save(tmp_path / "near.model")
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "near.model"))
 

@@ -48,6 +48,7 @@ def written(version: str, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("version", VERSIONS)
 def test_answers_are_those_that_mistral_common_writes(
     version: str, tmp_path: Path, scale: Scale

@@ -113,7 +113,7 @@ def test_documents(pair: Pair, documents: list[str]) -> None:
         assert pair.ours.decode_batch(ours) == batch
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_generated_strings(pair: Pair, scale: Scale) -> None:
     texts = nasty.strings(scale.strings, seed=20, specials=pair.specials)
     for batch in _batches(texts):

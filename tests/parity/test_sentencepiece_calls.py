@@ -27,7 +27,7 @@ NAMES: Sequence[str] = dir(sentencepiece.SentencePieceProcessor)
 IS_OLD = "encode_as_immutable_proto" in NAMES
 """Before 0.2.2 there were immutable messages, and neither arrays nor dicts."""
 
-#: Everything is compared of so many models, two or more of each algorithm.
+#: Everything is compared of this many models, two or more of each algorithm.
 MODELS = 8
 TEXTS = 8
 

@@ -148,6 +148,7 @@ def test_conversion(model_type: str, byte_fallback: bool, tmp_path: Path) -> Non
         assert again.encode(text) == ids, text
 
 
+@pytest.mark.large
 def test_conversion_of_llama_2(vocabularies: Path, documents: list[str], scale: Scale) -> None:
     """Llama 2's file as a tokenizer.json, on real text and generated strings."""
     tokenizers = pytest.importorskip("tokenizers")

@@ -164,7 +164,7 @@ def test_spans_of_normalized_text_are_those_of_the_library() -> None:
         for text in nasty.strings(30, seed=8):
             normalized, spans = ours.with_spans(text)
             assert theirs.normalize_str(text) == normalized
-            # What a map removes moves the spans of what stands around it.
+            # What a map removes moves the spans of what is around it.
             kept = without_removed(text) if "Precompiled" in repr(theirs) else text
             judge = NormalizedString(kept)
             theirs.normalize(judge)

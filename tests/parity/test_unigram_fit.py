@@ -70,6 +70,7 @@ def _compare(lines: list[str], size: int, folder: Path, **options: Any) -> None:
         assert our_likelihood >= their_likelihood
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "options",
     [

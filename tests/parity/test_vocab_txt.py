@@ -27,7 +27,7 @@ def test_bert(lowercase: bool, vocabularies: Path, documents: list[str], scale: 
 
 
 def test_writing(vocabularies: Path, tmp_path: Path) -> None:
-    """What is read is written line for line; case is told by the tokens."""
+    """What is read is written line for line; case is recognized by the tokens."""
     path = vocabularies / "bert_uncased_vocab.txt"
     tokenizer = jeton.load(path)
     assert tokenizer == jeton.load(path, lowercase=True)

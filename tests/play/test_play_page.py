@@ -792,7 +792,7 @@ def test_ten_megabytes_stay_usable(page: Any) -> None:
     waits_for(page, "document.querySelector('.card .count').textContent.length > 14", 120)
     flow = page.locator(".card .flow").first
     flow.evaluate("it => { it.scrollTop = it.scrollHeight / 2; }")
-    # The blocks of the beginning stay for a moment after the scroll: look far behind them.
+    # The blocks of the beginning stay for a moment after the scroll: look far beyond them.
     in_sight = (
         "[...document.querySelectorAll('.flow > div')]"
         ".find(it => it.number > 100 && it.near && it.held)"

@@ -33,9 +33,9 @@ class Peer:
 
     name: str
     objects: dict[str, str]
-    """What has the names: a module or a class, by what stands before the dot on the page."""
+    """What has the names: a module or a class, by what comes before the dot on the page."""
     more: dict[str, str] | None = None
-    """Attributes that only an object has, or a few of many, by what stands before the dot."""
+    """Attributes that only an object has, or a few of many, by what comes before the dot."""
     has_aliases: bool = False
     """Whether `EncodeAsIds` and `encode_as_ids` are one."""
 
@@ -182,7 +182,7 @@ def _codes(peer: Peer, tables: re.Pattern[str]) -> list[str]:
 
 
 def _named(peer: Peer, codes: list[str]) -> set[str]:
-    """The names that pieces of code use, each behind what stands before its dot."""
+    """The names that pieces of code use, each behind what comes before its dot."""
     known = sorted({*peer.objects, *(peer.more or {})}, key=len, reverse=True)
     prefixes = "|".join(map(re.escape, known))
     used = re.compile(rf"(?<![\w.])({prefixes})\.(\w+)")

@@ -33,7 +33,7 @@ LAYERS = {
     "the public face": "jeton",
     "the command line": "cli __main__",
 }
-"""The layers, the lowest first; a layer's modules and packages stand in their order as well."""
+"""The layers, the lowest first; a layer's modules and packages are in their order as well."""
 
 ORDER = {name: at for at, name in enumerate(" ".join(LAYERS.values()).split())}
 
@@ -66,7 +66,7 @@ def _imports(tree: ast.AST, module: str) -> Iterator[str]:
 
 
 def _where(name: str) -> str | None:
-    """The module that a dotted name stands in; `None` if jeton's own Python has no part in it."""
+    """The module that a dotted name is in; `None` if jeton's own Python has no part in it."""
     if name.split(".")[0] != "jeton" or name.startswith("jeton._core"):
         return None
     return name if name in MODULES else name.rpartition(".")[0]

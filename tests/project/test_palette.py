@@ -68,7 +68,7 @@ def test_neighbours_differ_and_a_token_keeps_its_hue() -> None:
     ids = [5, 900, 7, 900, 12]
     found = palette.hues(ids)
     assert palette.hues(range(50_000)).count(3) > 5_000
-    # An edit in front changes at most the token behind it.
+    # An edit in front changes at most the token after it.
     assert palette.hues([1, 2, 3, *ids])[4:] == found[1:]
 
 

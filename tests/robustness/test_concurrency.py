@@ -66,7 +66,7 @@ def test_forked_processes() -> None:
     assert _encode(TEXTS) == expected
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_fork_while_a_batch_runs() -> None:
     stop = threading.Event()

@@ -1,6 +1,6 @@
 """Files that make memory grow: each is refused by name, or costs no more than it should.
 
-The files, and the process that reads them with little memory, stand in `growing.py`.
+The files, and the process that reads them with little memory, are in `growing.py`.
 """
 
 from __future__ import annotations

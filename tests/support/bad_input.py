@@ -195,7 +195,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "decode_batch of ids": (lambda: TOK.decode_batch([1]), TypeError, r"batch\[0\]"),
     "decode_batch None": (lambda: TOK.decode_batch(None), TypeError, "batch must be"),
     "decode_batch unknown": (lambda: TOK.decode_batch([[1], [299]]), KeyError, r"batch\[1\]"),
-    "id_to_bytes unknown": (lambda: TOK.id_to_bytes(299), KeyError, "id 299 stands for no token"),
+    "id_to_bytes unknown": (lambda: TOK.id_to_bytes(299), KeyError, "id 299 has no token"),
     "id_to_bytes negative": (lambda: TOK.id_to_bytes(-1), ValueError, "id is -1"),
     "id_to_bytes str": (lambda: TOK.id_to_bytes("1"), TypeError, "id must be an int, not str"),
     "bytes_to_id unknown": (lambda: TOK.bytes_to_id(b"zzz"), KeyError, "b'zzz' is not a token"),

@@ -86,7 +86,7 @@ def spelled_bytes() -> jeton.Tokenizer:
 
 
 def t5() -> jeton.Tokenizer:
-    """As T5's: `</s>` behind each text."""
+    """As T5's: `</s>` after each text."""
     pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), ("▁the", -3.0)]
     pieces += [(letter, -4.0) for letter in "theawrunbl,.1x="] + [("▁un", -5.0), ("able", -6.0)]
     return jeton.Tokenizer(

@@ -180,7 +180,7 @@ def _of_pieces(template: str, **stages: Any) -> jeton.Tokenizer:
 
 @functools.lru_cache(maxsize=128)
 def metaspace(template: str) -> jeton.Tokenizer:
-    """One that puts a `▁` in front of a text, but not behind its special tokens."""
+    """One that puts a `▁` in front of a text, but not after its special tokens."""
     stage = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
     return _of_pieces(template, pre_tokenizer=stage, decoder=stage)
 

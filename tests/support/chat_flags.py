@@ -27,7 +27,7 @@ class Flags:
     plain: str = ""
     """Those that are not marked special."""
     rstrip: str = ""
-    """Those of both that take the white space behind them."""
+    """Those of both that take the white space after them."""
 
 
 _QWEN = (

@@ -235,7 +235,7 @@ def steps(block: str) -> Iterator[tuple[str, str]]:
 
 
 def _plain(value: Any) -> Any:
-    """A value without what tells one library's containers from another's."""
+    """A value without what distinguishes one library's containers from another's."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, (list, tuple)):

@@ -97,7 +97,7 @@ def dropped_ones_only(
     """Whether spans are in order and leave out only characters that vanish in normalization.
 
     Decomposition sorts the marks of a character, and both sides count them in the new order: so
-    among marks, only their number tells which vanished.
+    among marks, only their number says which vanished.
     """
 
     def vanished(begin: int, end: int) -> bool:

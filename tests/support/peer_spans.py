@@ -1,7 +1,7 @@
 """Spans beside those of tokenizers.
 
 There a token has the span of the first of the characters that it was composed of, and of the last
-of those that it replaces. What a character map removes moves the spans of what stands around it;
+of those that it replaces. What a character map removes moves the spans of what is around it;
 there the spans are compared that tokenizers has of the text without those characters.
 """
 

@@ -32,7 +32,7 @@ NAMES = sorted(layouts.LAYOUTS)
 
 @pytest.fixture
 def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a power cut tells whether the disk was waited for."""
+    """Only a power cut says whether the disk was waited for."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
@@ -69,7 +69,7 @@ def rows(
 
 
 def key(text: str) -> int:
-    """What tells a document apart, as it is documented."""
+    """What distinguishes documents, as it is documented."""
     begin = text.encode()[: 1 << 16].decode(errors="ignore").encode()
     return int.from_bytes(hashlib.sha256(begin).digest()[:8], "big")
 

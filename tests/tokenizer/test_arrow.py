@@ -180,7 +180,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "a capsule of another name": (lambda: Exports(pa.schema([]).__arrow_c_schema__), "no capsule"),
     "a stream that was read": (lambda: Exports(_released), "released"),
     "a stream that fails": (_fails_later, "the disk is gone"),
-    "offsets that go back": (lambda: _offsets(0, 9, 3), "no valid Arrow"),
+    "offsets that go back": (lambda: _offsets(0, 9, 3), "not valid Arrow"),
     "no column": (lambda: 3, "an iterable of str or a column of Arrow, not int"),
 }
 

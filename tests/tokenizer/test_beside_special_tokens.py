@@ -199,13 +199,13 @@ def test_a_tokenizer_json_means_the_same(is_legacy: bool, tmp_path: Path) -> Non
 def test_a_model_file_holds_no_legacy(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.model"
     tok = legacy(small(collapses=False))
-    with pytest.warns(jeton.errors.FormatWarning, match="spaces behind special tokens"):
+    with pytest.warns(jeton.errors.FormatWarning, match="spaces after special tokens"):
         tok.save(path)
     assert jeton.load(path) == small(collapses=False)
     document = json.loads(tok.to_json())
     assert document["normalizer"]["normalizers"][0] == {"type": "Prepend", "prepend": "▁"}
     converted = jeton.Tokenizer.from_json(tok.to_json())
-    with pytest.warns(jeton.errors.FormatWarning, match="spaces behind special tokens"):
+    with pytest.warns(jeton.errors.FormatWarning, match="spaces after special tokens"):
         converted.save(path)
     again = jeton.load(path)
     for text in ("the weather</s> there", "a</s>b", "<s>the"):

@@ -1,4 +1,4 @@
-"""What decoding leaves out and shows, where ids stand in their text, and arrays of odd layouts."""
+"""What decoding leaves out and shows, where ids are in their text, and arrays of odd layouts."""
 
 from __future__ import annotations
 

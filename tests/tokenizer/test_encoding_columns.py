@@ -47,7 +47,7 @@ def encoded() -> jeton.Encoding:
 # As the stages say
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @given(data=st.data())
 def test_every_column_is_that_of_the_stages(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     is_split = data.draw(st.booleans())
@@ -173,7 +173,7 @@ class Interrupted:
 
 
 class Part:
-    """An object that tells when it is freed."""
+    """An object that says when it is freed."""
 
     freed = 0
 

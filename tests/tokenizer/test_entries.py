@@ -64,7 +64,7 @@ def check(tok: jeton.Tokenizer, entries: list[Any], **options: Any) -> None:
         assert calls[2]() == [len(row) for row in rows]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @given(data=st.data())
 def test_batches_are_single_calls(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     is_split = data.draw(st.booleans())

@@ -118,7 +118,7 @@ def test_in_a_file_the_id_counts_and_is_told(tmp_path: Path) -> None:
         jeton.Tokenizer.from_json(path.read_text())
     [finding] = [it for it in check(tok).findings if it.rule == "frame-ids"]
     assert [case.id for case in finding.cases] == [2] and finding.severity == "error"
-    # What is changed elsewhere may keep it; what is given anew may not.
+    # What is changed elsewhere may keep it; what is given again may not.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         changed = tok.replace(normalizer=jeton.components.normalizers.NFC())
@@ -130,7 +130,7 @@ def test_in_a_file_the_id_counts_and_is_told(tmp_path: Path) -> None:
 
 def test_an_id_of_no_token_is_refused_in_a_file(tmp_path: Path) -> None:
     frame = Template(f"{BOS} $A", special_tokens={BOS: 9999})
-    with pytest.raises(FormatError, match="id 9999, which stands for no token; its own is 0"):
+    with pytest.raises(FormatError, match="id 9999, which has no token; its own is 0"):
         jeton.load(file_with(tmp_path, frame.to_dict()))
 
 

@@ -192,7 +192,7 @@ def test_windows_in_every_unit_are_those_in_characters(pre_tokenizer: str) -> No
 
 
 SHOWN: dict[str, tuple[list[str], dict[str, Any], list[Any]]] = {
-    # What the normalizer dropped stands before the space, so that no word begins at 0.
+    # What the normalizer dropped comes before the space, so that no word begins at 0.
     "a word behind another": (["x the", "x the"], {}, [(1, 5), (2, 5)]),
     "a word at the front of a window": (
         ["x the", "x the"],

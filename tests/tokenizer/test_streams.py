@@ -301,7 +301,7 @@ def test_wrong_ids_and_arguments_of_text() -> None:
     with pytest.raises(UnknownTokenError, match="id 99999 at position 0"):
         stream.push(99_999)
     for wrong in (-1, 2**70):
-        with pytest.raises(ArgumentError, match="is no token id"):
+        with pytest.raises(ArgumentError, match="is not a token id"):
             stream.push(wrong)
     for nothing in ("a", None, 1.5, True, [None], ["a"]):
         with pytest.raises(ArgumentTypeError):
@@ -362,7 +362,7 @@ def test_surrogates_cut_anywhere() -> None:
 
 
 def in_form(name: str) -> jeton.Tokenizer:
-    """GPT-NeoX, or one like it and Qwen: behind a form, with tokens looked for in what it makes."""
+    """GPT-NeoX, or one like it and Qwen: after a form, with tokens looked for in what it makes."""
     if name == "neox":
         return published(name)
     form, pattern = FORMS[name]
@@ -452,7 +452,7 @@ def test_ids_of_any_parts_of_words_behind_spaces(name: str) -> None:
 
 @pytest.mark.parametrize("token", ["<mask>", "<a b>", "T" * 500])
 def test_what_a_token_far_before_a_cut_takes(token: str) -> None:
-    """White space behind a token, about as much as is searched for tokens before a cut."""
+    """White space after a token, about as much as is searched for tokens before a cut."""
     tok = with_marks("trained")
     added = jeton.AddedToken(token, rstrip=True, normalized=False)
     tok = tok.replace(added_tokens=[*tok.added_tokens, added])

@@ -96,7 +96,7 @@ def test_the_bytes_of_a_token_in_text(tok: jeton.Tokenizer, expected: dict[bytes
     for token, data in expected.items():
         assert tok.token_bytes(tok.bytes_to_id(token)) == data
     for id in (tok.max_id + 1, 2**32 - 1):
-        with pytest.raises(UnknownTokenError, match=f"id {id} stands for no token"):
+        with pytest.raises(UnknownTokenError, match=f"id {id} has no token"):
             tok.token_bytes(id)
     for wrong in (-1, "1", None, 1.0):
         with pytest.raises((ArgumentError, ArgumentTypeError)):
@@ -207,7 +207,7 @@ def test_nbest_refuses() -> None:
         tok.nbest("ab", 1, scores=1)  # type: ignore[call-overload]
 
 
-# Whether a text has more than so many tokens
+# Whether a text has more than this many tokens
 
 TEXTS = [
     "",

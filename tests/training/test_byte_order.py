@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 def by_definition(
     chunks: list[bytes], merges: int, first: Callable[[Counter[Pair]], Pair]
 ) -> list[tuple[bytes, bytes]]:
-    """Merges, with all pairs of all chunks counted anew for each; `first` says which is next."""
+    """Merges, with all pairs of all chunks counted again for each; `first` says which is next."""
     rows = [list(chunk) for chunk in chunks]
     spelled = {byte: bytes([byte]) for byte in range(256)}
     made = []

@@ -168,7 +168,7 @@ def test_files_that_are_not_as_written(tmp_path: Path) -> None:
         (image[:30], "the word counts are cut short"),
         (image + b"\n", "the word counts were changed"),
         (image.replace(b"lowest", b"lowess"), "the word counts were changed"),
-        (b"jeton word counts 1\n" + image[20:], "of another version of jeton"),
+        (b"jeton word counts 1\n" + image[20:], "by another version of jeton"),
         (b"", "not a file of word counts"),
         (b"text\n", "not a file of word counts"),
     ):

@@ -1,10 +1,10 @@
-//! Many texts at once, and long ones in parts: work for all threads of the pool that it runs in.
+//! Many texts at once, and long ones in parts, on all threads of the current pool.
 //!
-//! Texts are grouped into tasks of about equal size; a long text is split first, at places where no
-//! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
-//! its cache, and copies it to its place in the result as soon as all tasks before it have been
-//! counted. Look in `flat` for how the result comes to be one list without a list a text, in `jobs` for
-//! which thread does which task, and in `entries` for pairs and for words that were split before.
+//! Texts are grouped into tasks of about equal size; a long text is split first, at places that no
+//! token crosses. Each thread encodes one task after another into a buffer that stays in
+//! its cache, and copies it to its place in the result as soon as all earlier tasks are
+//! counted. Look in `flat` for how the result becomes one list without a list per text, in `jobs` for
+//! which thread does which task, and in `entries` for pairs and for texts that come as words.
 
 mod entries;
 mod flat;
@@ -131,7 +131,7 @@ impl Tokenizer {
 
     /// The work of encoding a piece of a batch that is too long to be held, and how many full tasks it
     /// has. The ids of each task are shown to `see` with its number, on the thread that found them; the
-    /// result is how many there are. Tasks are those of the whole batch, of which so many full ones went
+    /// result is how many there are. Tasks are those of the whole batch, of which this many full ones went
     /// `before`, so that threads meet words again that their caches have seen. The job fails as
     /// [`Tokenizer::encode_batch`] does, and as `see`, with the first text of the task.
     pub(crate) fn encoding_job<'j>(
@@ -292,7 +292,7 @@ impl Tokenizer {
         self.parts_and_tasks_of(size, texts, options, threads, may_cut)
     }
 
-    /// The same with tasks of about so many bytes.
+    /// The same with tasks of about this many bytes.
     fn parts_and_tasks_of<'t>(
         &self,
         size: usize,
@@ -362,7 +362,7 @@ fn offsets(parts: &[Part<'_>], counts: Vec<Vec<usize>>, texts: usize) -> Vec<i64
     offsets
 }
 
-/// How many units stand before each part in its text.
+/// How many units come before each part in its text.
 fn units_before(parts: &[Part<'_>], unit: Unit) -> Vec<usize> {
     let mut units = 0;
     let before = paced(parts.iter()).map(|part| {

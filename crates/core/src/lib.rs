@@ -6,14 +6,14 @@
 //! decode   ids ─▶ token bytes ─ decoder ─▶ text
 //! ```
 //!
-//! This crate is the face of the others, whose modules it hands on; each crate uses only those before
+//! This crate re-exports the modules of the others; each crate uses only those before
 //! it:
 //!
 //! - `jeton-text`: [`text`] that knows where each of its bytes came from, [`pattern`]s, [`files`],
 //!   [`error`]s, [`interrupt`];
 //! - `jeton-stages`: [`added_tokens`], [`normalizer`], [`pre_tokenizer`], [`post_processor`],
 //!   [`decoder`]; [`vocab`], [`encoding`];
-//! - `jeton-models`: [`model`], the meaning of each, and [`stages`], all of them put together;
+//! - `jeton-models`: [`model`], the meaning of each, and [`stages`], all stages of one tokenizer;
 //! - `jeton-formats`: [`format`](mod@format), which reads and writes stages, and
 //!   [`special_token_roles`];
 //! - `jeton-training`: [`train`], which turns a corpus into a model;
@@ -22,7 +22,7 @@
 //! Its own modules: [`tokenizer`], which runs the stages in order; [`batch`] and [`token_blocks`],
 //! many texts at once; [`convert`], from one kind of tokenizer to another; [`measure`].
 //!
-//! Long work is ended by [`interrupt`].
+//! Long work can be stopped by [`interrupt`].
 //!
 //! ```
 //! use jeton_core::model::{Bpe, Model};

@@ -1,7 +1,7 @@
 //! A tokenizer: the order of the stages, and the public calls of encoding.
 //!
-//! The order of those before the model is [`BeforeModel`](jeton_models::stages::BeforeModel)'s, which training
-//! calls too. Decoding, the parts of a text and what a tokenizer knows of its tokens stand in the folder
+//! [`BeforeModel`](jeton_models::stages::BeforeModel) has the order of the stages before the model, which
+//! training calls too. Decoding, the parts of a text and facts about tokens are in the folder
 //! of this name.
 
 mod columns;
@@ -126,7 +126,7 @@ impl Tokenizer {
         Self::of(stages, ErrorKind::Format)
     }
 
-    /// The tokenizer of stages that no file says: what is wrong with their added tokens is so in what the
+    /// The tokenizer of stages that come from no file: what is wrong with their added tokens is so in what the
     /// caller gave.
     ///
     /// # Errors
@@ -285,7 +285,7 @@ impl Tokenizer {
         Ok(encoding)
     }
 
-    /// Only the ids of a text: those of [`Tokenizer::encode`], sooner.
+    /// Only the ids of a text: those of [`Tokenizer::encode`], faster.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].

@@ -63,8 +63,8 @@ impl Reusable for PieceWorkspace {
 }
 
 impl CachedPieces {
-    /// The compiled form of these stages, if pieces are split by themselves and have the same tokens
-    /// wherever they stand.
+    /// The compiled form of these stages, if pieces are split separately and have the same tokens
+    /// wherever they are.
     ///
     /// # Errors
     /// The stage for which this is not so.
@@ -72,7 +72,7 @@ impl CachedPieces {
         caches_words(stages)?;
         let normalizer = stages.normalizer.as_ref();
         if normalizer.is_some_and(|it| it.facts().leaves_added_tokens) {
-            let why = "asks where in its text a stretch stands, or is a function";
+            let why = "depends on where in its text a stretch is, or is a function";
             return Err(UnsupportedStage::normalizer(normalizer, why));
         }
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
@@ -80,8 +80,7 @@ impl CachedPieces {
             UnsupportedStage::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")
         })?;
         let splitter = splitter.ok_or_else(|| {
-            let why =
-                "writes spaces as another character, or puts one in front behind another step";
+            let why = "writes spaces as another character, or puts one in front after another step";
             UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
         })?;
         Ok(Self {

@@ -1,10 +1,10 @@
 //! The fast path: the same ids as the stages give, in less time, for stages that a strategy knows.
 //!
-//! The stages, run one after another, say what a tokenizer means, and property tests hold the two equal.
+//! The stages, run one after another, say what a tokenizer means, and property tests compare the two.
 //! `plan` chooses the strategy. One file or folder per strategy: `byte_level`, `sentencepiece`,
 //! `metaspace`, `whitespace_words`, `cached_pieces`; `fallback` gives new words to the stages for the
-//! last three. They share `cache`, which holds the tokens of words that earlier text had, and
-//! `jeton_stages::split`, which says where words lie.
+//! last three. They share `cache`, which holds the tokens of words that were seen before, and
+//! `jeton_stages::split`, which finds the words.
 //!
 //! ```
 //! use jeton_fast::Compiled;

@@ -1,16 +1,16 @@
-//! Where in its text a stretch stands that is encoded by itself: at the front, behind an added token or
-//! behind another part. Whether a space is put in front of it depends on that.
+//! Where in its text a stretch is that is encoded separately: at the front, after an added token or
+//! after another part. Whether a space is put in front of it depends on that.
 
 use jeton_text::text::AlignedText;
 
-/// Position in its text of a stretch that is encoded by itself.
+/// Position in its text of a stretch that is encoded separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At the front of its text.
     First,
-    /// Behind an added token.
+    /// After an added token.
     Section,
-    /// Behind another part; see [`Compiled::split_point`](super::Compiled::split_point).
+    /// After another part; see [`Compiled::split_point`](super::Compiled::split_point).
     Inner,
 }
 
@@ -34,7 +34,7 @@ pub struct Stretch<'t> {
     pub text: &'t str,
     /// Where it begins in its text.
     pub place: Place,
-    /// Whether its text, or the part of it, ends with the stretch, and not an added token behind it.
+    /// Whether its text, or the part of it, ends with the stretch, and not an added token after it.
     pub is_last: bool,
     /// Whether it went through the normalizer.
     pub is_normalized: bool,

@@ -1,6 +1,6 @@
-//! Which strategy of the fast path a tokenizer gets, and for each that is asked before it, why not.
+//! Which strategy of the fast path a tokenizer gets, and why not one of those tried before it.
 //!
-//! Look here for the order in which strategies are asked, and for what each of them does with a text.
+//! Look here for the order in which strategies are tried, and for what each of them does with a text.
 
 use std::fmt;
 use std::rc::Rc;
@@ -104,7 +104,7 @@ impl Plan {
         self.strategy.map_or(STAGES_NAME, Strategy::name)
     }
 
-    /// What becomes of a text, in a sentence.
+    /// What a text becomes, in a sentence.
     pub fn meaning(&self) -> &'static str {
         self.strategy.map_or(STAGES_MEANING, Strategy::meaning)
     }
@@ -257,12 +257,12 @@ impl Compiled {
         }
     }
 
-    /// Whether the tokens of a text depend on all that stands before them.
+    /// Whether the tokens of a text depend on all that comes before them.
     pub fn needs_whole_text(&self) -> bool {
         matches!(self, Self::SentencePiece(compiled) if compiled.needs_whole_text())
     }
 
-    /// Whether split points depend only on what stands before them, and are known before the end of a text
+    /// Whether split points depend only on what comes before them, and are known before the end of a text
     /// is read.
     pub fn splits_looking_back(&self) -> bool {
         match self {
@@ -273,7 +273,7 @@ impl Compiled {
     }
 
     /// A safe split point of `text`, about `reach` bytes after `start`: the text before it and the text
-    /// behind it, each encoded at its [`Place`](crate::Place), have the tokens of both together. The end of
+    /// after it, each encoded at its [`Place`](crate::Place), have the tokens of both together. The end of
     /// the text if none is known. Each strategy has its own safe places; one search for all could take only
     /// those that are safe for each of them, and in much text there are none.
     pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {

@@ -1,4 +1,4 @@
-//! Why a strategy does not take a tokenizer: the stage that it has no fast way for, and the reason.
+//! Why a strategy does not accept a tokenizer: the stage that it cannot speed up, and the reason.
 
 use std::fmt;
 
@@ -104,13 +104,15 @@ impl fmt::Display for UnsupportedStage {
     }
 }
 
-/// Checks that a word has the same tokens wherever it stands, which is what a cache of words needs.
+/// Checks that a word has the same tokens wherever it is, which is what a cache of words needs.
 ///
 /// # Errors
-/// The model, if its tokens may depend on chance or on what stands beside a word.
+/// The model, if its tokens may depend on chance or on what is next to a word.
 pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
     let why = match &stages.model {
-        Model::Characters(_) => "makes a token of each character, so there is nothing to remember",
+        Model::Characters(_) => {
+            "turns each character into a token, so there is nothing to remember"
+        }
         Model::SentencePiece(_) | Model::LongestMatch(_) => "reads a text whole, not word by word",
         Model::Bpe(_) | Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => {
             return Ok(());

@@ -1,9 +1,9 @@
-//! The strategy for tokenizers that drop white space and see each word by itself, such as BERT's: each word
+//! The strategy for tokenizers that drop white space and treat each word separately, such as BERT's: each word
 //! of the original text is looked up in the word cache, and only new ones go through the stages.
 //!
 //! Look here for which stages are accepted, and for why a word's tokens do not depend on its neighbours.
-//! `metaspace` is a strategy of its own: it shares the cache and the fallback with this one, but its chunks
-//! keep their spaces, so the first of a text is another than the others and an open end joins the next one.
+//! `metaspace` is a separate strategy: it shares the cache and the fallback with this one, but its chunks
+//! keep their spaces, so the first of a text differs from the others, and an open end joins the next chunk.
 //! Words between white space have neither, and would pay for both.
 
 use crate::cache::lookup;
@@ -68,7 +68,7 @@ impl WhitespaceWords {
         let normalizer = stages.normalizer.as_ref();
         let facts = normalizer.map_or(NormalizerFacts::NOTHING, Normalizer::facts);
         if !facts.keeps_words_apart {
-            let why = "may change a word by what stands beyond the white space beside it";
+            let why = "may change a word depending on text beyond the white space beside it";
             return Err(UnsupportedStage::normalizer(normalizer, why));
         }
         let punctuation = cuts.parts_punctuation && facts.keeps_characters_apart;
@@ -165,7 +165,7 @@ impl LoneCharacters {
                 )
     }
 
-    /// The end of the first part of `text[start..end]` that is split by itself.
+    /// The end of the first part of `text[start..end]` that is split separately.
     fn word_end(self, text: &[u8], start: usize, end: usize) -> usize {
         let mut at = start;
         let mut pace = Pace::default();

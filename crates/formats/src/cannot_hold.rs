@@ -1,4 +1,4 @@
-//! What a file format cannot hold of a tokenizer: how it is found, and what the error says.
+//! What of a tokenizer a file format cannot hold: how it is found, and what the error says.
 
 use jeton_models::stages::{Kind, Stages};
 use jeton_text::error::{Error, ErrorKind};

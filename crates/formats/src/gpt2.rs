@@ -1,7 +1,7 @@
-//! GPT-2's pair of files: `vocab.json`, tokens to ids, and `merges.txt`, one merge a line.
+//! GPT-2's pair of files: `vocab.json`, tokens to ids, and `merges.txt`, one merge per line.
 //!
 //! Look here for both. Each byte of a token is written as one of 256 printable characters (see
-//! [`jeton_text::printable`]); in memory tokens are the bytes themselves.
+//! [`jeton_text::printable`]); in memory, tokens are the bytes themselves.
 //!
 //! ```text
 //! {"!": 0, "\"": 1, …, "\u0120the": 262, …}        #version: 0.2
@@ -395,7 +395,7 @@ mod tests {
             (
                 "twice an id",
                 r#"{"a": 0, "b": 0}"#,
-                "id 0 stands for both \"a\" and \"b\"",
+                "id 0 is used for both \"a\" and \"b\"",
             ),
             (
                 "a space",

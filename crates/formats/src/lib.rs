@@ -10,11 +10,11 @@
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
 //!
-//! - [`load`] tells a format by content and reads it; [`Target`] is what can be written;
+//! - [`load`] recognizes a format by content and reads it; [`Target`] is what can be written;
 //! - [`huggingface`], [`tiktoken`], [`gpt2`], [`gguf`], [`sentencepiece`], [`wordpiece`]: the formats;
 //! - [`snapshot`]: the compact image that pickling uses;
 //! - [`special_token_roles`]: which special token of a file is for what;
-//! - [`cannot_hold`]: the words for what a format cannot hold.
+//! - [`cannot_hold`]: the errors for what a format cannot hold.
 
 pub mod cannot_hold;
 pub mod gguf;

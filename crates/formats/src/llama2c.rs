@@ -1,6 +1,6 @@
 //! `tokenizer.bin`: the pieces of a SentencePiece BPE as llama2.c and ExecuTorch export them.
 //!
-//! Look here for the two headings, llama2.c's of one number and ExecuTorch's of four, and for what the file
+//! Look here for the two headers, llama2.c's of one number and ExecuTorch's of four, and for what the file
 //! does not say: pieces have a space for `▁`, the two for the ends of a text have line feeds around them,
 //! and byte pieces are recognised by their names.
 
@@ -21,11 +21,11 @@ const FEWEST: usize = 259;
 /// What a file holds.
 struct Contents<'f> {
     pieces: Vec<(f32, &'f [u8])>,
-    /// The ids of the pieces in front of a text and behind it.
+    /// The ids of the pieces in front of a text and after it.
     ends: [u32; 2],
 }
 
-/// Whether a file is of this format: it has nothing else in front or behind.
+/// Whether a file is of this format: it has nothing else in front or after.
 pub fn is_one(file: &[u8]) -> bool {
     contents(file).is_some()
 }
@@ -131,7 +131,7 @@ mod tests {
                 .map(|it| it.content.as_str())
                 .collect();
             assert_eq!(added, ["<s>", "</s>"]);
-            // A file that ends behind a piece is whole, if it has the bytes.
+            // A file that ends after a piece is whole, if it has the bytes.
             assert!((0..file.len() - 29).all(|end| !is_one(&file[..end])));
         }
         assert!(!is_one(&file(&[5])));

@@ -1,6 +1,6 @@
 //! Loading: the content of a file decides its format.
 //!
-//! Look here for what may be said beside a path, and for how a folder is read.
+//! Look here for the options beside a path, and for how a folder is read.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -494,7 +494,7 @@ pub fn merges_path_for(vocab_json: &Path) -> PathBuf {
         ("vocab.json", "merges.txt")
     };
     let prefix = name.as_encoded_bytes().strip_suffix(ending.as_bytes());
-    // SAFETY: what stands before a suffix of ASCII ends where a character does.
+    // SAFETY: what comes before a suffix of ASCII ends where a character does.
     let prefix = unsafe { OsStr::from_encoded_bytes_unchecked(prefix.unwrap_or_default()) };
     let mut merges = prefix.to_owned();
     merges.push(other);

@@ -1,6 +1,6 @@
-//! What ranks and a GPT-2 pair can hold: a byte-level BPE with nothing around it.
+//! What ranks and a GPT-2 pair can hold: a byte-level BPE without other stages.
 //!
-//! Look here for the message that refuses any other tokenizer.
+//! Look here for the error about any other tokenizer.
 
 use super::cannot_hold::{cannot_hold, stage};
 use jeton_models::model::bpe::Alphabet;

@@ -1,6 +1,6 @@
-//! Snapshots: a compact image of a tokenizer, for pickling and for telling tokenizers apart.
+//! Snapshots: a compact image of a tokenizer, for pickling and for comparing tokenizers.
 //!
-//! Look here when a pickle is refused. An image is made by one version of jeton and read by the
+//! Look here when a pickle is refused. An image is written by one version of jeton and read by the
 //! same format version only; to keep a tokenizer, save it in a published format.
 
 use sha2::{Digest, Sha256};
@@ -32,7 +32,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
 pub fn read(image: &[u8]) -> Result<Stages> {
     let broken = |message: String| Error::new(ErrorKind::Format, message).at("tokenizer image");
     let Some((&version, stages)) = image.strip_prefix(MARK).and_then(<[u8]>::split_first) else {
-        return Err(broken("this is no image of a tokenizer".to_owned()));
+        return Err(broken("this is not an image of a tokenizer".to_owned()));
     };
     if version != VERSION {
         return Err(
@@ -82,7 +82,7 @@ mod tests {
         let message = |image: &[u8]| read(image).unwrap_err().to_string();
         assert_eq!(
             message(b"junk"),
-            "tokenizer image: this is no image of a tokenizer"
+            "tokenizer image: this is not an image of a tokenizer"
         );
         assert_eq!(
             message(b"jeton\0\xff"),

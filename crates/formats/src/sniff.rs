@@ -1,7 +1,7 @@
 //! Which format a file is in, by its content alone.
 //!
-//! Look here when a file is taken for something that it is not. Nothing is guessed: a file that
-//! shows no clear mark of one format is unknown.
+//! Look here when a file is taken for another format. Nothing is guessed: a file without
+//! a clear mark of one format is unknown.
 
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
@@ -27,7 +27,7 @@ pub enum Format {
     VocabText,
     /// An object of JSON whose configuration says how many tokens are special: `tekken.json`.
     Tekken,
-    /// Pieces, each behind its score and its length: `tokenizer.bin`.
+    /// Pieces, each after its score and its length: `tokenizer.bin`.
     TokenizerBin,
 }
 
@@ -79,7 +79,7 @@ const BY_FIRST_BYTES: &[(&[u8], OtherFile)] = &[
     (
         b"version https://git-lfs.github.com/spec/",
         OtherFile {
-            what: "a Git LFS pointer, which stands for a file that was not fetched",
+            what: "a Git LFS pointer to a file that was not fetched",
             hint: "run `git lfs pull` where it came from",
         },
     ),

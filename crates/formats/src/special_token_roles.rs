@@ -1,7 +1,7 @@
-//! Roles: which special token begins a text, ends it, fills rows, stands for the unknown.
+//! Roles: which special token begins a text, ends it, pads sequences, or replaces unknown text.
 //!
-//! Look here for what a tokenizer's own stages say of them. Where a format or a published encoding
-//! says more, that stands with the format; what a folder says is kept beside the tokenizer.
+//! Look here for the roles that follow from a tokenizer's own stages. If a format or a published encoding
+//! says more, that is in the format's file; roles from a folder are stored with the tokenizer.
 
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;

@@ -1,4 +1,4 @@
-//! Which format a new file has: its name says so.
+//! The format of a new file, by its name.
 
 use std::path::Path;
 

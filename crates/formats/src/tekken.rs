@@ -1,7 +1,7 @@
 //! `tekken.json`: Mistral's ranks, with their pattern and their special tokens in front.
 //!
-//! Look here for which ids are special: the first `default_num_special_tokens`, and the ids of ranks follow.
-//! Of the ranks in the file, only as many count as `default_vocab_size` has room for.
+//! Look here for which ids are special: the first `default_num_special_tokens`; the ids of ranks follow.
+//! Only as many ranks of the file count as `default_vocab_size` has room for.
 //!
 //! ```text
 //! {"config": {"pattern": …, "default_vocab_size": 131072, "default_num_special_tokens": 1000, "version": "v3"},
@@ -166,7 +166,7 @@ pub fn read(file: &[u8]) -> Result<Stages> {
             Ok(token) if !token.is_empty() => entries.push((token, at + specials)),
             _ => {
                 return broken(format!(
-                    "vocab[{at}]: {:?} is no token in base64",
+                    "vocab[{at}]: {:?} is not a token in base64",
                     entry.token_bytes
                 ));
             }

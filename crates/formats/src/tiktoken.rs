@@ -1,7 +1,7 @@
 //! tiktoken's ranks: a line for each token, its bytes in base64 and its rank.
 //!
 //! Look here for `.tiktoken` files, which Llama 3 publishes under the name `.model`. Such a file
-//! holds neither the pattern that splits text nor the special tokens; they come from elsewhere.
+//! has neither the pattern that splits text nor the special tokens; these come from elsewhere.
 //!
 //! ```text
 //! IQ== 0
@@ -129,7 +129,7 @@ fn sextets(letters: &[u8; 4]) -> u32 {
         bits
     };
     let [a, b, c, d] = letters.map(|letter| BITS[usize::from(letter)]);
-    // What is no letter is seen wherever it stands: its bit is the highest, or is shifted out.
+    // What is no letter is seen wherever it is: its bit is the highest, or is shifted out.
     (a << 18 | b << 12 | c << 6 | d) | (a | b | c | d) & NO_LETTER
 }
 
@@ -238,7 +238,7 @@ pub fn write_ranks(ranks: &Vocab) -> Vec<u8> {
 /// reads the file must know them.
 ///
 /// A merge list becomes ranks where both say the same: each token is what the ranks before it make
-/// of its bytes, and the merges stand in the order of the ids.
+/// of its bytes, and the merges are in the order of the ids.
 ///
 /// # Errors
 /// What ranks cannot say, by name.
@@ -509,7 +509,7 @@ mod tests {
             (
                 "twice a rank",
                 b"YQ== 0\nYg== 0\nYw==",
-                "line 2: id 0 stands for both \"a\" and \"b\"",
+                "line 2: id 0 is used for both \"a\" and \"b\"",
             ),
             (
                 "twice a token",

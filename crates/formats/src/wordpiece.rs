@@ -1,9 +1,9 @@
 //! BERT's `vocab.txt`: a line for each token, its id the number of the line.
 //!
-//! Look here for what such a file means: it holds the tokens alone, and everything else is what
-//! BERT does. Lines are read as `tokenizers` reads them: white space at their ends is no part of a
-//! token, an empty line is an empty token, and of equal lines the last one counts, the others
-//! being gaps in the ids.
+//! Look here for what such a file means: it holds only tokens, and everything else is
+//! BERT's. Lines are read as `tokenizers` reads them: white space at their ends is not part of a
+//! token, an empty line is an empty token, and of equal lines the last one counts, while the others
+//! are gaps in the ids.
 
 use std::collections::HashMap;
 
@@ -130,7 +130,7 @@ pub fn stages(vocab: Vocab, lowercase: Option<bool>) -> Result<Stages> {
     if id(UNK).is_none() {
         return Err(Error::new(
             ErrorKind::Format,
-            format!("no token is {UNK}, which stands for unknown words"),
+            format!("there is no token {UNK} for unknown words"),
         ));
     }
     let named = |token: &str| id(token).map(|id| (token.to_owned(), id));

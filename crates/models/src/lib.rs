@@ -1,4 +1,4 @@
-//! The models, each by its definition, and the stages of one tokenizer put together.
+//! The models, each by its definition, and all stages of one tokenizer as data.
 //!
 //! Look here for how a word becomes tokens: by merges, by the best sum of scores, by the longest match.
 //!

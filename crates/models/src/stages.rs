@@ -1,8 +1,8 @@
-//! The stages that a tokenizer is made of, as plain data, and the order in which those before the
+//! The stages of a tokenizer, as plain data, and the order in which those before the
 //! model run.
 //!
 //! Formats read and write them; encoding, training and the fast path's fallback call
-//! [`BeforeModel`]; the fast path looks through them for what it can do faster.
+//! [`BeforeModel`]; the fast path checks which of them it can speed up.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -99,9 +99,9 @@ impl Stages {
         let other = self.id_to_bytes(id).map(show);
         match (self.bytes_to_id(name.as_bytes()), other) {
             (Some(own), Some(other)) => format!("{says}, which is {other}; its own is {own}"),
-            (Some(own), None) => format!("{says}, which stands for no token; its own is {own}"),
+            (Some(own), None) => format!("{says}, which has no token; its own is {own}"),
             (None, Some(other)) => format!("{says}, which is {other}; no token is spelled so"),
-            (None, None) => format!("{says}, which stands for no token, and none is spelled so"),
+            (None, None) => format!("{says}, which has no token, and no token is spelled so"),
         }
     }
 
@@ -170,7 +170,7 @@ pub struct BeforeModel<'s> {
     pub pre_tokenizer: Option<&'s PreTokenizer>,
 }
 
-/// An added token that stands in a text, or a stretch of the text between two of them.
+/// An added token that is in a text, or a stretch of the text between two of them.
 #[derive(Debug)]
 pub enum Section {
     /// An added token, with the text that it took.

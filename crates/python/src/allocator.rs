@@ -1,12 +1,12 @@
-//! Memory of Rust: the system's, and large blocks in large pages that are used again.
+//! Memory for Rust: the system's, with large blocks in large pages that are reused.
 //!
-//! A page that nobody has touched yet takes the system longer to hand out than a batch takes to fill it
-//! with ids and spans. Pages of 2 MB cost a tenth of that, and those of a result that was dropped, which
-//! wait for the next one, nothing. Look here for why the memory of a process stays some tens of MB
-//! larger after a large batch, and why the last results may have room behind them.
+//! To hand out a fresh page, the system needs longer than a batch needs to fill it
+//! with ids and spans. Pages of 2 MB cost a tenth of that, and pages of a released result, which
+//! are kept for the next one, cost nothing. Look here for why the memory of a process stays some tens of MB
+//! larger after a large batch, and why the last results may have unused room at their end.
 //!
 //! With the system's allocator alone, ids of 32 MB of English take a third longer, and with spans two thirds
-//! (`docs/experiments.md`). A pool of result arrays would need a hand in each place of the core where one grows.
+//! (`docs/experiments.md`). A pool of result arrays would need changes everywhere in the core where one grows.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -93,7 +93,7 @@ mod large {
     const PAGE: usize = 64 << 10;
     /// Bytes of all blocks that are kept, at most, but for threads that keep some at the same time.
     const MAX_KEPT: usize = 64 << 20;
-    /// Bytes that a block in use may have behind what was asked for; of all such blocks [`MAX_KEPT`].
+    /// Bytes that a block in use may have after what was requested; of all such blocks [`MAX_KEPT`].
     const MAX_SPARE: usize = 16 << 20;
 
     /// A block by its address, and in the bits that it leaves free the length in pages; 0 is none. No
@@ -102,10 +102,10 @@ mod large {
 
     /// Blocks that nobody uses: as many as two results with spans have.
     static KEPT: [Slot; 4] = [const { Slot::new(0) }; 4];
-    /// Blocks in use that are longer than was asked for. What lies before the end of a large page and is
+    /// Blocks in use that are longer than was requested. What lies before the end of a large page and is
     /// not a block's own would have the next one begin in small ones.
     static LONGER: [Slot; 32] = [const { Slot::new(0) }; 32];
-    /// Bytes that they all have behind what was asked for.
+    /// Bytes that they all have after what was requested.
     static SPARE: AtomicUsize = AtomicUsize::new(0);
 
     /// Whether a block is one of these.
@@ -114,7 +114,7 @@ mod large {
         layout.size() >= LARGE_PAGE && layout.align() <= LARGE_PAGE
     }
 
-    /// A block of so many bytes, or null.
+    /// A block of this many bytes, or null.
     #[cold]
     pub fn alloc(size: usize, is_zeroed: bool) -> *mut u8 {
         let length = length_of(size);
@@ -190,7 +190,7 @@ mod large {
         take(slot, nearest).then(|| unpacked(nearest))
     }
 
-    /// How long a block in use is that was asked for with this size. From here on nobody else knows.
+    /// How long a block in use is that was requested with this size. From here on nobody else knows.
     fn taken_length(block: *mut u8, size: usize) -> usize {
         let longer = LONGER.iter().find_map(|slot| {
             let longer = slot.load(Ordering::Relaxed);
@@ -204,7 +204,7 @@ mod large {
         length
     }
 
-    /// Whether a block of this length may stay so where less is asked for; it is noted then.
+    /// Whether a block of this length may stay so where less is requested; it is noted then.
     fn stays(block: *mut u8, length: usize, asked: usize) -> bool {
         let spare = length - asked;
         if spare == 0 {
@@ -301,7 +301,7 @@ mod large {
         }
     }
 
-    /// The block, of which less is asked for than it has.
+    /// The block, of which less is requested than it has.
     ///
     /// # Safety
     /// As [`resized`].

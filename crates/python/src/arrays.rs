@@ -1,7 +1,7 @@
-//! Arrays of numpy, and how numpy's C interface is found when the first one is made.
+//! Arrays of numpy, and how numpy's C interface is found when the first array is created.
 //!
 //! Look here before calling the crate `numpy`. It finds the interface behind a lock while Python runs:
-//! a process that forks meanwhile has a child that waits forever, and Ctrl-C becomes a panic.
+//! if a process forks meanwhile, the child waits forever, and Ctrl-C becomes a panic.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};

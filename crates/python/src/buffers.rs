@@ -1,4 +1,4 @@
-//! Buffers that a thread uses again from call to call, so that a short text costs no allocation.
+//! Buffers that a thread reuses from call to call, so that a short text costs no allocation.
 
 use std::cell::Cell;
 use std::thread::LocalKey;

@@ -1,4 +1,4 @@
-//! How much memory tokenizers may use for the words that they have seen.
+//! How much memory tokenizers may use for words that they have seen.
 
 use jeton_core::fast;
 use pyo3::prelude::*;

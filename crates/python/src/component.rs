@@ -1,4 +1,4 @@
-//! A component by itself: what happens when one of `jeton.components` is called.
+//! A single component: what a call to an object of `jeton.components` does.
 
 use std::collections::HashMap;
 
@@ -232,7 +232,7 @@ impl Component {
     }
 }
 
-/// Where bytes of a caller's text stand in it.
+/// Where bytes of a caller's text are in it.
 struct Places<'t> {
     text: &'t Text<'t>,
     unit: Unit,

@@ -1,8 +1,8 @@
-//! What is behind an `Encoding` that was encoded: its columns in a few bytes a token, of which lists are
-//! made in the parts that Python asks for.
+//! The core's part of an `Encoding`: its columns in a few bytes per token, from which lists are
+//! created when Python reads them.
 //!
-//! Look here for what is found out only when it is asked for. Millions of Python's objects take longer
-//! to make than their tokens to find, and as long to give back, for which Ctrl-C would wait.
+//! Look here for what is computed only on request. Millions of Python objects take longer
+//! to create than their tokens take to find, and as long to release, and Ctrl-C would wait for that.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,6 +1,6 @@
-//! What a batch holds: texts, pairs of texts, words that the caller has split a text into.
+//! The entries of a batch: texts, pairs of texts, words that the caller has split a text into.
 //!
-//! Look here for what is taken for a pair, for words, and for no text at all.
+//! Look here for what counts as a pair, as words, and as no text at all.
 
 use jeton_core::interrupt::paced;
 use jeton_core::tokenizer::spans::Row;

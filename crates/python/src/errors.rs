@@ -1,6 +1,6 @@
 //! From failures of the core to Python exceptions, in one place.
 //!
-//! Look here to learn which exception class an [`ErrorKind`] becomes, and how panics are kept from
+//! Look here for which exception class an [`ErrorKind`] becomes, and how panics are kept from
 //! crossing the border: every entry runs inside [`guard`].
 
 use std::collections::BTreeMap;

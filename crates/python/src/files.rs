@@ -111,7 +111,7 @@ pub fn target_of(
 /// The names and texts of the files of a folder, and what is not in them.
 type FolderFiles = (Vec<(&'static str, String)>, Vec<String>);
 
-/// The files of a tokenizer's folder, by name: `tokenizer.json` and what stands beside it; and what
+/// The files of a tokenizer's folder, by name: `tokenizer.json` and what is next to it; and what
 /// is not in them.
 #[pyfunction]
 pub fn folder_files(

@@ -1,4 +1,4 @@
-//! Functions of Python as stages: how they are called, and how what they raise reaches the caller.
+//! Python functions as stages: how they are called, and how their exceptions reach the caller.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl Function {
     fn known(py: Python<'_>, number: u64) -> PyResult<Py<PyAny>> {
         guard(py, || {
             let known = jeton_core::function::Function::known(number);
-            let known = known.ok_or_else(|| argument("a function that nobody has any more"))?;
+            let known = known.ok_or_else(|| argument("a function that no longer exists"))?;
             match known.caller().downcast_ref::<Called>() {
                 Some(called) => Ok(called.function.clone_ref(py)),
                 None => Err(argument("no function of Python")),
@@ -101,7 +101,7 @@ fn rewritten(given: &Bound<'_, PyAny>, text: &str) -> Outcome<Rewritten> {
     Ok(Rewritten::Parts(parts))
 }
 
-/// Pieces as they stand in the text, or where they begin and end, in characters.
+/// Pieces as they are in the text, or where they begin and end, in characters.
 fn pieces(given: &Bound<'_, PyAny>, text: &str) -> Outcome<Vec<Range<usize>>> {
     let wrong = || {
         let expected = "a list of pieces of the text, or of pairs of where each begins and ends";

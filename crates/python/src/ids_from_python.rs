@@ -1,4 +1,4 @@
-//! From whatever a caller holds ids in to `Vec<u32>`.
+//! Ids in any form that a caller may have, as a `Vec<u32>`.
 //!
 //! Look here for what `decode` accepts: any iterable of ints, numpy integers included, and numpy
 //! arrays of any integer type with one axis.
@@ -123,7 +123,7 @@ fn id_at(name: &str, position: usize, value: &Bound<'_, PyAny>) -> Outcome<u32> 
 
 fn outside(name: &str, value: &Bound<'_, PyAny>) -> Failure {
     argument(format!(
-        "{name} is {value}, which is no token id: ids run from 0 to 2**32 - 1"
+        "{name} is {value}, which is not a token id: ids run from 0 to 2**32 - 1"
     ))
 }
 
@@ -144,7 +144,7 @@ fn ids_of_array(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u3
             for (position, &item) in (start..).zip(part) {
                 ids.push(convert(item).ok_or_else(|| {
                     argument(format!(
-                        "{name}[{position}] is no token id: ids run from 0 to 2**32 - 1"
+                        "{name}[{position}] is not a token id: ids run from 0 to 2**32 - 1"
                     ))
                 })?);
             }
@@ -189,7 +189,7 @@ fn ids_in_parts<T: Element>(
     Ok(ids)
 }
 
-/// The ids of an array whose bytes stand in the other order than this machine's.
+/// The ids of an array whose bytes are in the other order than this machine's.
 fn ids_of_other_order(name: &str, array: &Bound<'_, PyUntypedArray>) -> Outcome<Vec<u32>> {
     let dtype = array.dtype();
     let is_native = dtype.getattr("isnative")?.extract::<bool>()?;

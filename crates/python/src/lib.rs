@@ -1,7 +1,7 @@
 //! The border between Python and the core: converts, releases the GIL, maps errors; no algorithm.
 //!
-//! Look here for the list of what Python can see of the core. Signatures and documentation that
-//! users read live in `python/jeton/`, but for the few methods in `calls`.
+//! Look here for the list of everything that Python sees of the core. Signatures and documentation for
+//! users are in `python/jeton/`, except for the few methods in `calls`.
 
 mod allocator;
 mod arrays;

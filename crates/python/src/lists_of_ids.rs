@@ -1,8 +1,8 @@
-//! Lists of ids for Python, whose ints are made once and then shared by all lists.
+//! Lists of ids for Python, whose ints are created once and then shared by all lists.
 //!
-//! Making an int takes several times as long as finding its token. Look here for what lists leave in
-//! memory, until the process ends and whatever the number of tokenizers: 40 bytes for each id below
-//! 2²⁰ that ever stood in a list, and at most 40 MB.
+//! Creating an int takes several times as long as finding its token. Look here for what lists leave in
+//! memory until the process ends, for any number of tokenizers: 40 bytes for each id below
+//! 2²⁰ that was ever in a list, and at most 40 MB.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -15,10 +15,10 @@ use pyo3::types::PyList;
 use crate::arrays::Numbers;
 use crate::errors::{argument, guard};
 
-/// Ids from this one on are made anew each time, so that odd vocabularies take no memory.
+/// Ids from this one on are made again each time, so that odd vocabularies take no memory.
 const SHARED_BELOW: usize = 1 << 20;
 
-/// Ids that are put into a list before Ctrl-C is asked for again.
+/// Ids that are put into a list before Ctrl-C is checked again.
 const LISTED: usize = 1 << 20;
 
 /// The int of each id, with a reference that is never given back; null before it is first asked
@@ -43,12 +43,12 @@ pub fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
 }
 
 fn short<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-    // SAFETY: `PyList_New` gives a new list of so many empty places, or null; nobody else has seen
+    // SAFETY: `PyList_New` gives a new list of this many empty places, or null; nobody else has seen
     // it, so its places stay where they are and may be set once each, with references that are owned.
     unsafe {
         let list = ffi::PyList_New(ids.len() as ffi::Py_ssize_t);
         let list = Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked::<PyList>();
-        // `PyList_SET_ITEM` would read for each id anew where the places begin.
+        // `PyList_SET_ITEM` would read for each id again where the places begin.
         let places = (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item;
         for (place, &id) in ids.iter().enumerate() {
             let known = INTS.get(id as usize);

@@ -1,4 +1,4 @@
-//! What measures of tokenizers are made on: the contents of files, the words of texts, the counts of
+//! The input of measures of tokenizers: the contents of files, the words of texts, the counts of
 //! tokens.
 
 use std::path::PathBuf;
@@ -105,7 +105,7 @@ impl TextParts {
         guard(py, || Ok(self.lock()?.spaced_words()))
     }
 
-    /// Of their parts of so many characters those whose CRC-32 is at most `most`: with it, their text and
+    /// Of their parts of this many characters those whose CRC-32 is at most `most`: with it, their text and
     /// its bytes.
     fn hashed<'py>(
         &self,
@@ -149,7 +149,7 @@ impl TextFile {
         })
     }
 
-    /// Reads about so many bytes and adds the parts that they end: how many bytes were read, none at the
+    /// Reads about this many bytes and adds the parts that they end: how many bytes were read, none at the
     /// end, how many of text, and whether the first part of the file was added.
     fn read(
         &self,
@@ -176,7 +176,7 @@ impl TextFile {
     }
 }
 
-/// The parts of a text of at most so many characters, split behind lines where that is possible.
+/// The parts of a text of at most this many characters, split after lines where that is possible.
 #[pyfunction]
 pub fn cut_text<'py>(py: Python<'py>, text: &str, longest: usize) -> PyResult<Bound<'py, PyList>> {
     guard(py, || Ok(list(py, cut(text, longest).into_iter())?))
@@ -210,7 +210,7 @@ impl UnicodeWords {
 }
 
 /// Words that were counted: the most common ones, and of the others every so many. One that stands
-/// behind a space has it.
+/// after a space has it.
 #[pyclass(frozen, module = "jeton._core")]
 pub struct CountedWords {
     core: Counted,
@@ -371,5 +371,5 @@ fn at_row((row, error): batch::Failure) -> Error {
 }
 
 fn busy() -> crate::errors::Failure {
-    argument("it is counting in another thread, or has given what it counted")
+    argument("it is counting in another thread, or has returned its counts")
 }

@@ -1,6 +1,6 @@
 //! The parameters of trainers, by name, each checked for its type and its range.
 //!
-//! Look here for what is said of a number that is a text, negative or past 64 bits.
+//! Look here for the errors about numbers that are text, negative or larger than 64 bits.
 
 use pyo3::exceptions::{PyKeyError, PyOverflowError};
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ impl<'py> Parameters<'_, 'py> {
             let error: PyErr = error.into();
             if error.is_instance_of::<pyo3::exceptions::PyUnicodeEncodeError>(value.py()) {
                 argument(format!(
-                    "{name} is not valid Unicode: a surrogate stands alone"
+                    "{name} is not valid Unicode: it has a lone surrogate"
                 ))
             } else {
                 wrong_type(name, expected, &value)
@@ -107,7 +107,7 @@ fn share(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Outcome<f64> {
     }
 }
 
-/// A number as an error shows it: Python writes out only so many digits.
+/// A number as an error shows it: Python writes out only this many digits.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     match value.str() {
         Ok(digits) if digits.len().is_ok_and(|length| length <= 40) => digits.to_string(),

@@ -1,9 +1,9 @@
-//! The threads that batches run on, which stay out of the way of `fork`.
+//! The threads that run batches, and what happens to them when a process forks.
 //!
-//! Look here for what happens when a process forks: before Python forks, the threads end (they
+//! Look here for forks: before Python forks, the threads end (they
 //! start again when next needed), so neither process inherits half a thread pool, and Python has no
-//! second thread to warn of. A pool that was inherited all the same, through a fork that Python
-//! knows nothing of, is told by the process id and left alone.
+//! second thread to warn about. A pool that was inherited all the same, through a fork that Python
+//! does not know of, is recognized by its process id and left alone.
 
 use jeton_core::interrupt::{Listener, listening};
 use pyo3::prelude::*;

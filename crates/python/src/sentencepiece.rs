@@ -1,4 +1,4 @@
-//! The class behind `jeton.sentencepiece`: what SentencePiece's own interface returns for a text.
+//! The class behind `jeton.sentencepiece`: the results of SentencePiece's own interface for a text.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -266,7 +266,7 @@ pub fn charsmap_rules(py: Python<'_>, blob: &[u8]) -> PyResult<Vec<(String, Stri
         let rules = map.rules().ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
-                "this character map has too many keys to list, or one that is no UTF-8",
+                "this character map has too many keys to list, or one that is not UTF-8",
             )
         })?;
         let rules = rules.into_iter();
@@ -303,7 +303,7 @@ fn rows(characters: &Characters<'_>, pieces: Vec<ReadPiece>) -> Vec<Row> {
     pieces.into_iter().map(row).collect()
 }
 
-/// Where bytes of a caller's text stand in it, in characters.
+/// Where bytes of a caller's text are in it, in characters.
 struct Characters<'t> {
     text: &'t Text<'t>,
     index: UnitIndex,

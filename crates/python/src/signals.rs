@@ -1,8 +1,8 @@
-//! How Ctrl-C is heard while the core works: the calling thread goes back to Python now and then.
+//! How Ctrl-C interrupts the core: the calling thread goes back to Python now and then.
 //!
 //! Look here for how long work runs without the GIL: [`detached`] on the calling thread,
-//! [`abandonable`] on one that nobody waits for any more once Ctrl-C was pressed. Work on the threads
-//! of the pool stands in `pool`.
+//! [`abandonable`] on a thread whose result is dropped after Ctrl-C. Work on the threads
+//! of the pool is in `pool`.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -111,7 +111,7 @@ fn look(py: Python<'_>) -> PyResult<ControlFlow<()>> {
 /// Items of a list after which Ctrl-C is heard.
 const LISTED: usize = 1 << 14;
 
-/// Hears Ctrl-C at the first item of very many, and now and then behind it.
+/// Hears Ctrl-C at the first item of very many, and now and then after it.
 #[inline]
 pub fn hear(py: Python<'_>, number: usize) -> PyResult<()> {
     if number.is_multiple_of(LISTED) {

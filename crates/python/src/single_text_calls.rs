@@ -1,7 +1,7 @@
-//! The calls of `jeton.Tokenizer` for one text, with the arguments and the documentation of its
-//! users: the class inherits them.
+//! The calls of `jeton.Tokenizer` for one text, with the arguments and the documentation that
+//! users read: the Python class inherits them.
 //!
-//! Look here for what a short text costs beside its tokens. A method written in Python that takes eight
+//! Look here for the overhead of a short text. A Python method that takes eight
 //! arguments and passes them on takes about as long as the tokens of twenty characters, so Python calls
 //! these directly.
 
@@ -147,7 +147,7 @@ impl Calls {
     /// Raises:
     ///     ArgumentTypeError: `text` is no `str`.
     ///     EncodeError: The text holds something that the model has no token for.
-    ///     SpecialTokenError: With `special="raise"`, a special token stands in the text.
+    ///     SpecialTokenError: With `special="raise"`, a special token is in the text.
     ///     UnsupportedError: A way to draw that the model does not have.
     ///
     /// Example:

@@ -1,4 +1,4 @@
-//! Components on their way between `jeton.components` and the core: JSON in the shape of
+//! Components in transit between `jeton.components` and the core: JSON in the shape of
 //! `tokenizer.json`.
 
 use jeton_core::format::huggingface;

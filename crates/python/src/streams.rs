@@ -1,7 +1,7 @@
-//! Streams for Python: text of ids as they come, ids of text as it comes.
+//! Streams for Python: text from ids as they arrive, ids from text as it arrives.
 //!
-//! Look here for why a lock guards each: two threads that use one stream at once get what they would
-//! get if they took turns. A thread holds it only while it holds the GIL, so no thread waits for it.
+//! Look here for why each has a lock: two threads that use one stream at once get the same as
+//! if they took turns. A thread holds it only while it holds the GIL, so no thread waits for it.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,12 +80,12 @@ impl DecodeStream {
     ///
     /// Returns:
     ///     What follows on the text given before; empty while a character, a run of byte tokens or
-    ///     what may be a stop is not whole, and behind a stop.
+    ///     what may be a stop is not whole, and after a stop.
     ///
     /// Raises:
     ///     ArgumentTypeError: `ids` are no integers.
     ///     ArgumentError: The stream is finished.
-    ///     UnknownTokenError: An id stands for no token; the stream is as it was before that id.
+    ///     UnknownTokenError: An id has no token; the stream is as it was before that id.
     ///     DecodeError: With `errors="strict"`, bytes that are not UTF-8.
     #[pyo3(signature = (given, /), text_signature = "($self, ids, /)")]
     fn push<'py>(
@@ -139,7 +139,7 @@ impl DecodeStream {
     }
 
     /// How many of the ids that were pushed belong to the text: all of them until there is a stop; then
-    /// those before the id that it stopped at, or the fewest that give what stands before the text that
+    /// those before the id that it stopped at, or the fewest that give what comes before the text that
     /// it stopped at.
     #[getter]
     fn kept_tokens(&self, py: Python<'_>) -> PyResult<usize> {

@@ -1,8 +1,8 @@
 //! From `str` to UTF-8, lone surrogates included, and back.
 //!
-//! Look here for what becomes of a `str` that is not valid Unicode: a surrogate pair becomes the
+//! Look here for how a `str` that is not valid Unicode is read: a surrogate pair becomes the
 //! character that it spells, a lone surrogate becomes U+FFFD. Spans still count the characters of
-//! the caller's string. Long strings are read and made part by part, so that Ctrl-C is heard.
+//! the caller's string. Long strings are converted part by part, so that Ctrl-C works.
 
 use jeton_core::interrupt::{paced, poll};
 use jeton_core::room;
@@ -110,7 +110,7 @@ impl<'a> Text<'a> {
 const ROOM: usize = 24;
 
 impl Mended {
-    /// The same text, but with nothing in the place of surrogates that stand alone in `string`.
+    /// The same text, but with nothing in the place of lone surrogates in `string`.
     pub fn without_surrogates(self, string: &Bound<'_, PyString>) -> PyResult<Self> {
         let points = Points::of(string)?;
         let mut kept = Self {
@@ -279,7 +279,7 @@ pub fn string_of<'py>(
     bytes: &[u8],
     errors: &str,
 ) -> Outcome<Bound<'py, PyString>> {
-    // A handler that somebody registered may ask for what stands before and behind.
+    // A handler that somebody registered may ask for what comes before and after.
     const KNOWN: [&str; 5] = [
         "replace",
         "strict",
@@ -347,13 +347,13 @@ fn part_of<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> Outcome<Bound<'p
 }
 
 /// How many bytes, about `most`, can be decoded by themselves: no character, and no part of one, goes on
-/// behind them.
+/// after them.
 fn whole_characters(bytes: &[u8], most: usize) -> usize {
     if bytes.len() <= most {
         return bytes.len();
     }
     let goes_on = |at: usize| bytes[at] & 0xC0 == 0x80;
-    // A character has three such bytes at most: behind more of them, none of these is of a character.
+    // A character has three such bytes at most: after more of them, none of these is of a character.
     let begins = (most - 3..=most).rev().find(|&at| !goes_on(at));
     begins.unwrap_or(most)
 }

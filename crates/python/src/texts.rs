@@ -1,6 +1,6 @@
-//! The texts of a batch: an iterable of `str` and other entries, or a column of strings of Arrow.
+//! The texts of a batch: an iterable of `str` and other entries, or an Arrow column of strings.
 //!
-//! Look here for what becomes of bytes that are not UTF-8 and of nulls, in `entries` for pairs and
+//! Look here for how bytes that are not UTF-8 and nulls are treated, in `entries` for pairs and
 //! words.
 
 use std::borrow::Cow;
@@ -61,7 +61,7 @@ impl NoText {
         match bytes {
             Some(bytes) => self.errors.text(bytes),
             None if self.nulls_are_empty => Ok(Cow::Borrowed("")),
-            None => Err(Error::new(ErrorKind::Argument, "is null, which is no text")
+            None => Err(Error::new(ErrorKind::Argument, "is null, not a text")
                 .hint("pass nulls=\"empty\" to take it for an empty one")),
         }
     }

@@ -1,4 +1,4 @@
-//! Blocks of tokens for Python: of files, made while it writes those before, and of texts.
+//! Blocks of tokens for Python: from files, encoded while Python writes earlier ones, and from texts.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use crate::word_counts::corpus_options;
 /// Bytes of texts, about, that one thread takes at a time.
 const TASK: usize = 256 << 10;
 
-/// A block: its tokens, the lengths of its documents, whether the last goes on in the next block,
+/// A block: its tokens, the lengths of its documents, whether the last continues in the next block,
 /// keys, bytes of text, how many documents hold nothing and how many are bad, where reading goes on
 /// (file, byte, line, digest), how many bytes of that file had been read from the disk, and of each
 /// file that ends in it the number, the bytes on the disk and their SHA-256.

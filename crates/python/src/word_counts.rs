@@ -47,7 +47,7 @@ impl WordCounter {
 /// How much memory is needed: in any case, for each word, and for each byte of one.
 type Needs = (u64, u64, u64);
 
-/// A budget of so many bytes, the folder for what does not fit, and what words need.
+/// A budget of this many bytes, the folder for what does not fit, and what words need.
 fn budget(bytes: u64, folder: PathBuf, needs: Needs) -> MemoryBudget {
     let (fixed, per_word, per_byte) = needs;
     let needs = WordMemory {
@@ -90,8 +90,8 @@ impl WordCounter {
     }
 
     /// Counts the words of a batch of texts, on all cores, of which the first has the number `first`
-    /// in the corpus; returns how many bytes they have. `errors` says what becomes of surrogates
-    /// that stand alone.
+    /// in the corpus; returns how many bytes they have. `errors` says what happens to lone
+    /// surrogates.
     fn count(
         &self,
         py: Python<'_>,
@@ -108,7 +108,7 @@ impl WordCounter {
                     (text @ (Text::Valid(_) | Text::Converted(_)), _)
                     | (text, InvalidUtf8::Replace) => Ok(text),
                     (Text::Mended(_), InvalidUtf8::Strict) => Err(argument(format!(
-                        "text {number} of data is not valid Unicode: a surrogate stands alone \
+                        "text {number} of data is not valid Unicode: it has a lone surrogate \
                          (set errors=\"replace\" or errors=\"ignore\")"
                     ))),
                     (Text::Mended(mended), InvalidUtf8::Ignore) => {

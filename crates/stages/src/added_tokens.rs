@@ -1,10 +1,10 @@
 //! Special and added tokens, which are split off from the text before any other stage sees it.
 //!
-//! Look here for what the text of a special token means ([`SpecialPolicy`]) and for how overlaps
-//! are settled: of the tokens that begin first, the longest is found, and the search goes on
-//! behind it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
-//! as behind it: a token that is found in that white space is split off once more, as
-//! `tokenizers` does.
+//! Look here for what the text of a special token means ([`SpecialPolicy`]) and for overlaps:
+//! of the tokens that begin first, the longest is found, and the search continues
+//! after it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
+//! as after it: a token that is found in that white space is split off as well, as in
+//! `tokenizers`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -50,7 +50,7 @@ pub struct AddedToken {
 }
 
 impl AddedToken {
-    /// A token that is found wherever its spelling stands in the text as it is given.
+    /// A token that is found wherever its spelling is in the text as it is given.
     pub fn plain(id: u32, content: impl Into<String>) -> Self {
         Self {
             id,
@@ -237,7 +237,7 @@ impl AddedTokens {
         longest <= WINDOW
             && at > near.start + spaces
             && !goes_on
-            // Two families find places by what stands there from a space on, or behind a line end.
+            // Two families find places by what stands there from a space on, or after a line end.
             && (before.ends_with('\n') || text.as_bytes()[near.start..at].contains(&b' '))
             && (self.automata()).all(|it| it.find(text.as_bytes(), searched.clone()).is_none())
     }
@@ -439,7 +439,7 @@ fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
     Error::new(
         ErrorKind::SpecialToken,
         format!(
-            "the special token {:?} stands in the text at character {before}",
+            "the special token {:?} is in the text at character {before}",
             token.content
         ),
     )
@@ -512,13 +512,13 @@ mod tests {
         for (at, is_alone) in [
             (words.len() - 7, true),
             (words.len() - 1, true),
-            // White space that a token might take, the token, and what stands behind it.
+            // White space that a token might take, the token, and what follows it.
             (words.len() + 1, false),
             (words.len() + 2, false),
             (words.len() + 3, false),
             (behind, false),
             (behind + WINDOW, true),
-            // White space behind a word, and behind a token that may take it.
+            // White space after a word, and after a token that may take it.
             (text.len() - 1, true),
             (text.len() + 9, true),
             (text.len() + 9 + "x<a>".len() + 2 * WINDOW, false),
@@ -546,7 +546,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::SpecialToken);
         let message = error.to_string();
         assert!(
-            message.starts_with("the special token \"<|end|>\" stands in the text at character 6"),
+            message.starts_with("the special token \"<|end|>\" is in the text at character 6"),
             "{message}"
         );
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What encoding yields when more than ids is asked for: one column an attribute, one row a token.
+//! The result of encoding if more than ids is requested: one column per attribute, one row per token.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use jeton_text::text::Span;
 pub struct Encoding {
     /// The ids.
     pub ids: Vec<u32>,
-    /// Where each token came from, in the unit that was asked for.
+    /// Where each token came from, in the unit that was requested.
     pub spans: Vec<Span>,
     /// Which piece of the text each token belongs to; `None` for tokens the post-processor added.
     pub word_ids: Vec<Option<u32>>,

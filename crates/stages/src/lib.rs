@@ -1,7 +1,7 @@
-//! The stages of a tokenizer around its model, each on its own, and the tokens themselves.
+//! The stages of a tokenizer around its model, each separately, and the tokens themselves.
 //!
 //! Look here for what a normalizer does to text, where a pre-tokenizer splits it, which ids frame it,
-//! and how bytes become text again. What a stage is in a file of another library, `jeton-formats` says.
+//! and how bytes become text again. `jeton-formats` says how another library's file spells a stage.
 //!
 //! ```
 //! use jeton_stages::pre_tokenizer::named;

@@ -1,4 +1,4 @@
-//! How deeply the sequences of a stage may be nested in bytes that somebody else wrote.
+//! How deeply the sequences of a stage may be nested in untrusted bytes.
 
 use std::cell::Cell;
 

@@ -44,7 +44,7 @@ pub enum TemplatePiece {
 pub struct TemplateToken {
     /// The name that templates use.
     pub id: String,
-    /// The ids it stands for.
+    /// Its ids.
     pub ids: Vec<u32>,
     /// The tokens of these ids.
     pub tokens: Vec<String>,
@@ -332,7 +332,7 @@ fn rows(parts: &[Part]) -> usize {
 }
 
 /// # Errors
-/// There may not be so many tokens.
+/// There may not be this many tokens.
 fn check(tokens: usize, limit: &LengthLimit) -> Result<()> {
     if tokens > limit.most() {
         Err(limit.error("tokens").at("post-processor"))
@@ -522,7 +522,7 @@ impl Part {
         encoding.type_ids.insert(row, type_id);
         encoding.sequence_ids.insert(row, None);
         encoding.special_tokens_mask.insert(row, true);
-        // It stands before or behind a text, never in one.
+        // It comes before or after a text, never in one.
         for (_, rows) in encoding
             .texts
             .iter_mut()

@@ -1,7 +1,7 @@
-//! Published ranks: which pattern and special tokens belong to a file that holds neither.
+//! Published ranks: which pattern and special tokens belong to a file that has neither.
 //!
-//! A file is recognised by its sha256 and by nothing else. Look here to add an encoding; where it
-//! is published stands in the Python package, which is the part that fetches.
+//! A file is recognised by its sha256 alone. Look here to add an encoding; its
+//! address is in the Python package, which downloads it.
 
 /// An encoding that was published as ranks.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The one error type: what went wrong, where, and what to do about it.
 //!
-//! Look here to learn which kinds of failure the crate tells apart. The Python border maps each
+//! Look here for which kinds of failure the crate distinguishes. The Python border maps each
 //! [`ErrorKind`] to one exception class.
 
 use std::fmt;
@@ -19,7 +19,7 @@ pub enum ErrorKind {
     Unsupported,
     /// The text holds something that this tokenizer has no token for.
     Encode,
-    /// A special token stands in text where the caller said that none may.
+    /// A special token is in text where the caller said that none may.
     SpecialToken,
     /// A token or an id is not in the vocabulary.
     Lookup,

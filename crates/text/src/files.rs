@@ -1,4 +1,4 @@
-//! Files: read whole, and written so that a reader sees the old file or the new one, never half.
+//! Files: read whole, and written so that a reader sees the old file or the new one, never a part.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,7 +1,7 @@
 //! Functions of the caller as stages: what a text becomes, or where it is split.
 //!
 //! They live in one process: no file holds them. In the JSON in which stages cross the border, a function
-//! is a number, by which it is found as long as somebody has it.
+//! is a number, by which it is found as long as it exists.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub enum Rewritten {
 
 /// Calls a function of the caller.
 pub trait Caller: Any + Send + Sync {
-    /// What becomes of a text; parts have no more bytes than it, and end where characters do.
+    /// What a text becomes; parts have no more bytes than it, and end where characters do.
     ///
     /// # Errors
     /// What the function raises; what it gives is no text.

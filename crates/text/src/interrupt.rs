@@ -6,7 +6,7 @@
 //! check of that call ([`Listener`]). Without a check, polling costs nothing.
 //!
 //! Loops poll themselves. Polling between the parts of a text would need less code, but a part may be a
-//! single word of a gigabyte, and many texts are never parted.
+//! single word of a gigabyte, and many texts are never split into parts.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,8 +1,8 @@
-//! The limit for how long the stages may make a text: a file that makes a short text fill the memory
+//! The limit for how long the stages may make a text: a file with which a short text fills the memory
 //! is an error instead.
 //!
-//! Look here for the figures. No published tokenizer comes near them: the longest that Unicode
-//! makes of a character is U+FDFA, 3 bytes that NFKC makes 33 and GPT-2's printable characters 63.
+//! Look here for the figures. No published tokenizer comes near them: the character that grows most
+//! is U+FDFA, 3 bytes, which NFKC turns into 33 and GPT-2's printable characters into 63.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
 //! The ground under every other crate: text that remembers where it came from, split patterns, and
-//! what is needed to read files and to run long.
+//! the means to read files and to run long.
 //!
 //! Look here for errors, spans, expressions and their dialects, limits, Ctrl-C.
 //!

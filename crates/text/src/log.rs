@@ -1,7 +1,7 @@
 //! Log messages on standard error, by topics: the environment variable `JETON_LOG` names them,
 //! separated by commas.
 //!
-//! The variable is read once, when the first topic is asked for.
+//! The variable is read once, when the first topic is checked.
 
 use std::io::Write;
 

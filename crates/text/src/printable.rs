@@ -1,8 +1,8 @@
-//! GPT-2's printable alphabet: 256 characters that stand for the 256 bytes in vocabulary files.
+//! GPT-2's printable alphabet: the 256 characters for the 256 bytes in vocabulary files.
 //!
 //! Look here wherever bytes are shown as text or read back: the byte-level normalizer,
-//! pre-tokenizer and decoder, and the formats. The bytes 33–126, 161–172 and 174–255 stand for
-//! themselves; the n-th of the others is written as the character 256 + n.
+//! pre-tokenizer and decoder, and the formats. The bytes 33–126, 161–172 and 174–255 are written
+//! as themselves; the n-th of the others as the character 256 + n.
 
 /// The character that stands for `byte`.
 ///
@@ -56,7 +56,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     decode_into(text, &mut bytes).then_some(bytes)
 }
 
-/// As [`decode`], behind other bytes; where it cannot be, none are added, and it says so.
+/// As [`decode`], after other bytes; where it cannot be, none are added, and it says so.
 pub fn decode_into(text: &str, bytes: &mut Vec<u8>) -> bool {
     let start = bytes.len();
     bytes.reserve(text.len());

@@ -7,7 +7,7 @@ pub const LANES: usize = 16;
 
 /// How numbers are compared.
 pub trait Lanes: Copy {
-    /// The lowest number, and the first place where it stands.
+    /// The lowest number, and the first place where it is.
     fn lowest(self, ranks: &[u32; LANES]) -> (u32, usize);
 }
 

@@ -1,9 +1,9 @@
 //! Text on its way through the stages, and where each of its bytes came from.
 //!
 //! Look here for spans: every normalizer and pre-tokenizer changes text through [`AlignedText`],
-//! so the way back to the original is kept in one place. New text has the span of all that it stands
-//! for. The other conventions (what an inserted character points at, what an empty range means) are
-//! those of Hugging Face `tokenizers`, which gives what was composed the span of its first character.
+//! so the way back to the original is kept in one place. New text has the span of everything that it
+//! replaces. The other conventions (the span of an inserted character, the meaning of an empty range) are
+//! those of Hugging Face `tokenizers`, except that it gives composed text the span of its first character.
 
 use crate::interrupt::paced;
 use std::ops::Range;
@@ -62,7 +62,7 @@ pub struct AlignedText {
     range: Range<usize>,
     /// Where this piece begins in the original.
     start: usize,
-    /// Whether nothing of the original is behind this piece.
+    /// Whether nothing of the original is after this piece.
     is_last: bool,
 }
 
@@ -194,7 +194,7 @@ impl AlignedText {
     }
 
     /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`, which has the span of
-    /// the range; where nothing is replaced, that of what stands before it.
+    /// the range; where nothing is replaced, that of what comes before it.
     ///
     /// # Errors
     /// All pieces together have become too long.
@@ -273,7 +273,7 @@ impl AlignedText {
     }
 
     /// Replaces the text by `text`. For each run of its bytes, `origins` says which bytes of the old
-    /// text it stands for (none for what is new), and how long it is.
+    /// text it replaces (none for new text), and how long it is.
     ///
     /// # Errors
     /// All pieces together have become too long.

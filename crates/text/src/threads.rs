@@ -1,6 +1,6 @@
-//! Two pieces of work at the same time, and how many a process has threads for.
+//! Runs two pieces of work at the same time, and says how many threads a process has for them.
 //!
-//! Look here for which threads are started outside batches: only for as long as a call lasts.
+//! Look here for the threads that are started outside batches: they last only as long as a call.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

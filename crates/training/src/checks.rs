@@ -10,7 +10,7 @@ pub(super) fn wrong<T>(message: impl Into<String>, hint: &str) -> Result<T> {
     Err(Error::new(ErrorKind::Argument, message).hint(hint))
 }
 
-/// Refuses a vocabulary that has no ids for so many tokens.
+/// Refuses a vocabulary that has no ids for this many tokens.
 pub(super) fn check_vocab_size(vocab_size: usize) -> Result<()> {
     if vocab_size > MAX_ID as usize {
         return wrong(

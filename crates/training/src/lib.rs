@@ -1,4 +1,4 @@
-//! From a corpus to word counts, and from these to a model; a folder per trainer.
+//! From a corpus to word counts, and from word counts to a model; a folder per trainer.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -15,12 +15,12 @@
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
 //!
-//! - [`corpus`]: files to texts, in parallel, from any place;
+//! - [`corpus`]: files to texts, in parallel, from any starting point;
 //! - [`word_counts`]: texts to counted words, in bounded memory;
 //! - [`Trainer`], what all trainers share, and the trainers: [`bpe`], [`wordpiece`], [`unigram`],
 //!   [`word_level`];
-//! - [`pieces`] and [`sentencepiece`], what SentencePiece's BPE and Unigram share: the former before,
-//!   the latter around what is learnt.
+//! - [`pieces`] and [`sentencepiece`], which SentencePiece's BPE and Unigram share: the first for
+//!   the learning, the second for what comes before and after.
 
 pub mod bpe;
 mod checks;

@@ -1,7 +1,7 @@
-//! Training as SentencePiece does it: what comes before the pieces are learnt, and after.
+//! Training as SentencePiece does it: what comes before the pieces are learned, and after.
 //!
-//! Look here for how texts are normalized, and which ids the pieces have that stand for no text of
-//! the corpus. The pieces are learnt by `unigram` or by `bpe/pieces.rs`.
+//! Look here for how texts are normalized, and for the ids of pieces that do not come from the
+//! corpus. The pieces are learned by `unigram` or by `bpe/pieces.rs`.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -239,7 +239,7 @@ impl SentencePieceTrainer {
         Ok((learning, meta))
     }
 
-    /// The bytes between which texts can be counted by themselves: spaces, if a word is normalized
+    /// The bytes between which texts can be counted separately: spaces, if a word is normalized
     /// as it is inside its text, or else the ends of lines.
     pub fn separators(&self) -> &'static [u8] {
         let is_plain = |text: &String| !text.contains([' ', '▁', '\t', '\n', '\r', '\u{C}']);

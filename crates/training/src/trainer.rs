@@ -1,5 +1,5 @@
-//! What all trainers share: they check their parameters, fit a model to words, and tell how far they
-//! have come.
+//! What all trainers share: they check their parameters, fit a model to words, and report their
+//! progress.
 //!
 //! Look here for how training is interrupted. What each trainer learns is in its own folder.
 

@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton._core import __version__
-from jeton.analysis.lines import Corpus, Lines
+from jeton.analysis.lines import Lines
 from jeton.arguments import check_kind, checked_int
-from jeton.corpora.corpus import Progress
+from jeton.corpora.corpus import Progress, TextsOrFiles
 from jeton.display.human_readable import counted, visible
 from jeton.tokenizer import Tokenizer
 
@@ -160,7 +160,7 @@ _LINES: Final = 50
 def diff(
     tok_a: Tokenizer,
     tok_b: Tokenizer,
-    corpus: Corpus,
+    corpus: TextsOrFiles,
     *,
     limit: int = 1_000,
     errors: Literal["strict", "replace", "ignore"] = "strict",

@@ -23,14 +23,13 @@ from jeton.analysis.texts import Corpus, Errors, Sample, Watched, ahead, aligned
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.analysis.values_without_text import Morphemes, checked_morphemes, overall_values
 from jeton.arguments import check_kind, check_named, check_text, checked_errors
-from jeton.corpora.corpus import Progress, check_watch
+from jeton.corpora.corpus import Progress, TextsOrFiles, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["compare", "evaluate"]
 
-Source: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
-Corpora: TypeAlias = "Source | Mapping[str, Source]"
+Corpora: TypeAlias = "TextsOrFiles | Mapping[str, TextsOrFiles]"
 Parallel: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
 
 _LINES = 1 << 18
@@ -147,7 +146,7 @@ def _by_name(tokenizers: object) -> dict[str, Tokenizer]:
                 name = f"{_name_of(tok)} ({number})"
             toks[name] = tok
     if not toks:
-        raise ArgumentError("tokenizers: there is none to measure")
+        raise ArgumentError("tokenizers: none to measure")
     return toks
 
 

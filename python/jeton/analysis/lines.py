@@ -18,6 +18,7 @@ from jeton.arguments import checked_errors
 from jeton.corpora.corpus import (
     ParquetColumn,
     Progress,
+    TextsOrFiles,
     batches,
     check_watch,
     kind_of,
@@ -26,10 +27,7 @@ from jeton.corpora.corpus import (
 )
 from jeton.errors import ArgumentTypeError, FormatError
 
-__all__ = ["Corpus", "Lines"]
-
-Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]
-"""Texts, or files: as `Tokenizer.usage` takes them."""
+__all__ = ["Lines"]
 
 _BATCH_CHARACTERS: Final = 1_000_000
 _READ: Final = 1 << 20
@@ -60,7 +58,7 @@ class Lines:
 
     def __init__(
         self,
-        data: Corpus,
+        data: TextsOrFiles,
         watch: Callable[[Progress], None] | None = None,
         limit: int | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast
 
-from jeton.analysis.lines import Corpus, Lines
+from jeton.analysis.lines import Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
 from jeton.arguments import check_text, checked_flag, checked_int, checked_path
-from jeton.corpora.corpus import Progress, are_lines
+from jeton.corpora.corpus import Progress, TextsOrFiles, are_lines
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -46,11 +46,11 @@ Watch: TypeAlias = Callable[[str, Progress], None]
 
 
 def sweep(
-    corpus: Corpus,
+    corpus: TextsOrFiles,
     *,
     sizes: Iterable[int] = SIZES,
     families: Iterable[str] = FAMILIES,
-    held_out: float | Corpus = 0.1,
+    held_out: float | TextsOrFiles = 0.1,
     pattern: str = "gpt4",
     width: int = 768,
     depth: int = 12,
@@ -172,7 +172,7 @@ class _SweepRun:
     points: dict[tuple[str, int], Point] = field(default_factory=dict)
     skipped: dict[tuple[str, int], ArgumentError | TrainingError] = field(default_factory=dict)
 
-    def split(self, corpus: Corpus, held_out: float | Corpus) -> None:
+    def split(self, corpus: TextsOrFiles, held_out: float | TextsOrFiles) -> None:
         """Splits the corpus into lines to train on and lines to measure, and checks both."""
         if isinstance(held_out, bool) or held_out is None:
             raise ArgumentTypeError("held_out must be a share or a corpus, not None or a bool")
@@ -185,7 +185,7 @@ class _SweepRun:
         self.share = 0.0 if is_given else float(held_out)  # type: ignore[arg-type]
         digest, size, selected_lines = hashlib.sha256(), 0, 0
         if is_given:
-            for batch in self._read(cast(Corpus, held_out), _HELD_OUT_BYTES):
+            for batch in self._read(cast(TextsOrFiles, held_out), _HELD_OUT_BYTES):
                 self.held_out += batch
         whole = self._read(corpus)
         for batch in whole:
@@ -211,7 +211,7 @@ class _SweepRun:
             )
         self.bytes = sum(len(line.encode("utf-8", "surrogatepass")) for line in self.held_out)
 
-    def _read(self, corpus: Corpus, limit: int | None = None) -> Lines:
+    def _read(self, corpus: TextsOrFiles, limit: int | None = None) -> Lines:
         return Lines(corpus, limit=limit, errors=self.errors, with_ends=not self.by_line)
 
     def _is_held_out(self, line: str) -> bool:

@@ -70,7 +70,7 @@ class Sample:
     _most: int = (1 << 32) - 1
 
     def add(self, texts: _core.TextParts) -> None:
-        """Offers the parts of texts, some of which are taken."""
+        """Offers the parts of texts; the sample takes some of them."""
         for hashed, part, size in texts.hashed(_BLOCK, self._most):
             self._take(hashed, part, size)
 

@@ -1,7 +1,7 @@
 """Chats: messages through a template to ids, in which no message forges a control token.
 
 `tok.chat(messages)` is the way in. Look here for the names of the templates that jeton has, for
-what its result is made of, and for the limits under which templates run.
+the parts of its result, and for the limits under which templates run.
 """
 
 from __future__ import annotations

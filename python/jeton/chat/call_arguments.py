@@ -32,7 +32,7 @@ def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> 
 
 
 def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
-    """The arguments that are no JSON object: the index of the message, and what they are."""
+    """The arguments that are not a JSON object: the index of the message, and the arguments."""
     for at, message in enumerate(sent):
         calls = message.fields.get("tool_calls")
         for number, call in enumerate(calls if isinstance(calls, (list, tuple)) else ()):
@@ -42,7 +42,7 @@ def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
             if "arguments" in fields:
                 arguments = _parsed(_filled(fields["arguments"]))
                 if fields_of(arguments) is None:
-                    yield at, f"{place}.arguments are no JSON object: {arguments!r:.60}"
+                    yield at, f"{place}.arguments are not a JSON object: {arguments!r:.60}"
 
 
 def _with_arguments(message: Sent, change: Callable[[Any], Any]) -> Sent:
@@ -69,12 +69,12 @@ def _call(call: object, change: Callable[[Any], Any]) -> Any:
     return call if new is old else {**fields, name: new}
 
 
-def _filled(arguments: Any) -> Any:
+def _filled(arguments: object) -> Any:
     is_empty = arguments is None or (isinstance(arguments, str) and not arguments.strip())
     return "{}" if is_empty else arguments
 
 
-def _parsed(arguments: Any) -> Any:
+def _parsed(arguments: object) -> Any:
     """The dict that a JSON string holds; anything else as it is."""
     if not isinstance(arguments, str) or not arguments.lstrip().startswith("{"):
         return arguments

@@ -15,7 +15,6 @@ from jeton.arguments import checked_int
 from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
-from jeton.chat.given import PLAIN, Given
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Sent, TemplateInput, sent_messages
@@ -25,6 +24,7 @@ from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.renderer import Renderer, questions
 from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
+from jeton.chat.template_values import PLAIN, TemplateValues
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
 from jeton.chat.unprinted import Unprinted, UnprintedError
@@ -57,7 +57,7 @@ def _warn(losses: str) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """What `tok.chat` was asked for."""
+    """The arguments of a call of `tok.chat`."""
 
     tok: BaseTokenizer
     messages: Any
@@ -72,11 +72,11 @@ class Request:
     isolate: bool | None = None
     """Whether the template runs in a process of its own; `None`: as `jeton.chat.limits` says."""
     counts_media: bool = False
-    """Whether the caller reckons with parts that are no text, so that no template has to."""
+    """Whether the caller handles parts that are not text, so that the template need not."""
     says: Callable[[str], None] = _warn
-    """What is done about a text that says what the template left out."""
+    """Receives the sentence that says what the template left out."""
     trust: Trust | None = None
-    """What is trusted, if the messages are some of a chat that was made before."""
+    """The trust of an earlier chat, if the messages are some of its messages."""
 
     def build(self) -> Chat:
         """The chat.
@@ -108,7 +108,7 @@ class Request:
             _ = chat._ids  # text without ids is an error at once
         return chat
 
-    def _values(self, sent: list[Sent], trust: Trust) -> Given:
+    def _values(self, sent: list[Sent], trust: Trust) -> TemplateValues:
         tools = None if self.tools is None else tools_of(self.tools)
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
@@ -122,7 +122,7 @@ class Request:
         }
         if not isinstance(self.isolate, (bool, type(None))):
             raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
-        return Given(
+        return TemplateValues(
             template,
             Renderer(current().isolate if self.isolate is None else self.isolate),
             TemplateInput(trust),
@@ -158,7 +158,7 @@ class Request:
             )
         if field and self.add_generation_prompt:
             raise ArgumentError(
-                "a chat either goes on with its last message (continue_final_message) or begins "
+                "a chat either continues its last message (continue_final_message) or begins "
                 "a new one (add_generation_prompt)"
             )
         return "content" if field is True else field or None
@@ -186,8 +186,8 @@ def _documents(documents: object) -> list[Any]:
 
 def _listed(losses: list[Origin]) -> str:
     """The first of them, for a message."""
-    shown = [f"the variable {it}" if it.kind == "variable" else str(it) for it in losses[:8]]
-    return ", ".join(shown) + f" and {len(losses) - 8:,} more" * (len(losses) > 8)
+    names = [f"the variable {it}" if it.kind == "variable" else str(it) for it in losses[:8]]
+    return ", ".join(names) + f" and {len(losses) - 8:,} more" * (len(losses) > 8)
 
 
 class Chat:
@@ -210,17 +210,17 @@ class Chat:
         messages[0].content
     """
 
-    def __init__(self, request: Request, given: Given) -> None:
-        text = given.text()
+    def __init__(self, request: Request, values: TemplateValues) -> None:
+        text = values.text()
         self._request = request
-        self._values = given
+        self._values = values
         self._runs = runs_of(text)
         self._control = control_tokens_of(
-            request.tok, given.template, request.control, given.renderer, text
+            request.tok, values.template, request.control, values.renderer, text
         )
-        self._unprinted = Unprinted(given, text)
+        self._unprinted = Unprinted(values, text)
         self.text = raw(text)
-        self.template = given.template
+        self.template = values.template
         self._tools = None if request.tools is None else tools_of(request.tools)
         self.dropped: list[int] = []
 
@@ -256,7 +256,7 @@ class Chat:
     @property
     def control_tokens(self) -> dict[str, int]:
         """The control tokens of this chat, with their ids: the special tokens of the tokenizer, and
-        added tokens that its template writes, its configuration names or the call asked for."""
+        added tokens that its template writes, or that its configuration or the call names."""
         return self._control.tok.special_tokens
 
     @property
@@ -271,8 +271,8 @@ class Chat:
 
     @property
     def unprinted(self) -> list[Origin]:
-        """What was given and left no trace in the text: messages, fields and parts of messages,
-        tools, documents, and variables that the template does not read.
+        """Everything that the template did not print: messages, fields and parts of messages,
+        tools, documents, and variables that it does not read.
 
         Example:
             >>> import jeton
@@ -287,16 +287,16 @@ class Chat:
         return self.left_out()
 
     def left_out(self, *, with_media: bool = True) -> list[Origin]:
-        """`unprinted`, if need be without the parts that are no text."""
+        """`unprinted`, on request without the parts that are not text."""
         with questions():
             return self._unprinted.all(with_media=with_media)
 
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None:
-        """Says what a model was to see and does not, and which arguments of calls are none.
+        """Reports content that the model does not see, and arguments that are not JSON objects.
 
         Args:
             first: The first message that counts. If it is not 0, only messages do.
-            moved: What the template writes in front of ids that stay, and so in vain.
+            moved: Content that the template writes in front of ids that stay, without effect.
 
         Raises:
             UnsupportedError: The template is jeton's, which promises a format.
@@ -312,14 +312,14 @@ class Chat:
                 f"jeton's chat template {name!r} does not print {_listed(refused)}: give template= "
                 "the text of the model's own template, as its tokenizer's folder has it"
             )
-        said = [f"the chat template does not print {_listed(losses)}"] if losses else []
-        said += [what for at, what in wrong_arguments(self._values.sent) if at >= first]
+        notes = [f"the chat template does not print {_listed(losses)}"] if losses else []
+        notes += [what for at, what in wrong_arguments(self._values.sent) if at >= first]
         if moved:
-            said.append(
+            notes.append(
                 f"the chat template writes {_listed([*moved])} in front of the answer, where ids "
                 "stay as they are: the model does not see it"
             )
-        if text := "; ".join([*said, *hints]):
+        if text := "; ".join([*notes, *hints]):
             self._request.says(text)
 
     @property
@@ -358,22 +358,22 @@ class Chat:
     def loss_mask(self, roles: Iterable[str] = ("assistant",)) -> list[int]:
         """1 for each token that a model learns to write, else 0.
 
-        Where the template marks what the model writes (`{% generation %}`) and only the assistant
-        is asked for, that is it. Otherwise it is what came from messages of these roles, with
-        what the template wrote inside of each, and behind it up to the first control token, which
-        ends the turn; or up to a later one that follows at once, if that ends the text, a turn of
-        the user, or the chat that ends there. If no control token ends it, it is up to the text
-        that the template writes at the end of the same chat without later turns. An answer begins
-        behind the generation prompt, or behind as much of it as the turn has; if the template shows
-        no prompt, where another answer would begin. What a template repeats of a call around its
-        result is not learnt. An answer without text is what the template writes from the prompt to
-        the token that ends the turn, and teaches to say nothing.
+        If the template marks what the model writes (`{% generation %}`) and `roles` is only the
+        assistant, the marks decide. Otherwise the mask covers the messages of these roles, with the
+        text of the template inside each, and after it up to the first control token, which ends
+        the turn; or up to a later one that follows immediately, if that ends the text, a turn of
+        the user, or a chat that ends there. If no control token ends a turn, the mask ends with the
+        text that the template writes at the end of the same chat without later turns. An answer
+        begins after the generation prompt, or after as much of it as the turn has; if the template
+        shows no prompt, it begins where another answer would. Parts of a call that a template
+        repeats around its result are not learnt. An answer without text is what the template
+        writes from the prompt to the token that ends the turn; it teaches the model to say nothing.
 
         Args:
             roles: Whose messages count.
 
         Raises:
-            ArgumentError: There is no such token: nothing would be learnt.
+            ArgumentError: No token is covered, so nothing would be learnt.
 
         Example:
             >>> import jeton
@@ -389,13 +389,13 @@ class Chat:
         """
         if isinstance(roles, str) or not isinstance(roles, Iterable):
             raise ArgumentTypeError('roles must be an iterable of roles, as ("assistant",)')
-        wanted = set(roles)
-        if not wanted:
+        named = set(roles)
+        if not named:
             raise ArgumentError(
                 'roles is empty: the loss mask would be all zero (name roles, as ("assistant",))'
             )
         generated = [origin.generated for _, origin in self._runs]
-        if any(generated) and wanted == {"assistant"}:
+        if any(generated) and named == {"assistant"}:
             mask = self._writers.any(generated)
         else:
             mask = Answers(
@@ -403,26 +403,26 @@ class Chat:
                 self._request.messages,
                 self._request.of,
                 self._writers,
-                control=self._control.asked.special_tokens.values(),
-                end=self._control.asked.role_ids.get("eos", -1),
-                roles=wanted,
+                control=self._control.of_call.special_tokens.values(),
+                end=self._control.of_call.role_ids.get("eos", -1),
+                roles=named,
             ).mask()
         if not mask.any():
-            known = ", ".join(dict.fromkeys(map(repr, self.roles)))
+            speakers = ", ".join(dict.fromkeys(map(repr, self.roles)))
             raise ArgumentError(
-                f"no token was written by {' or '.join(map(repr, sorted(wanted)))}: the loss mask "
-                f"would be all zero (the chat has {known})"
+                f"no token was written by {' or '.join(map(repr, sorted(named)))}: the loss mask "
+                f"would be all zero (the chat has {speakers})"
             )
         found: list[int] = mask.astype(np.int64).tolist()
         return found
 
     @functools.cached_property
     def keeps_prefix(self) -> Prefixes:
-        """Whether each turn's ids begin the next one's, and where they part.
+        """Whether each turn's ids begin those of the next, and where they differ.
 
-        What a model has read stays in its cache only as long as the ids before stay the same.
-        Some templates change what they wrote: they leave out the reasoning of turns that are over,
-        or put the tools in front of the last question.
+        A model's cache stays valid only as long as the earlier ids stay the same. Some templates
+        change earlier text: they leave out the reasoning of finished turns, or move the tools in
+        front of the last question.
 
         Each turn needs a rendering of all messages up to it, so only the last 32 turns of a long
         conversation are rendered; `left_out` is the number of renderings that were skipped.
@@ -440,7 +440,7 @@ class Chat:
             Prefixes(kept: 2 renderings, each begins the next)
         """
         messages = self._request.messages
-        asked = [
+        renderings = [
             (count, prompt)
             for at, role in enumerate(self.roles)
             if role in ("assistant", "model")
@@ -448,7 +448,7 @@ class Chat:
             if count and (count < len(messages) or self._request.add_generation_prompt)
         ]
         steps: list[tuple[Step, list[int]]] = []
-        for count, prompt in asked[-_MAX_RENDERINGS:]:
+        for count, prompt in renderings[-_MAX_RENDERINGS:]:
             try:
                 text = self._values.of_first(count, prompt).text()
             except JetonError:
@@ -456,7 +456,7 @@ class Chat:
             ids = encoded_ids(self._control, raw(text), runs_of(text))
             steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
-        left_out = max(len(asked) - _MAX_RENDERINGS, 0)
+        left_out = max(len(renderings) - _MAX_RENDERINGS, 0)
         return compared([*steps, (whole, self.ids)], left_out)
 
     def extend(
@@ -470,25 +470,25 @@ class Chat:
 
         The ids of the result always begin with those of this chat and the sampled ones; the
         template writes only what follows. `rewritten` of the result lists where rendering the whole
-        conversation again would give something else. The loss mask covers what was sampled. For the
+        conversation again would differ. The loss mask covers the sampled ids. For the
         next turn, call `extend` on the result.
 
         Args:
-            ids: What the model wrote, with the token that ended it. If there is none, the
-                template's is added; it is not learnt.
-            messages: What follows: results of tools, or a turn of the user.
+            ids: The ids that the model wrote, with the token that ended the answer. If that is
+                missing, the template's is added, and not learnt.
+            messages: The messages that follow: results of tools, or a turn of the user.
             add_generation_prompt: Whether the generation prompt for the next answer follows these.
 
         Raises:
             ArgumentError: This chat asks for no answer; `messages` begins with an answer; the
                 template refuses the conversation.
-            UnsupportedError: The format of the template's answers cannot be found out; the template
+            UnsupportedError: The format of the template's answers is not known; the template
                 is jeton's, and does not print all of `messages`.
 
         Warns:
             ChatWarning: The template does not print all of `messages`, or writes some of it in
                 front of the answer, as a message of the system that it puts first. Or arguments of
-                a call are no JSON object.
+                a call are not a JSON object.
 
         Example:
             >>> import jeton
@@ -518,14 +518,14 @@ class Chat:
         )
 
     def truncate(self, max_tokens: int) -> Chat:
-        """The same chat without its oldest messages, so that it has at most so many tokens.
+        """The same chat without its oldest messages, so that it has at most `max_tokens` tokens.
 
-        Whole turns go, the oldest first: a message of a user with all that follows it up to the
-        next one's. Messages of the system stay, and so does the last turn. `dropped` of the result
-        says which messages went.
+        Whole turns are dropped, the oldest first: a message of a user and everything up to the
+        next one. Messages of the system stay, and so does the last turn. `dropped` of the result
+        lists the dropped messages.
 
         Args:
-            max_tokens: The most tokens that the result has.
+            max_tokens: The maximum number of tokens of the result.
 
         Raises:
             ArgumentError: The last turn alone is longer.

@@ -45,45 +45,45 @@ def control_tokens_of(
         template: The text of a template that compiles.
         control: Added tokens that the caller wants to be control tokens wherever they are.
         renderer: What reads and runs the template.
-        text: What it wrote. It may write tokens there that nobody sees in its own text.
+        text: The text that it wrote. It may hold tokens that are not literally in the template.
 
     Raises:
-        ArgumentTypeError: `control` is no iterable of tokens.
-        ArgumentError: One of `control` that is no added token.
+        ArgumentTypeError: `control` is not an iterable of tokens.
+        ArgumentError: One of `control` is not an added token.
         FormatError: The configuration names control tokens, but not as a list.
     """
     names = _checked(tok, control)
     found = _cached_control_tokens(tok, template, names, frozenset(), renderer)
-    more = _written_in(text, found.others)
+    more = _tokens_in(text, found.others)
     return _cached_control_tokens(tok, template, names, more, renderer) if more else found
 
 
 def _cached_control_tokens(
     tok: BaseTokenizer,
     template: str,
-    asked: frozenset[str],
-    written: frozenset[str],
+    of_call: frozenset[str],
+    of_template: frozenset[str],
     renderer: Renderer,
 ) -> ControlTokens:
-    known = known_tokens(tok)
-    key = template, asked, written
-    if key not in known.control:
-        if len(known.control) >= _CACHED:
-            known.control.clear()
-            known.guarded.clear()
-        known.control[key] = _control_tokens(tok, template, asked, written, renderer)
-    return known.control[key]
+    cache = known_tokens(tok)
+    key = template, of_call, of_template
+    if key not in cache.control:
+        if len(cache.control) >= _CACHED:
+            cache.control.clear()
+            cache.guarded.clear()
+        cache.control[key] = _control_tokens(tok, template, of_call, of_template, renderer)
+    return cache.control[key]
 
 
-def _written_in(text: str, tokens: re.Pattern[str] | None) -> frozenset[str]:
-    """Which tokens a template wrote in a text, perhaps with a role inside."""
+def _tokens_in(text: str, tokens: re.Pattern[str] | None) -> frozenset[str]:
+    """The tokens that a template wrote in a text, perhaps with a role inside."""
     if tokens is None:
         return frozenset()
-    shown, at, begin = raw(text), 0, 0
+    string, at, begin = raw(text), 0, 0
     stretches: set[str] = set()  # turns are framed alike, so there are few
     for length, origin in (*runs_of(text), (0, UNKNOWN)):
         if origin.kind != "template" and not (origin.trusted and origin.field == "role"):
-            stretches.add(shown[begin:at])
+            stretches.add(string[begin:at])
             begin = at + length
         at += length
     return frozenset(match[0] for it in stretches for match in tokens.finditer(it))
@@ -94,44 +94,44 @@ def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
         raise ArgumentTypeError(
             f'control must be an iterable of tokens, as ("<think>",), not {type(control).__name__}'
         )
-    given = list(control)
-    for name in given:
+    names = list(control)
+    for name in names:
         if not isinstance(name, str):
             raise ArgumentTypeError(f"control must hold tokens as str, not {type(name).__name__}")
-    added = {token.content for token in tok.added_tokens} if given else set()
-    for name in given:
+    added = {token.content for token in tok.added_tokens} if names else set()
+    for name in names:
         if name not in added:
             raise ArgumentError(f"control: {name!r} is not an added token of this tokenizer")
-    return frozenset(given)
+    return frozenset(names)
 
 
 def _control_tokens(
     tok: BaseTokenizer,
     template: str,
-    asked: frozenset[str],
-    written: frozenset[str],
+    of_call: frozenset[str],
+    of_template: frozenset[str],
     renderer: Renderer,
 ) -> ControlTokens:
     plain = {token.content: token.id for token in tok.added_tokens if not token.special}
     marks = {token for token in plain if not _WORD.fullmatch(token)}
     if marks:
-        written |= _written(renderer.source(template), marks)
+        of_template |= _literal_tokens(renderer.source(template), marks)
     of_roles = marks & {*tok.roles.values()}
-    tags = {*written, *of_roles, *(_configured(tok) & {*plain})} - asked
+    tags = {*of_template, *of_roles, *(_tokens_of_config(tok) & {*plain})} - of_call
     variables = tuple((f"{role}_token", token) for role, token in tok.roles.items())
     of_turns = set(of_roles)
     if tags:
         of_turns |= _of_turns(frames_of(renderer, template, variables), tags)
-    others = "|".join(map(re.escape, sorted(marks - tags - asked, key=len, reverse=True)))
+    others = "|".join(map(re.escape, sorted(marks - tags - of_call, key=len, reverse=True)))
     return ControlTokens(
-        guarding(tok, asked | tags),
-        guarding(tok, asked),
+        guarding(tok, of_call | tags),
+        guarding(tok, of_call),
         frozenset(id for it in tags - of_turns if (id := plain[it]) is not None),
         re.compile(others) if others else None,
     )
 
 
-def _configured(tok: BaseTokenizer) -> set[str]:
+def _tokens_of_config(tok: BaseTokenizer) -> set[str]:
     configured = tok.config.get("chat_control_tokens") or []
     if not isinstance(configured, list) or not all(isinstance(it, str) for it in configured):
         raise FormatError(
@@ -140,32 +140,32 @@ def _configured(tok: BaseTokenizer) -> set[str]:
     return {*configured}
 
 
-def _written(source: TemplateText, tokens: Iterable[str]) -> set[str]:
+def _literal_tokens(source: TemplateText, tokens: Iterable[str]) -> set[str]:
     """The tokens that a template writes literally, or around a value, as `<|user|>`."""
     literals = source.literals
     text = "\1".join(literals)
     around = {
-        (_SPACE.split(before[-_LONGEST:])[-1], _SPACE.split(behind[:_LONGEST])[0])
+        (_SPACE.split(before[-_LONGEST:])[-1], _SPACE.split(after[:_LONGEST])[0])
         for literal in literals
-        for before, behind in itertools.pairwise(_PLACEHOLDER.sub(GAP, literal).split(GAP))
+        for before, after in itertools.pairwise(_PLACEHOLDER.sub(GAP, literal).split(GAP))
     }
     return {
         token
         for token in tokens
         if token in text
         or any(
-            _begins_and_ends(token, before, behind)
-            for before, behind in around
-            if token[0] in before and token[-1] in behind
+            _begins_and_ends(token, before, after)
+            for before, after in around
+            if token[0] in before and token[-1] in after
         )
     }
 
 
-def _begins_and_ends(token: str, before: str, behind: str) -> bool:
+def _begins_and_ends(token: str, before: str, after: str) -> bool:
     """Whether a token may be the end of one text, something, and the beginning of another text."""
     lengths = range(1, len(token))
     begins = next((at for at in reversed(lengths) if before.endswith(token[:at])), 0)
-    ends = next((at for at in lengths if behind.startswith(token[at:])), len(token))
+    ends = next((at for at in lengths if after.startswith(token[at:])), len(token))
     return 0 < begins <= ends < len(token)
 
 
@@ -173,17 +173,15 @@ def _of_turns(frames: Frames, tokens: set[str]) -> set[str]:
     """The tokens with which a template begins and ends turns, which no answer holds.
 
     Tokens in pairs, as `<think>` and `</think>`, are not among them, unless they are around the
-    result of a tool alone: a template may write them for the model, or tell it to.
+    result of a tool alone: a template may write them for the model, or tell it to write them.
     """
-    pairs = {it for it in tokens if {_other_of(it)} & tokens - {it}}
+    others = {
+        it: it.replace("</", "<", 1) if "</" in it else it.replace("<", "</", 1) for it in tokens
+    }
+    pairs = {it for it in tokens if others[it] != it and others[it] in tokens}
     return {
         token
         for token in tokens
         if (token not in pairs and token in frames.question + GAP + frames.opening)
         or (token in frames.result and token not in frames.question + GAP + frames.call)
     }
-
-
-def _other_of(token: str) -> str:
-    """`</a>` for `<a>`, `<a>` for `</a>`."""
-    return token.replace("</", "<", 1) if "</" in token else token.replace("<", "</", 1)

@@ -1,7 +1,7 @@
 """What the operations of a template make at most, in the units of `limits`, by their names.
 
-Look here for what a template may call: an operation that has no cost is refused. Costs take what
-the operation takes. All that is given was measured before (`limits.weight`), so that an operation
+Look here for what a template may call: an operation without a cost is refused. Costs take the
+arguments of the operation. All of them were measured before (`limits.weight`), so that an operation
 takes time in proportion to it; one that takes longer says so by `within`.
 """
 
@@ -36,7 +36,7 @@ def printed_length(value: object) -> int:
 
 
 def widths(pattern: str) -> int:
-    """The sum of the widths that a pattern or a specification asks for."""
+    """The sum of the widths in a pattern or a specification."""
     return sum(int(it) if len(it) < 12 else 10**12 for it in _DIGITS.findall(pattern))
 
 
@@ -46,25 +46,25 @@ def _number(value: Any) -> int:
 
 
 def _each(value: object) -> int:
-    """The items of a value in a list of their own. What has no length is counted as it is taken."""
+    """The items of a value in a list. Values without a length are counted as they are read."""
     if isinstance(value, (str, bytes)):
         return PIECE // 4 * len(value)
     return ITEM * len(value) if isinstance(value, Sized) else 0
 
 
-def _nothing(*values: Any, **named: Any) -> int:
+def _nothing(*values: object, **named: object) -> int:
     return 0
 
 
-def _text(value: object, *values: Any, **named: Any) -> int:
+def _text(value: object, *values: object, **named: object) -> int:
     return PIECE + _ESCAPED * printed_length(value)
 
 
-def _all(*values: Any, **named: Any) -> int:
+def _all(*values: object, **named: object) -> int:
     return 4 * sum(map(weight, (*values, *named.values())))
 
 
-def _items(value: object, *values: Any, **named: Any) -> int:
+def _items(value: object, *values: object, **named: object) -> int:
     return PIECE // ITEM * _each(value)
 
 
@@ -256,7 +256,7 @@ def _indented(s: Any, width: Any = 4, first: Any = False, blank: Any = False) ->
 def _integer(value: Any, default: Any = 0, base: Any = 10) -> int:
     digits = value.strip() if isinstance(value, str) else ""
     if len(digits) * 4 > MAX_BITS:
-        with contextlib.suppress(ValueError):  # else the rest is no number, too
+        with contextlib.suppress(ValueError):  # else the rest is not a number either
             int(digits[:100].rstrip("_"), base)
             _check_bits(len(digits) * 4)
     return 0

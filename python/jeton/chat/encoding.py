@@ -1,7 +1,7 @@
-"""Ids of a text of which only parts may hold control tokens.
+"""Ids of a text, only parts of which may hold control tokens.
 
 Control tokens are found where they lie wholly in text that the template wrote. The stretches
-between them are encoded as what they are in the whole text: not at its beginning or end, with
+between them are encoded as in the whole text: not at its beginning or end, with
 special tokens as text. Where no other text spells a control token, that is what encoding the whole
 text with its special tokens gives, so the whole is encoded first, and taken if nothing is forged.
 """
@@ -50,36 +50,36 @@ class ControlTokens:
 
     tok: BaseTokenizer
     """The tokenizer, in which all of them are special."""
-    asked: BaseTokenizer
-    """The tokenizer, in which those are special that the caller asked for."""
+    of_call: BaseTokenizer
+    """The tokenizer, in which only those are special that the call names."""
     of_answers: frozenset[int]
-    """The ids of those that what the assistant says may hold."""
+    """The ids of those that an answer may contain."""
     others: re.Pattern[str] | None = None
-    """Added tokens that are none of them, though they look like it."""
+    """Added tokens that look like control tokens, but are not."""
 
 
 @dataclass
 class _AddedTokens:
-    """The added tokens of a tokenizer, ready to be looked for."""
+    """The added tokens of a tokenizer, ready to be searched for."""
 
     specials: dict[int, AddedToken]
     """By id."""
     late: frozenset[int]
-    """The ids of special tokens that are looked for in normalized text."""
+    """The ids of special tokens that are searched for in normalized text."""
     by_spelling: dict[str, AddedToken]
-    """Those that are looked for in text as it is."""
+    """Those that are searched for in the original text."""
     pattern: re.Pattern[str]
     anywhere: re.Pattern[str]
     """The longest at each place, also within others."""
     marks: list[str]
-    """Special tokens that take nothing of what stands beside them."""
+    """Special tokens that take no neighbouring characters."""
     marked: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
     guarded: dict[frozenset[str], BaseTokenizer] = field(default_factory=dict)
     """The same tokenizer in which more added tokens are special, by these."""
     control: dict[tuple[str, frozenset[str], frozenset[str]], ControlTokens] = field(
         default_factory=dict
     )
-    """The control tokens of chats, by their template, what the caller asked for, what it wrote."""
+    """By the template, the tokens that the call names, and those that the template wrote."""
 
     @classmethod
     def of(cls, tok: BaseTokenizer) -> _AddedTokens:
@@ -201,7 +201,7 @@ def _specials_in(
 ) -> list[tuple[AddedToken, tuple[int, int], tuple[int, int]]]:
     """The special tokens among ids, with their spans and where in these they are spelled.
 
-    One that is not spelled there stands for unknown text, unless normalization respelled it.
+    One that is not spelled there is the unknown token, unless normalization respelled it.
     """
     found = []
     for id, span in zip(ids, spans, strict=True):
@@ -239,7 +239,7 @@ def _by_stretches(
 
 
 def _unknown(tok: BaseTokenizer) -> set[str]:
-    """The token that stands for unknown text, which any text may become."""
+    """The unknown token, which any text may become."""
     model = tok.model
     named = {getattr(model, "unk_token", None), tok.roles.get("unk")}
     if (id := getattr(model, "unk_id", None)) is not None:
@@ -253,7 +253,7 @@ def _control_tokens(
     """The control tokens with the ranges that they take, in order."""
     found = list(late)
     before = 0
-    for token, start, end in _spelled(text, places, tokens):
+    for token, start, end in _spellings(text, places, tokens):
         if token.lstrip and (match := _BEFORE.search(text, before, start)):
             start = match.start()
         if token.rstrip and (match := _BEHIND.match(text, end)):
@@ -268,7 +268,7 @@ def _control_tokens(
     return apart
 
 
-def _spelled(
+def _spellings(
     text: str, places: _Places, tokens: _AddedTokens
 ) -> Iterator[tuple[AddedToken, int, int]]:
     """Added tokens in what may hold control tokens: the longest of those that begin first."""
@@ -329,7 +329,7 @@ def _encode_stretch(
 def _with_mark(tok: BaseTokenizer, tokens: _AddedTokens, stretch: str) -> tuple[BaseTokenizer, str]:
     """A tokenizer that gives the same ids, and a special token of it that a text does not hold.
 
-    A stretch beside it is no beginning of a text, and no end: no space is put in front of it.
+    A stretch next to it is not at the beginning or end of a text: no space is put in front of it.
     """
     for mark in tokens.marks:
         beside = mark + stretch + mark

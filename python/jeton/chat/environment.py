@@ -68,7 +68,7 @@ class Refusal(TemplateError):
 class _Generator(CodeGenerator):
     """Writes Python in which text is joined, printed and compared by the sandbox."""
 
-    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
+    def visit(self, node: nodes.Node, *args: object, **kwargs: object) -> Any:
         spend()
         return super().visit(node, *args, **kwargs)
 
@@ -80,7 +80,7 @@ class _Generator(CodeGenerator):
         super().visit_Template(node, frame)
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
-        # What is computed here would stand in the program, however long it is.
+        # A result that is computed here would be in the program, however long it is.
         if not isinstance(node, (nodes.Const, nodes.TemplateData)):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)
@@ -234,7 +234,7 @@ class _Method:
     def __init__(self, apply: Callable[..., str]) -> None:
         self._apply = apply
 
-    def __call__(self, *args: Any, **kwargs: Any) -> str:
+    def __call__(self, *args: object, **kwargs: object) -> str:
         return self._apply(*args, **kwargs)
 
 
@@ -263,7 +263,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
             extensions=[_Generation, loopcontrols],
-            optimized=False,  # what is computed before the template runs has no limits
+            optimized=False,  # computing before the template runs has no limits
         )
         self.filters = filters_of(dict(self.filters))
         self.tests = tests_of(self.tests)
@@ -355,7 +355,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return _Method(lambda mapping: whole(braces(self, owner, (), mapping)))
         return _Method(lambda *args, **kwargs: whole(braces(self, owner, args, kwargs)))
 
-    def _format_safe(self, name: str, owner: Markup, *args: Any, **kwargs: Any) -> Any:
+    def _format_safe(self, name: str, owner: Markup, *args: object, **kwargs: object) -> Any:
         def formatted(pattern: Markup, *args: Any, **kwargs: Any) -> Markup:
             if name == "format_map":
                 (kwargs,), args = args, ()

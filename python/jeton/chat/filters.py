@@ -1,7 +1,7 @@
 """Jinja's filters and tests with origins and limits.
 
 Those that hand their values on are Jinja's own. Those that make text are written here, or, where
-nobody needs to know which part came from where, all that they make is data.
+nobody needs to know which part came from where, their whole result is data.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HANDS_ON = """
     abs attr batch count d default dictsort first groupby items last length list map max min
     random reject rejectattr reverse round select selectattr slice sort unique
 """.split()
-"""Filters that make no text, or whose text keeps its origins by what `Traced` does."""
+"""Filters that write no text, or whose text keeps its origins because `Traced` does."""
 
 
 _CALLS = {"trim": "strip", "upper": "upper", "lower": "lower", "capitalize": "capitalize"}
@@ -60,7 +60,7 @@ class _CountedSized(_Counted):
 
 def counted(items: Any) -> Any:
     """The same items, counted as a loop takes them."""
-    iter(items)  # what is not iterable says so here
+    iter(items)  # raises for a value that is not iterable
     return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
 
 
@@ -77,22 +77,22 @@ def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Call
 
     Args:
         function: The filter or the test.
-        cost: What it makes of what it is given.
+        cost: Its cost for these arguments.
         printing: How many of its arguments it prints first.
     """
     skipped = 1 if _PassArg.from_obj(function) is not None else 0
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        within, given = args[:skipped], args[skipped:]
-        for value in (*given, *kwargs.values()):
+        within, arguments = args[:skipped], args[skipped:]
+        for value in (*arguments, *kwargs.values()):
             if not isinstance(value, str):
                 weight(value)
         if printing:
-            given = (*(map(_text, given[:printing])), *given[printing:])
-        copied = len(given[0]) if given and isinstance(given[0], str) else 0
-        spend(ITEM + copied + cost(*given, **kwargs))
-        result = function(*within, *given, **kwargs)
+            arguments = (*(map(_text, arguments[:printing])), *arguments[printing:])
+        copied = len(arguments[0]) if arguments and isinstance(arguments[0], str) else 0
+        spend(ITEM + copied + cost(*arguments, **kwargs))
+        result = function(*within, *arguments, **kwargs)
         return counted_items(result) if isinstance(result, Iterator) else result
 
     return called
@@ -122,7 +122,7 @@ def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
 def _unless_safe(
     ours: Callable[..., Any], original: Callable[..., Any], method: str | None
 ) -> Callable[..., Any]:
-    """A filter of ours, but for text that is marked as safe for HTML.
+    """A filter of ours, except for text that is marked as safe for HTML.
 
     Args:
         ours: The filter for other text.
@@ -133,12 +133,12 @@ def _unless_safe(
 
     @functools.wraps(original)
     def called(*args: Any, **kwargs: Any) -> Any:
-        given = args[1:] if within else args
-        marked = [isinstance(value, Markup) for value in (*given, *kwargs.values())]
+        arguments = args[1:] if within else args
+        marked = [isinstance(value, Markup) for value in (*arguments, *kwargs.values())]
         if not any(marked):
-            return ours(*given, **kwargs)
-        if method in FOLLOWED and isinstance(given[0], Markup) and sum(marked) == 1:
-            return followed(method, *given, **kwargs)
+            return ours(*arguments, **kwargs)
+        if method in FOLLOWED and isinstance(arguments[0], Markup) and sum(marked) == 1:
+            return followed(method, *arguments, **kwargs)
         return _cautious(original)(*args, **kwargs)
 
     return called

@@ -1,6 +1,6 @@
 """`tok.fit_messages`: drops the oldest turns of a conversation until it fits a number of tokens.
 
-Look here for what is dropped first. A turn is a message of the user and all that follows it up to
+Look here for what is dropped first. A turn is a message of the user and everything after it up to
 the next one. A call of a tool is dropped together with its results.
 """
 

@@ -98,7 +98,7 @@ class _Braces:
     def replaced(
         self, name: str, conversion: str | None, spec: str, origin: Origin | None, depth: int
     ) -> TextParts:
-        """What stands for one field."""
+        """The text of one field."""
         spend(PIECE)
         value = self.field(name)
         if conversion == "s":
@@ -112,15 +112,15 @@ class _Braces:
             raise ValueError(f"Unknown conversion specifier {conversion!s}")
         else:
             converted = None
-        wanted = self.formatted(spec, origin, depth - 1)
-        if not wanted.text:
+        width = self.formatted(spec, origin, depth - 1)
+        if not width.text:
             return printed(value) if converted is None else converted
-        spend(widths(wanted.text))
-        shown = plain(value) if converted is None else converted.text
+        spend(widths(width.text))
+        text = plain(value) if converted is None else converted.text
         origins = origins_in(value) if converted is None else converted.origins()
         result = TextParts()
         result.add_of(
-            format(shown, wanted.text), least_trusted(itertools.chain(origins, wanted.origins()))
+            format(text, width.text), least_trusted(itertools.chain(origins, width.origins()))
         )
         return result
 

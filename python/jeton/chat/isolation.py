@@ -45,7 +45,7 @@ _GRACE_SECONDS: Final = 2.0
 """How much longer than its limit a template may take until its process is ended."""
 
 _MAX_ANSWER: Final = 20 << 20
-"""The bytes of any answer. Those of a text that is long in proportion to what it was given add."""
+"""The maximum bytes of any answer; a text adds bytes in proportion to its input."""
 
 _PER_BYTE: Final = 640
 _NONSENSE: Final = "the process that rendered the template answered nonsense"
@@ -61,7 +61,7 @@ def rendered_apart(request: RenderRequest) -> str:
     Raises:
         As `rendered`.
         LimitError: The process took too long or died.
-        UnsupportedError: There is no way to start one.
+        UnsupportedError: None can be started.
     """
     plain = replace(request, template=raw(request.template), variables=dict(request.variables))
     return _ask(plain, _text)
@@ -77,11 +77,11 @@ def source_apart(template: str) -> TemplateText:
 
 
 def _ask(question: RenderRequest | str, read: Callable[[dict[str, Any]], T]) -> T:
-    chosen = current()
-    request = pickle.dumps((chosen.seconds, day_shown(), question))
-    process = _waiting_process(chosen.memory)
+    current_limits = current()
+    request = pickle.dumps((current_limits.seconds, day_shown(), question))
+    process = _waiting_process(current_limits.memory)
     try:
-        answer = process.answer(request, chosen.seconds)
+        answer = process.answer(request, current_limits.seconds)
         if "error" in answer:
             kind, says = answer["error"], answer.get("says")
             if kind not in [*_ERRORS] or not isinstance(says, str):
@@ -116,7 +116,7 @@ def _text(answer: dict[str, Any]) -> str:
 
 
 def _source(answer: dict[str, Any]) -> TemplateText:
-    """What an answer says of a template.
+    """The facts about a template in an answer.
 
     Raises:
         As `_text`.
@@ -177,9 +177,9 @@ class _Process:
         with contextlib.suppress(BrokenPipeError):  # it died: reading says how
             _write(self.process.stdin, request)
         longest = _MAX_ANSWER + _PER_BYTE * len(request)
-        said = self._read(seconds + _GRACE_SECONDS, seconds, longest)
+        line = self._read(seconds + _GRACE_SECONDS, seconds, longest)
         try:
-            answer = json.loads(said)
+            answer = json.loads(line)
         except (ValueError, RecursionError):
             answer = None
         return answer if isinstance(answer, dict) else {}
@@ -198,11 +198,11 @@ class _Process:
         timer.daemon = True
         timer.start()
         try:
-            said = _read(self.process.stdout, longest)
+            line = _read(self.process.stdout, longest)
         finally:
             timer.cancel()
-        if said is not None:
-            return said
+        if line is not None:
+            return line
         if is_late.is_set() and seconds is not None:
             raise LimitError(
                 f"the template takes more than {seconds:g} s "
@@ -269,7 +269,7 @@ def _forget() -> None:
     _LOCK = threading.Lock()
     _IDLE.clear()
     for process in _ALL:
-        process.process.returncode = 0  # it is no child of this one
+        process.process.returncode = 0  # it is not a child of this one
         process.close()
     _ALL.clear()
 
@@ -280,12 +280,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def _how(process: subprocess.Popen[bytes]) -> str:
-    """How a process ended, and the last that it said."""
+    """How a process ended, and its last line of output."""
     code = process.wait()
     assert process.stderr is not None
-    said = (process.stderr.read() or b"").decode(errors="replace").strip().split("\n")[-1]
+    last = (process.stderr.read() or b"").decode(errors="replace").strip().split("\n")[-1]
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    return f"{how}: {said[:200]}" if said else how
+    return f"{how}: {last[:200]}" if last else how
 
 
 def _write(pipe: BinaryIO | Any, body: bytes) -> None:
@@ -314,13 +314,15 @@ def _exactly(pipe: BinaryIO | Any, size: int) -> bytes | None:
 
 
 def serve(memory: int) -> None:
-    """Renders what comes in, until there is no more. Runs in a process of its own.
+    """Renders requests until there are no more. Runs in a separate process.
 
     Args:
         memory: The bytes that it may take beyond those it has.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is interrupted, and ends this
-    # What a template prints, by whatever way, is no answer.
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the asking process is interrupted, and ends this one
+    # Output that a template prints in any other way is not an answer.
     requests, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

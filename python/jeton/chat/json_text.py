@@ -26,16 +26,16 @@ def to_json(
     sort_keys: bool = False,
 ) -> str:
     """A value as JSON, as transformers' filter of that name writes it: nothing for HTML."""
-    written = written_of(value)
+    texts = written_of(value)
     options = (id(value), bool(ensure_ascii), indent, bool(sort_keys))
-    if written is None or separators is not None or type(indent) not in (int, type(None)):
+    if texts is None or separators is not None or type(indent) not in (int, type(None)):
         return _json(value, ensure_ascii, indent, separators, sort_keys)
-    if options in written:
-        spend(len(written[options]))
-        return written[options]
+    if options in texts:
+        spend(len(texts[options]))
+        return texts[options]
     text = _json(value, ensure_ascii, indent, None, sort_keys)
-    if len(written) < _MAX_WRITTEN:
-        written[options] = text
+    if len(texts) < _MAX_WRITTEN:
+        texts[options] = text
     return text
 
 

@@ -21,22 +21,22 @@ _MAX_LISTS: Final = 8
 
 
 class KeptTools:
-    """A list of tools as a template sees it. It is pickled as what it was made of.
+    """A list of tools as a template sees it. Its pickle holds the original list.
 
     Attributes:
         value: The tools, with their origins.
         characters: How many characters they have.
-        groups: The fields with text in them, as those of `TemplateInput`.
-        known: What is known of them.
+        groups: The fields with text, as in `TemplateInput`.
+        known: Measures of them, which stay for later runs.
     """
 
     def __init__(self, key: bytes) -> None:
-        given = TemplateInput(Trust())
+        values = TemplateInput(Trust())
         self._key = key
-        self.value = given.other("tools", marshal.loads(key))
-        self.characters = given.characters
-        self.groups = given.groups
-        self.known = Known(measured(self.value, given.characters), {})
+        self.value = values.other("tools", marshal.loads(key))
+        self.characters = values.characters
+        self.groups = values.groups
+        self.known = Known(measured(self.value, values.characters), {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _tools_of, (self._key,)
@@ -48,7 +48,7 @@ def _tools_of(key: bytes) -> KeptTools:
 
 
 def kept_tools(tools: list[Any]) -> KeptTools | None:
-    """The tools, of which none is trusted; `None` if they are too long or hold other objects."""
+    """The tools, none of them trusted; `None` if they are too long or hold other objects."""
     try:
         # Version 2 writes equal values alike, whether or not they are the same object.
         key = marshal.dumps(tools, 2)

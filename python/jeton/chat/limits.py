@@ -1,7 +1,7 @@
 """Limits of time and memory for a template that runs. Look here for how an endless one ends.
 
-Each operation says what it makes before it makes it (`spend`), and refuses what takes longer than
-in proportion to what it is given (`within`). What is nested is measured once (`weight`). What each
+Each operation says how much it makes before it makes it (`spend`), and is refused if its time is
+not proportional to its input (`within`). Nested values are measured once (`weight`). What each
 operation costs is in `costs.py`.
 """
 
@@ -53,7 +53,7 @@ _FREE: Final = 1 << 26
 """The units that any template may make in all."""
 
 _PER_CHARACTER: Final = 1 << 10
-"""How many more it may make for each character that it is given."""
+"""How many more it may make for each character of its input."""
 
 _LARGEST: Final = 1 << 22
 """The units of nested lists, each text and list counted as often as it is in there."""
@@ -62,7 +62,7 @@ _LONGEST_OUTPUT: Final = 1 << 20
 """Characters that any template may write."""
 
 _TIMES: Final = 32
-"""How many more units may be nested, and characters written, for each character given."""
+"""How many more units may be nested, and characters written, for each character of the input."""
 
 _MAX_DEPTH: Final = 200
 """How deep lists are nested: CPython hashes tuples without looking at how deep they are."""
@@ -71,7 +71,7 @@ _MAX_STEPS: Final = 1 << 30
 """The steps of one operation, of about a nanosecond each."""
 
 _MAX_ODD_KEYS: Final = 1 << 13
-"""The keys of one dict that are no text. Those may be chosen so that all have the same hash."""
+"""The maximum number of keys of a dict that are not text: these can be chosen to collide."""
 
 _METHODS: Final = (types.MethodType, types.BuiltinMethodType)
 
@@ -126,20 +126,20 @@ class _Work:
         "seconds",
     )
 
-    def __init__(self, given: int, known: Known | None = None) -> None:
+    def __init__(self, characters: int, known: Known | None = None) -> None:
         self.seconds = current().seconds
         self.deadline = time.monotonic() + self.seconds
-        self.left = _FREE + _PER_CHARACTER * given
-        self.largest = _LARGEST + _TIMES * given
+        self.left = _FREE + _PER_CHARACTER * characters
+        self.largest = _LARGEST + _TIMES * characters
         self.namespaces: list[dict[str, Any]] = []
         # By address, with the value, so that the address stays its own.
         self.measured: dict[int, tuple[Any, int, int]] = dict(known.measured) if known else {}
         self.known = known
 
-    def spend(self, made: int) -> None:
-        if made > self.left:
+    def spend(self, units: int) -> None:
+        if units > self.left:
             raise LimitError("the template makes too much text: it seems to have no end")
-        self.left -= made
+        self.left -= units
         if time.monotonic() > self.deadline:
             raise LimitError(
                 f"the template takes more than {self.seconds:g} s "
@@ -189,9 +189,9 @@ class _Work:
 
 def current() -> Limits:
     """The limits for templates that are run here."""
-    chosen = _LIMITS.get(None)
-    if chosen is not None:
-        return chosen
+    of_block = _LIMITS.get(None)
+    if of_block is not None:
+        return of_block
     isolates = os.environ.get("JETON_ISOLATE", "").strip().lower()
     return Limits(isolate=isolates not in ("", "0", "false", "no"))
 
@@ -200,7 +200,7 @@ def current() -> Limits:
 def limits(
     *, seconds: float | None = None, memory: int | None = None, isolate: bool | None = None
 ) -> Iterator[None]:
-    """Sets how templates run, for the calls inside of the block. What is not given stays.
+    """Sets how templates run, for the calls inside the block. Limits that are not passed stay.
 
     Args:
         seconds: How long one rendering may take (else 20).
@@ -210,8 +210,8 @@ def limits(
             variable `JETON_ISOLATE` says, which holds in all threads).
 
     Raises:
-        ArgumentTypeError, ArgumentError: `seconds` or `memory` is no number above 0, or `isolate`
-            no bool.
+        ArgumentTypeError, ArgumentError: `seconds` or `memory` is not a number above 0, or
+            `isolate` is not a bool.
 
     Example:
         >>> import jeton.chat
@@ -242,9 +242,9 @@ def limits(
 
 
 @contextlib.contextmanager
-def running(given: int, known: Known | None = None) -> Iterator[None]:
-    """Holds a template to its limits, given how many characters go into it."""
-    work = _Work(given, known)
+def running(characters: int, known: Known | None = None) -> Iterator[None]:
+    """Keeps a template within its limits; `characters` is the length of its input."""
+    work = _Work(characters, known)
     token = _WORK.set(work)
     try:
         yield
@@ -254,9 +254,9 @@ def running(given: int, known: Known | None = None) -> Iterator[None]:
             names.clear()
 
 
-def measured(value: object, given: int) -> dict[int, tuple[Any, int, int]]:
+def measured(value: object, characters: int) -> dict[int, tuple[Any, int, int]]:
     """What `Known` holds of a value; nothing if it is too large to go through."""
-    work = _Work(given)
+    work = _Work(characters)
     try:
         work.measure(value)
     except LimitError:
@@ -279,17 +279,17 @@ def let_go_at_end(names: dict[str, Any]) -> None:
         work.namespaces.append(names)
 
 
-def check_output(length: int, given: int) -> None:
-    """Refuses a text of a template that is long out of proportion to what it was given."""
-    if length > _LONGEST_OUTPUT + _TIMES * given:
+def check_output(length: int, characters: int) -> None:
+    """Refuses a text of a template that is too long for the length of its input."""
+    if length > _LONGEST_OUTPUT + _TIMES * characters:
         raise LimitError(f"the template makes a text of {length:,} characters")
 
 
-def spend(made: int = 1) -> None:
+def spend(units: int = 1) -> None:
     """Counts units that the running template is about to make; without one there is no limit."""
     work = _WORK.get()
     if work is not None:
-        work.spend(made)
+        work.spend(units)
 
 
 def within(steps: int) -> None:
@@ -309,7 +309,7 @@ def weight(value: object) -> int:
 
 
 def counted_items(items: Iterable[T]) -> Iterator[T]:
-    """The items, each counted as it is taken."""
+    """The items, each counted as it is read."""
     work = _WORK.get()
     if work is None:
         yield from items
@@ -324,6 +324,6 @@ def counted_items(items: Iterable[T]) -> Iterator[T]:
 
 
 def check_keys(keys: Iterable[Any]) -> None:
-    """Refuses many keys that are no text: numbers can be chosen to collide."""
+    """Refuses many keys that are not text: numbers can be chosen to collide."""
     if sum(not isinstance(key, str) for key in keys) > _MAX_ODD_KEYS:
-        raise LimitError("the template makes a dict of too many keys that are no text")
+        raise LimitError("the template makes a dict with too many keys that are not text")

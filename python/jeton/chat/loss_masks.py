@@ -1,6 +1,6 @@
 """Loss masks by who wrote what: which tokens of a chat a model learns to write.
 
-An answer is what came from a message of the roles asked for, with what the template wrote inside
+An answer is the text of a message of these roles, with what the template wrote inside
 of it. Look here for where an answer begins and ends: what opens and closes a call of a tool is
 written by the template, and learnt all the same.
 """
@@ -110,7 +110,7 @@ class Answers:
         self._ids, self._spans, self._speakers = chat.ids, chat.spans, chat.roles
         self._messages = messages
         self._make = chat_of
-        self._made_alone = dict[int, _Alone | None]()
+        self._by_message = dict[int, _Alone | None]()
         self._control = frozenset(control)
         self._end = end
         self._roles = roles
@@ -129,10 +129,10 @@ class Answers:
         self._parts = self._parts_of(writers)
 
     def mask(self) -> npt.NDArray[np.bool_]:
-        """For each token whether it is learnt."""
+        """Whether each token is learnt."""
         size = len(self._ids)
         mask = np.zeros(size, np.bool_)
-        # For each place that which is the first from it on where a turn cannot go on.
+        # For each place, the first place from it on where a turn cannot continue.
         stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
         stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
         closing = {part: int(stops[part.end]) for part in self._parts}
@@ -171,9 +171,9 @@ class Answers:
         return parts
 
     def _printed_again(self) -> set[int]:
-        """The runs of calls that stand in the text for the sake of later messages.
+        """The runs of calls that are in the text for later messages.
 
-        Some templates write the name of a tool once more, around what the tool gave.
+        Some templates write the name of a tool again, around its result.
         """
         text = self._chat.text
         said = [
@@ -226,7 +226,7 @@ class Answers:
         No other turn has the further ones, and they end the chat that ends with the answer, too.
         """
         ids, spans, text = self._ids, self._spans, self._chat.text
-        if end >= last or ids[end] == self._end or ids[end + 1] in self._behind_questions:
+        if end >= last or ids[end] == self._end or ids[end + 1] in self._after_questions:
             return end
         alone = self._alone(part.message)
         if alone is None:
@@ -235,7 +235,7 @@ class Answers:
         behind, start = alone.chat.text[said:], self._said_until(part)
         while (
             end < last
-            and ids[end + 1] not in self._behind_questions
+            and ids[end + 1] not in self._after_questions
             and behind.startswith(text[start : spans[end + 1][1]])
         ):
             end += 1
@@ -343,7 +343,7 @@ class Answers:
         return first
 
     def _begin_of_answer(self, part: _MessagePart) -> int | None:
-        """Where the model begins to write: behind the part of the answer that the generation prompt
+        """Where the model begins to write: after the part of the answer that the generation prompt
         has, or where another answer would begin."""
         run = int(self._run_of[part.start])
         end = self._starts[run]
@@ -388,7 +388,7 @@ class Answers:
             if spans[token][0] < start:
                 return text[spans[token][0] : start]
         elif text[:start].startswith(question.text):
-            # The template puts a generation prompt behind every question.
+            # The template puts a generation prompt after every question.
             return text[len(question.text) : start]
         else:
             # The prompt and the answer begin alike and then differ.
@@ -399,7 +399,7 @@ class Answers:
 
     @functools.cached_property
     def _prompt(self) -> str:
-        """What the template writes to begin an answer to the first question, if it can be told."""
+        """What the template writes to begin an answer to the first question, if that is known."""
         return self._prompt_and_lengths[0]
 
     @property
@@ -414,7 +414,7 @@ class Answers:
             return "", []
         shared = without.text
         if not with_it.text.startswith(shared):
-            # An end of text may stand there instead.
+            # An end of text may be there instead.
             shared = _shared(with_it.text, without.text).rstrip("<[{(")
             first = bisect.bisect_left(without.spans, len(shared), key=operator.itemgetter(0))
             ending = zip(without.ids[first:], without.spans[first:], strict=True)
@@ -428,72 +428,77 @@ class Answers:
         ends = {end - len(shared) for _, end in with_it.spans if end > len(shared)}
         return prompt, sorted((it for it in ends if prompt[:it].strip()), reverse=True)
 
-    def _without_standing_prompt(self, asked: _MaskedChat) -> str:
+    def _without_standing_prompt(self, question: _MaskedChat) -> str:
         """The question without the generation prompt, of a template that always writes one.
 
         It writes none between two questions.
         """
-        first = self._first_asked or 0
+        first = self._first_user or 0
         twice = self._chat_of([*self._messages[: first + 1], self._messages[first]])
-        return asked.text if twice is None else _shared(asked.text, twice.text).rstrip("<[{(")
+        return question.text if twice is None else _shared(question.text, twice.text).rstrip("<[{(")
 
     @functools.cached_property
     def _end_of_user(self) -> int:
-        """The control token behind the first question, which ends it; -1 if there is none.
+        """The control token after the first question, which ends it; -1 if there is none.
 
         It is the last one that is there with a generation prompt and without.
         """
-        asked, prompted = self._first_question(prompt=False), self._first_question(prompt=True)
-        if asked is None:
+        question, with_prompt = (
+            self._first_question(prompt=False),
+            self._first_question(prompt=True),
+        )
+        if question is None:
             return -1
-        last = max((at for at, it in enumerate(asked.origins) if it.role == "user"), default=-1)
-        behind = asked.ids[last + 1 :] if last >= 0 else []
-        if prompted is not None and prompted.text != asked.text:
-            same = itertools.takewhile(bool, map(operator.eq, behind, prompted.ids[last + 1 :]))
-            shared = [id for id in behind[: sum(same)] if id in self._control]
+        last = max((at for at, it in enumerate(question.origins) if it.role == "user"), default=-1)
+        after = question.ids[last + 1 :] if last >= 0 else []
+        if with_prompt is not None and with_prompt.text != question.text:
+            same = itertools.takewhile(bool, map(operator.eq, after, with_prompt.ids[last + 1 :]))
+            shared = [id for id in after[: sum(same)] if id in self._control]
             if shared:
                 return shared[-1]
-        return next((id for id in behind if id in self._control), -1)
+        return next((id for id in after if id in self._control), -1)
 
     @functools.cached_property
-    def _behind_questions(self) -> frozenset[int]:
-        """The control tokens behind the end of the first question, with a prompt or without."""
+    def _after_questions(self) -> frozenset[int]:
+        """The control tokens after the end of the first question, with a prompt or without."""
         found = set[int]()
         for prompt in (False, True):
-            asked = self._first_question(prompt=prompt)
-            if asked is None:
+            question = self._first_question(prompt=prompt)
+            if question is None:
                 continue
-            last = max((at for at, it in enumerate(asked.origins) if it.role == "user"), default=-1)
-            behind = asked.ids[last + 1 :]
-            if self._end_of_user in behind:
-                behind = behind[behind.index(self._end_of_user) + 1 :]
-            found.update(id for id in behind if id in self._control)
+            last = max(
+                (at for at, it in enumerate(question.origins) if it.role == "user"), default=-1
+            )
+            after = question.ids[last + 1 :]
+            if self._end_of_user in after:
+                after = after[after.index(self._end_of_user) + 1 :]
+            found.update(id for id in after if id in self._control)
         return frozenset(found)
 
     @functools.cached_property
-    def _first_asked(self) -> int | None:
+    def _first_user(self) -> int | None:
         """The first message of the user."""
         return self._speakers.index("user") if "user" in self._speakers else None
 
     def _first_question(self, *, prompt: bool) -> _MaskedChat | None:
         """The chat up to the first message of the user."""
-        if self._first_asked is None:
+        if self._first_user is None:
             return None
-        return self._chat_of(self._messages[: self._first_asked + 1], prompt=prompt)
+        return self._chat_of(self._messages[: self._first_user + 1], prompt=prompt)
 
     def _alone(self, message: int) -> _Alone | None:
         """A message as the answer to the first question; or in the chat up to it, if the template
         does not take that.
         """
-        if message not in self._made_alone:
-            self._made_alone[message] = None
-            asked = -1 if self._first_asked is None else self._first_asked
-            for before in (self._messages[: asked + 1], self._messages[:message]):
+        if message not in self._by_message:
+            self._by_message[message] = None
+            first = -1 if self._first_user is None else self._first_user
+            for before in (self._messages[: first + 1], self._messages[:message]):
                 chat = self._chat_of([*before, self._messages[message]])
                 if chat is not None:
-                    self._made_alone[message] = _Alone(chat, before)
+                    self._by_message[message] = _Alone(chat, before)
                     break
-        return self._made_alone[message]
+        return self._by_message[message]
 
     def _said_until(self, part: _MessagePart) -> int:
         """Where a part ends, in characters: its last token may hold more."""

@@ -1,6 +1,6 @@
 """Values whose origins a function cannot carry: all that comes out of it counts as data.
 
-What is printed keeps its origins in `printing.py`, what is marked safe for HTML in `safe_text.py`.
+Printed values keep their origins in `printing.py`, text that is safe for HTML in `safe_text.py`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _tainted(value: object, origin: Origin) -> Any:
     return value
 
 
-def conservatively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def conservatively(function: Callable[..., Any], *args: object, **kwargs: object) -> Any:
     """Calls a function that knows no origins; text that comes out is data if any went in."""
     args = tuple(list(counted_items(it)) if isinstance(it, Iterator) else it for it in args)
     origin = data_in((args, kwargs))

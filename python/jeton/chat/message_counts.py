@@ -62,7 +62,7 @@ _PROBED: Final = {
         199_999,
     ),
 }  # fmt: skip
-"""What tells an encoding: the ids of the probe, and the id of `<|endoftext|>`."""
+"""What identifies an encoding: the ids of the probe, and the id of `<|endoftext|>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class MessageCount:
     exact: bool
     """Whether it is the number that the model is sent, rather than an estimate."""
     basis: str
-    """What the number stands on; of an estimate, also what is not known."""
+    """How the number was computed; for an estimate, also what is not known."""
 
     def __int__(self) -> int:
         return self.tokens
@@ -116,9 +116,9 @@ def counted(
         parts.find(number, message)
     if model is not None and not model.startswith("gpt-oss"):
         if template is not None or variables:
-            given = "template" if template is not None else next(iter(variables))
+            option = "template" if template is not None else next(iter(variables))
             raise ArgumentError(
-                f"{given} is for chat templates, and {model!r} is counted by arithmetic (give "
+                f"{option} is for chat templates, and {model!r} is counted by arithmetic (give "
                 "model or template)"
             )
         return _by_arithmetic(tok, model, listed, tools, add_generation_prompt, parts)
@@ -143,7 +143,12 @@ def counted(
         says=lambda losses: None,  # the count says it
         **{name: it for name, it in variables.items() if name in _OF_CHAT},
     ).build()
-    whose = "the tokenizer's own chat template" if template is None else _template_text(template)
+    whose = "the tokenizer's own chat template"
+    if template is not None:
+        is_name = len(template) < 60 and "{" not in template and "\n" not in template
+        whose = (
+            f"the chat template {template!r}" if is_name else "the chat template that was passed"
+        )
     guesses = parts.guesses()
     if left_out := chat.left_out(with_media=False):
         guesses.append(f"it does not print {', '.join(map(str, left_out))}")
@@ -152,11 +157,6 @@ def counted(
     if model is not None and template is not None:
         guesses.append(f"{model} has a template of its own, which this tokenizer lacks")
     return _labelled(len(chat.ids) + parts.tokens, f"by {whose}", guesses)
-
-
-def _template_text(template: str) -> str:
-    is_name = len(template) < 60 and "{" not in template and "\n" not in template
-    return f"the chat template {template!r}" if is_name else "the chat template given"
 
 
 def _labelled(tokens: int, basis: str, guesses: list[str]) -> MessageCount:
@@ -180,7 +180,7 @@ def _listed(messages: object) -> list[Any]:
 
 @dataclass
 class _MediaParts:
-    """The parts of messages that are no text: images, audio, files."""
+    """The parts of messages that are not text: images, audio, files."""
 
     each: int | None
     kinds: list[str] = field(default_factory=list)
@@ -228,14 +228,14 @@ _NO_WORDS: Final = frozenset(
 
 @dataclass(frozen=True)
 class _Media:
-    """A part that is no text."""
+    """A part that is not text."""
 
     place: str
     kind: str
 
 
 def _pieces(place: str, value: object, depth: int = 0) -> Iterator[str | _Media]:
-    """What a content, or a part of one, is to a model: its texts, however deep, and what is none.
+    """The texts of a content, or of a part of one, however deep, and its parts that are not text.
 
     Raises:
         ArgumentTypeError, ArgumentError: A part that says it is text, but has none.
@@ -278,7 +278,7 @@ def _holds_parts(value: object) -> bool:
 
 
 def _inside(place: str, value: object, depth: int) -> Iterator[str | _Media]:
-    """The pieces of a field of a part: of what is no part itself, as arguments, its JSON."""
+    """The pieces of a field of a part; if it holds no parts, such as arguments, its JSON."""
     if isinstance(value, str) or _holds_parts(value):
         yield from _pieces(place, value, depth + 1)
     else:
@@ -299,14 +299,14 @@ def _text_of(place: str, kind: str, fields: Mapping[Any, Any]) -> str:
 
 @dataclass
 class _Sum:
-    """Texts to count, what is added to them, and what of it is guessed."""
+    """Texts to count, tokens to add, and which of these are guesses."""
 
     texts: list[str] = field(default_factory=list)
     more: int = 0
     guesses: list[str] = field(default_factory=list)
 
     def json(self, place: str, value: object, *, default: Callable[[Any], Any] = str) -> None:
-        """Adds a value as JSON, and what JSON has not as `default` makes it."""
+        """Adds a value as JSON; `default` converts values that JSON does not have."""
         try:
             self.texts.append(json.dumps(value, ensure_ascii=False, default=default))
         except ArgumentTypeError:
@@ -371,8 +371,8 @@ def _check_chat_model(model: str, base: str, encoding: str | None) -> None:
         return
     if encoding is not None:
         raise ArgumentError(f"model: {model!r} takes text, not messages (tok.count counts text)")
-    known = [*registry.MODELS, "gpt-4o-mini", "gpt-oss-20b", "gpt-oss-120b", *PRIVATE]
-    close = difflib.get_close_matches(base, known, 3)
+    names = [*registry.MODELS, "gpt-4o-mini", "gpt-oss-20b", "gpt-oss-120b", *PRIVATE]
+    close = difflib.get_close_matches(base, names, 3)
     hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
     raise UnknownNameError(
         f"no chat format is known for a model {model!r:.60} ({hint}a model with a chat template is "
@@ -381,7 +381,7 @@ def _check_chat_model(model: str, base: str, encoding: str | None) -> None:
 
 
 def has_encoding(tok: BaseTokenizer, name: str) -> bool:
-    """Whether a tokenizer is a published encoding, as far as a few tokens tell."""
+    """Whether a tokenizer is a published encoding, as far as a few tokens show."""
     ids, end = _PROBED.get(name, ([], -1))
     return tok.special_tokens.get("<|endoftext|>") == end and tok.encode(_PROBE) == ids
 
@@ -426,7 +426,7 @@ def _add_message(total: _Sum, number: int, message: object, per_name: int) -> No
                 _add_value(total, f"{place}.{name:.40}", value)
 
 
-def _add_value(total: _Sum, place: str, value: Any) -> None:
+def _add_value(total: _Sum, place: str, value: object) -> None:
     """What a message holds, as JSON, if it is of the types that `Tokenizer.chat` takes."""
 
     def plain(inner: Any) -> Any:
@@ -509,5 +509,5 @@ def _add_properties(total: _Sum, place: str, properties: Mapping[Any, Any]) -> N
 
 def _without_full_stop(fields: Mapping[Any, Any]) -> str:
     """A description, without the full stop at its end."""
-    told = fields.get("description")
-    return told.removesuffix(".") if isinstance(told, str) else ""
+    description = fields.get("description")
+    return description.removesuffix(".") if isinstance(description, str) else ""

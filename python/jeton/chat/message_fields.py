@@ -52,7 +52,7 @@ def is_text(part: object) -> bool:
 
 
 def is_media(part: object) -> bool:
-    """Returns whether a part of a message holds no text: an image, a sound, a file.
+    """Whether a part of a message holds no text: an image, a sound, a file.
 
     >>> is_media({"type": "image_url"}), is_media({"type": "tool_result", "content": "a"})
     (True, False)

@@ -1,4 +1,4 @@
-"""What goes into a template: plain values, each text with where in the call it stands.
+"""The input of a template: plain values, each text with its place in the call.
 
 Look here for which types messages may have. Which of them may hold control tokens is decided in
 `trust.py`.
@@ -40,7 +40,7 @@ def sent_messages(messages: object, *, is_part: bool = False) -> list[Sent]:
 
     Args:
         messages: What the caller gave; of a part of a chat, messages that were sent before too.
-        is_part: Whether they are a part of a chat: what was not sent before has no number.
+        is_part: Whether they are a part of a chat: new messages have no number.
 
     Raises:
         ArgumentTypeError: No list, or a message that is none.
@@ -95,7 +95,7 @@ class _CallPlace:
     path: Path
 
     def inside(self, step: str | int) -> _CallPlace:
-        """The place of what a value holds."""
+        """The place of the contents of a value."""
         return _CallPlace(self.kind, self.message, self.number, self.role, (*self.path, step))
 
     @property
@@ -116,7 +116,7 @@ class TemplateInput:
 
     Attributes:
         characters: How many characters the texts have.
-        groups: The fields with text in them, by what they are printed with.
+        groups: The fields with text, by the fields that they are printed with.
     """
 
     def __init__(self, trust: Trust) -> None:

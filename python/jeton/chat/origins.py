@@ -25,7 +25,7 @@ class Origin:
 
     Attributes:
         kind: `"template"`, `"message"`, `"tools"`, `"documents"`, `"variable"` (an argument of the
-            caller), or `"unknown"`: it cannot be told, and counts as data.
+            caller), or `"unknown"`, which counts as data.
         message: The index of the message.
         role: The role of the message.
         field: The place in the message, as `content` or `tool_calls[0].function.name`; of a
@@ -48,7 +48,7 @@ class Origin:
 
     @property
     def is_control(self) -> bool:
-        """Whether what it wrote may be control tokens."""
+        """Whether its text may become control tokens."""
         return self.trusted or self.kind == "template"
 
     @property

@@ -1,6 +1,6 @@
 """Origins apart from the `str` that carries them: read off values, and as texts in parts.
 
-`Traced` is made from what stands here; look there for text that keeps its origins.
+`Traced` is built from these; look there for text that keeps its origins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 SCALARS = (bool, int, float, complex, type(None), range, Undefined)
-"""Values that no text of a message is in."""
+"""Values that hold no text of a message."""
 
 
 class TracedInt(int):
@@ -77,12 +77,12 @@ def cut(runs: Runs, start: int, stop: int) -> list[tuple[int, Origin]]:
 
 
 def data_in(value: object) -> Origin | None:
-    """Whose the text is that is made of a value, however deep; `None` for the template."""
+    """Who wrote the text in a value, however deep; `None` for the template."""
     return least_trusted(origins_in(value))
 
 
 def origins_in(value: object) -> Iterator[Origin]:
-    """Who wrote what is in a value, however deep."""
+    """The origins of all text in a value, however deep."""
     if isinstance(value, str):
         yield from (origin for _, origin in runs_of(value))
     elif isinstance(value, (TracedInt, TracedFloat)):

@@ -1,4 +1,4 @@
-"""Small conversations through a template, to learn what it takes and how it frames a turn."""
+"""Small conversations through a template, to learn what it accepts and how it frames a turn."""
 
 from __future__ import annotations
 
@@ -58,31 +58,31 @@ class Frames:
 
 @functools.lru_cache(maxsize=64)
 def frames_of(renderer: Renderer, template: str, variables: Variables) -> Frames:
-    """How a template frames turns. `variables` are what it reads beside the messages."""
-    asked = text_of(renderer, template, [_USER], variables)
+    """How a template frames turns. `variables` are its inputs besides the messages."""
+    question = text_of(renderer, template, [_USER], variables)
     calls = ((it, text_of(renderer, template, [_USER, it], variables)) for it in _CALLS)
-    said, call = next((it for it in calls if it[1] is not None), (_CALLS[0], None))
+    message, call = next((it for it in calls if it[1] is not None), (_CALLS[0], None))
     return Frames(
-        question=asked or "",
+        question=question or "",
         opening=_behind(
-            asked,
+            question,
             text_of(
                 renderer, template, [_USER, {"role": "assistant", "content": _WORDS}], variables
             ),
         ).rpartition(_WORDS)[0],
-        call=_behind(asked, call),
-        result=_behind(call, text_of(renderer, template, [_USER, said, _RESULT], variables)),
+        call=_behind(question, call),
+        result=_behind(call, text_of(renderer, template, [_USER, message, _RESULT], variables)),
     )
 
 
 def _behind(before: str | None, text: str | None) -> str:
-    """What follows in a text that another one begins, but for what ends that."""
+    """The rest of a text after another one that it begins with, except for the end of that one."""
     if before is None or text is None:
         return ""
     shared = next(
         (at for at, (a, b) in enumerate(zip(before, text, strict=False)) if a != b), len(before)
     )
-    # What differs may begin in the midst of a token.
+    # The difference may begin in the middle of a token.
     return text[shared if shared == len(before) else max(0, shared - 40) :]
 
 
@@ -90,20 +90,20 @@ def _behind(before: str | None, text: str | None) -> str:
 def takes_parts(
     renderer: Renderer, template: str, role: str | None, variables: Variables
 ) -> bool | None:
-    """Whether a template takes a content of parts, from this role; `None` if that cannot be told.
+    """Whether a template accepts a content of parts, from this role; `None` if that is unknown.
 
-    It does if it writes the same of a text in one part as of the text alone.
+    It does if it writes the same for a text in one part as for the text alone.
     """
-    behind = [_USER] if role in ("system", "developer") else []
+    after = [_USER] if role in ("system", "developer") else []
     before: list[list[Any]] = [[]]
     if role in ANSWERING:
         before = [[_USER]]
-    elif role != "user" and not behind:
+    elif role != "user" and not after:
         before = [*([_USER, call] for call in _CALLS), [_USER], []]
     for first in before:
         message = {**(_RESULT if len(first) == 2 else {}), "role": role}
         alone, as_part = (
-            text_of(renderer, template, [*first, {**message, "content": it}, *behind], variables)
+            text_of(renderer, template, [*first, {**message, "content": it}, *after], variables)
             for it in (_WORDS, [{"type": "text", "text": _WORDS}])
         )
         if alone is not None and _WORDS in alone:
@@ -113,8 +113,8 @@ def takes_parts(
 
 @functools.lru_cache(maxsize=256)
 def prints_arguments_as_text(renderer: Renderer, template: str, variables: Variables) -> bool:
-    """Whether a template prints arguments that are a JSON string unchanged, and does no better for
-    a dict: it prints the same, or as Python does, or fails.
+    """Whether a template prints arguments that are a JSON string unchanged, and does not write a
+    dict as JSON: it prints the same, or as Python does, or fails.
     """
     as_dict, as_text = (text_of(renderer, template, [_USER, it], variables) for it in _CALLS)
     a_dict, a_text = (it["tool_calls"][0]["function"]["arguments"] for it in _CALLS)
@@ -127,10 +127,10 @@ def text_of(
     renderer: Renderer, template: str, messages: Iterable[Mapping[str, Any]], variables: Variables
 ) -> str | None:
     """The text of a conversation, if the template takes it."""
-    given = TemplateInput(Trust())
+    values = TemplateInput(Trust())
     try:
-        seen = given.messages(sent_messages(messages))
-        request = RenderRequest(template, seen, None, dict(variables), given.characters)
+        plain = values.messages(sent_messages(messages))
+        request = RenderRequest(template, plain, None, dict(variables), values.characters)
         return raw(renderer.answer(request))
     except LimitError:
         raise

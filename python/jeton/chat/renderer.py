@@ -23,7 +23,7 @@ _UNTIL: ContextVar[float] = ContextVar("jeton_chat_until")
 
 @contextlib.contextmanager
 def questions() -> Iterator[None]:
-    """Holds what jeton asks templates in the block to the time that one chat may take."""
+    """Limits all questions to templates in the block to the time that one chat may take."""
     token = _UNTIL.set(time.monotonic() + current().seconds)
     try:
         yield
@@ -50,7 +50,7 @@ class Renderer:
         return rendered_apart(request)
 
     def answer(self, request: RenderRequest) -> str:
-        """The text of a chat that nobody asked for but jeton, to learn how the template writes.
+        """The text of a chat that jeton itself renders, to learn how the template writes.
 
         All of these in one block of `questions` take at most the time of one chat.
         """

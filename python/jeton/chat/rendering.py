@@ -26,7 +26,7 @@ _LONGEST_TEMPLATE: Final = 1 << 17
 """Compiling takes some 25 microseconds for each character, and a nested list more."""
 
 _CACHED: Final = 1 << 19
-"""Characters of the templates that stay compiled, of which each may take a kilobyte."""
+"""Characters of the templates that stay compiled; each may take a kilobyte."""
 
 _LONGEST_REASON: Final = 2_000
 _OWN_TYPE: Final = re.compile(r"(['\"])Traced(Int|Float)?\1")
@@ -36,14 +36,14 @@ _TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "
 
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
-    """A template, and everything that it is given.
+    """A template and its input.
 
     Attributes:
         template: The text of the template.
         messages: The messages, as `TemplateInput.messages` returns them.
         continued: The field of the last message that is left open.
-        variables: What else the template sees; its tools as they are or as they are kept.
-        characters: How many characters the template is given.
+        variables: Its other variables; the tools as a list or as `KeptTools`.
+        characters: The number of characters of the input.
     """
 
     template: str
@@ -57,7 +57,7 @@ def rendered(request: RenderRequest) -> str:
     """The text of a chat.
 
     Raises:
-        FormatError: The template is no Jinja.
+        FormatError: The template is not valid Jinja.
         ArgumentError: The template refuses the messages, or fails.
         UnsupportedError: It leaves the sandbox or its limits.
     """
@@ -104,7 +104,7 @@ def _run(template: str, variables: dict[str, Any]) -> str:
             f"the template is not valid Jinja: line {error.lineno}: {_cut(error)}"
         ) from None
     except SyntaxError as error:
-        # Python refuses what the template was compiled to.
+        # Python refuses the compiled template.
         raise FormatError(f"the template is not valid Jinja: {error.msg}") from None
     except LimitError as error:
         raise LimitError(f"{error}{_place(error)}") from None
@@ -135,9 +135,9 @@ def _run(template: str, variables: dict[str, Any]) -> str:
 
 
 def _cut(error: Exception) -> str:
-    """What an error says, of which a template may have written any length."""
-    said = _OWN_TYPE.sub(_plain_type, str(error))
-    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"
+    """The message of an error, cut, since a template may have written any length of it."""
+    reason = _OWN_TYPE.sub(_plain_type, str(error))
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
 
 
 def _plain_type(match: re.Match[str]) -> str:
@@ -145,15 +145,15 @@ def _plain_type(match: re.Match[str]) -> str:
 
 
 def _roles(messages: list[dict[str, Any]]) -> str:
-    """Whose the messages are."""
+    """The roles of the messages."""
     roles = [str(message.get("role", "none")) for message in messages]
     more = f" … {len(roles) - 8:,} more" if len(roles) > 8 else ""
     return f"roles: {', '.join(role[:40] for role in roles[:8])}{more}"
 
 
-def _lacking(told: str, messages: list[dict[str, Any]]) -> str:
-    """Which message lacks the field that an error names, if one does."""
-    match = re.search(r"'dict object' has no attribute '(\w+)'", told)
+def _lacking(error: str, messages: list[dict[str, Any]]) -> str:
+    """The message that lacks the field that an error names, if one does."""
+    match = re.search(r"'dict object' has no attribute '(\w+)'", error)
     for number, message in enumerate(messages if match else []):
         if match and match[1] not in message:
             return f"; messages[{number}] has no {match[1]!r}"
@@ -161,7 +161,7 @@ def _lacking(told: str, messages: list[dict[str, Any]]) -> str:
 
 
 def _no_text(messages: list[dict[str, Any]]) -> str:
-    """Which message has a content that is neither text nor parts, if one does."""
+    """The message whose content is neither text nor parts, if there is one."""
     for number, message in enumerate(messages):
         content = message.get("content", "")
         if not isinstance(content, (str, list, tuple)):
@@ -188,7 +188,7 @@ def _tagged(
     final = last.get(field)
     if final is None:
         raise ArgumentError(
-            f"continue_final_message: the last message has no {field!r} to go on with"
+            f"continue_final_message: the last message has no {field!r} to continue"
         )
     names = [field]
     if field in REASONING:
@@ -216,36 +216,36 @@ def _tagged(
 
 
 def _cut_at_tag(text: str, final: str, tag: Origin, *, is_spelled: bool) -> str:
-    """The text up to the last place where the tag stands whole.
+    """The text up to the last whole tag.
 
     Args:
         text: What the template made.
         final: The last message.
         tag: The origin of the tag.
-        is_spelled: Whether what was given spells the tag too, so that its origin must tell.
+        is_spelled: Whether the input spells the tag too, so that its origin must decide.
     """
-    spelled, shown = _TAG.strip(), raw(text)
-    at = shown.rfind(spelled)
+    spelling, string = _TAG.strip(), raw(text)
+    at = string.rfind(spelling)
     if is_spelled:
-        found = _last_of(text, spelled, tag)
+        found = _last_of(text, spelling, tag)
         # An operation that follows no origins may have taken the tag up.
         at = at if found < 0 else found
-    if final not in shown or at < 0:
+    if final not in string or at < 0:
         raise ArgumentError(
             "continue_final_message: the template changes the last message or leaves it out, so "
             "its end cannot be found"
         )
-    kept = text[:at]
-    return kept if shown.startswith(_TAG, at) else kept.rstrip()
+    head = text[:at]
+    return head if string.startswith(_TAG, at) else head.rstrip()
 
 
-def _last_of(text: str, spelled: str, origin: Origin) -> int:
+def _last_of(text: str, spelling: str, origin: Origin) -> int:
     """Where the last of these spellings begins that a field wrote, or a part of; or -1."""
-    shown, beside, end = raw(text), len(spelled) - 1, len(text)
+    string, beside, end = raw(text), len(spelling) - 1, len(text)
     for length, other in reversed(runs_of(text)):
         start = end - length
         if (other.field, other.message) == (origin.field, origin.message):
-            found = shown.rfind(spelled, max(0, start - beside), end + beside)
+            found = string.rfind(spelling, max(0, start - beside), end + beside)
             if found >= 0:
                 return found
         end = start

@@ -112,7 +112,7 @@ class Rollout:
         self._messages = messages
         self._chat_of = chat_of
         self._asks = True
-        """Whether the last thing that was written asks for an answer."""
+        """Whether the text ends by asking for an answer."""
 
     @property
     def tokenizer(self) -> BaseTokenizer:
@@ -238,7 +238,7 @@ class Rollout:
         return found
 
     def _alone(self, messages: list[Any]) -> _RolloutChat | None:
-        """The chat that ends with an answer, if the template takes that."""
+        """The chat that ends with an answer, if the template accepts that."""
         try:
             return self._chat_of(messages, False)
         except JetonError:
@@ -250,8 +250,8 @@ class Rollout:
         return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
 
 
-def _plain(value: Any) -> Any:
-    """A message, or what it holds, in dicts and lists of its own."""
+def _plain(value: object) -> Any:
+    """A copy of a message, or of its contents, in new dicts and lists."""
     fields = value.fields if isinstance(value, Sent) else fields_of(value)
     if fields is not None:
         return {name: _plain(it) for name, it in fields.items()}
@@ -414,7 +414,7 @@ def _divided(chat: _RolloutChat, at: int) -> tuple[list[int], list[int]]:
 def _compared(
     tok: BaseTokenizer, ids: list[int], rendered: list[int], is_ended: bool
 ) -> Iterator[Rewritten]:
-    """Where the ids that are kept differ from what the template would write."""
+    """Where the ids of a rollout differ from what the template would write."""
     same = sum(1 for _ in itertools.takewhile(bool, map(operator.eq, ids, rendered)))
     most = min(len(ids), len(rendered)) - same
     behind = (

@@ -23,7 +23,7 @@ FOLLOWED: Final = frozenset(
     split splitlines strip swapcase title upper
     """.split()
 )
-"""The methods that escape nothing: what they do is what those of any text do."""
+"""The methods that escape nothing: they do the same as those of any text."""
 
 
 class SafeTraced(Markup):
@@ -55,7 +55,7 @@ def unmarked(text: str) -> Traced:
 
 
 def added(left: str, right: str) -> Markup:
-    """`left + right`, of which one is marked at least."""
+    """`left + right`, at least one of them marked."""
     return safe(joined((_escaped(left), _escaped(right))))
 
 
@@ -71,7 +71,7 @@ def _escaped(text: str) -> str:
     return whole(parts)
 
 
-def followed(method: str, text: str, *args: Any, **kwargs: Any) -> Any:
+def followed(method: str, text: str, *args: object, **kwargs: object) -> Any:
     """What one of the methods of `FOLLOWED` gives of a text that is marked."""
     result = getattr(unmarked(text), method)(*args, **kwargs)
     if isinstance(result, str):

@@ -68,7 +68,7 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
         raise ArgumentError(
-            f"{place}: has no docstring, which tells the model what it does (write one, or give a "
+            f"{place}: has no docstring to say to the model what it does (write one, or give a "
             "JSON schema)"
         )
     try:
@@ -108,7 +108,7 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
         try:
             found["return"] = _of_hint(hints["return"])
         except ArgumentError:
-            pass  # nobody writes what a function returns, so it need not be said
+            pass  # a schema does not describe the return value
         else:
             if returned is not None:
                 found["return"]["description"] = returned
@@ -119,7 +119,7 @@ def tools_of(tools: object) -> list[Any]:
     """The tools of a call as JSON schemas.
 
     Raises:
-        ArgumentTypeError: It is no list, or a tool is neither a dict nor a function.
+        ArgumentTypeError: It is not a list, or a tool is neither a dict nor a function.
         ArgumentError: As `schema_of`.
     """
     if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
@@ -161,7 +161,7 @@ def _with_description(schema: dict[str, Any], text: str, place: str) -> dict[str
 
 
 def _parsed(doc: str, names: Collection[str]) -> tuple[str, dict[str, str], str | None]:
-    """What a docstring says of the function, of each parameter, and of what it returns."""
+    """The descriptions of the function, of each parameter and of the result in a docstring."""
     lines = doc.split("\n")
     heads = {line.strip(): at for at, line in reversed(list(enumerate(lines)))}
     described = doc[: match.start()] if (match := _SECTION.search(doc)) else doc
@@ -177,7 +177,7 @@ def _parsed(doc: str, names: Collection[str]) -> tuple[str, dict[str, str], str 
 
 
 def _entries(block: str, names: Collection[str]) -> dict[str, str]:
-    """The entries of `Args:`. One goes on up to the next that is not indented more."""
+    """The entries of `Args:`. Each continues up to the next line that is not indented more."""
     found: list[tuple[str, list[str]]] = []
     indent: str | None = None
     for line in filter(str.strip, block.split("\n")):

@@ -28,7 +28,7 @@ STYLES: Final[dict[Look, tuple[str, str]]] = {
     "other": ("color(16) on color(229)", "other data"),
     "spelled": ("bold color(231) on color(160)", "forged: text"),
 }
-"""Of each look the style of rich, and what it says."""
+"""The style of rich for each look, and its meaning."""
 
 LEGEND: Final = "who wrote what: "
 
@@ -45,7 +45,7 @@ _LOOKS: Final[dict[str, Look]] = {
 
 
 class ShownChat(Protocol):
-    """What of a chat is shown."""
+    """The parts of a chat that are shown."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""What the text of a template says before it runs: what it writes literally, what it reads."""
+"""What the source of a template shows before it runs: literal text, and the names that it reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jeton.chat.environment import Sandbox
 __all__ = ["GAP", "TemplateText", "source_of"]
 
 GAP: Final = "\0"
-"""Stands in literal text for a value that only running tells."""
+"""Replaces, in literal text, a value that is only known when the template runs."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class TemplateText:
     """What a template says."""
 
     literals: tuple[str, ...]
-    """Its literal texts; what it writes one after another is one text."""
+    """Its literal texts; texts that it writes directly after one another are one."""
     names: frozenset[str]
     """The variables that it reads."""
 
@@ -47,7 +47,7 @@ def _collect(node: nodes.Node, found: dict[str, None]) -> None:
 
 
 def _flat(node: nodes.Node, found: dict[str, None]) -> str:
-    """What a node writes; the literals inside of what writes none by itself go into `found`."""
+    """What a node writes; literals inside nodes that write nothing themselves go into `found`."""
     if isinstance(node, (nodes.Const, nodes.TemplateData)):
         value = node.value if isinstance(node, nodes.Const) else node.data
         return value if isinstance(value, str) else GAP

@@ -40,7 +40,7 @@ _ALIASES: Final = {
 
 
 class _Templates(Mapping[str, str]):
-    """Texts of templates by name; read when they are asked for."""
+    """Texts of templates by name, read at their first use."""
 
     def __getitem__(self, name: str) -> str:
         if name not in _NAMES:

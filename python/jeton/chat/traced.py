@@ -1,6 +1,6 @@
 """`Traced`: a `str` that knows who wrote each of its characters, whatever a template does to it.
 
-Every method that makes text carries the origins over. Where they cannot be told apart, all of the
+Every method that returns text keeps the origins. Where they cannot be separated, all of the
 text is taken for data. A plain `str` is text of the template.
 """
 
@@ -85,7 +85,7 @@ class Traced(str):
         return self if not spec else self._whole(str.__format__(raw(self), spec))
 
     def _whole(self, text: str, *others: object) -> str:
-        """A text made of this one and of others in a way that is not followed up."""
+        """A text from this one and others, joined in a way that is not followed."""
         return marked(text, data_in((self, others)))
 
     def _slice(self, start: int, stop: int) -> str:
@@ -131,13 +131,11 @@ class Traced(str):
             text = raw(self)[key]
             if len(self._runs) == 1:
                 return marked(text, self._runs[0][1])
-            return traced(text, [(1, origin) for origin in self._each()[key]])
+            spend(PIECE * len(self))
+            each = [origin for length, origin in self._runs for _ in range(length)]
+            return traced(text, [(1, origin) for origin in each[key]])
         at = range(len(self))[key]
         return self._slice(at, at + 1)
-
-    def _each(self) -> list[Origin]:
-        spend(PIECE * len(self))
-        return [origin for length, origin in self._runs for _ in range(length)]
 
     def __iter__(self) -> Iterator[str]:
         text, at = raw(self), 0
@@ -284,7 +282,7 @@ class Traced(str):
             raise TypeError("bytes do not know who wrote them")
         return raw(self).encode(encoding, errors)
 
-    def format(self, *args: Any, **kwargs: Any) -> str:
+    def format(self, *args: object, **kwargs: object) -> str:
         return whole(braces(None, self, args, kwargs))
 
     def format_map(self, mapping: object) -> str:

@@ -41,7 +41,7 @@ _ENTRY: Final = re.compile(r"[\w\-]+(\[\d+\])?(\.[\w\-]+|\[\d+\])*")
 _STEP: Final = re.compile(r"\[(\d+)\]|([\w\-]+)")
 
 _Whose = tuple[Literal["any", "index", "role", "tools", "documents", "variable"], int | str | None]
-"""What an entry is of: any message, one with this index or role, or what is no message."""
+"""The scope of an entry: any message, one with this index or role, or no message."""
 
 
 class _Message(Protocol):
@@ -65,7 +65,7 @@ class Trust:
         variables: The names of its variables.
 
     Raises:
-        ArgumentTypeError: No iterable, or an entry that is no str and no index.
+        ArgumentTypeError: Not an iterable, or an entry that is neither a str nor an index.
         ArgumentError: An entry that names nothing that this call or chats as a rule have, or
             things of two kinds.
     """
@@ -140,7 +140,7 @@ class Trust:
                 raise self._unknown(entry, "messages", ())
             if path and path[0] >= self._count:
                 raise ArgumentError(
-                    f"trusted: there is no messages[{path[0]}], for there are {self._count}"
+                    f"trusted: there is no messages[{path[0]}]: there are {self._count}"
                 )
             self._check_field(entry, path[1:])
             return (("index", path[0]), path[1:]) if path else (("any", None), ())

@@ -1,6 +1,6 @@
-"""What a template did not print of what it was given.
+"""The parts of its input that a template did not print.
 
-Text knows who wrote it, so what is not in the result is suspected to be left out. That is certain
+Text knows its origin, so an origin that is not in the result was probably left out. That is certain
 if the template writes the same without it: it may also have printed a placeholder, or text by an
 operation that follows no origins.
 """
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Final
 
 import jeton._core as _core
-from jeton.chat.given import Given
 from jeton.chat.message_fields import fields_of, is_media, is_text
 from jeton.chat.messages import Group
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
+from jeton.chat.template_values import TemplateValues
 from jeton.chat.trust import KNOWN_ROLES, REASONING, Path
 from jeton.errors import JetonError, UnsupportedError
 
@@ -32,22 +32,22 @@ _SPEAKERS: Final = frozenset("system developer user assistant model".split())
 
 
 class UnprintedError(UnsupportedError):
-    """A template that promises a format does not print all of what it was given."""
+    """A template that promises a format does not print all of its input."""
 
 
 class Unprinted:
-    """What a chat was given and did not print.
+    """The values of a call that its chat did not print.
 
     Args:
         given: The values of the call.
-        text: What came of them.
+        text: The text of the chat.
     """
 
-    def __init__(self, given: Given, text: str) -> None:
-        self._template = given.template
+    def __init__(self, values: TemplateValues, text: str) -> None:
+        self._template = values.template
         self._text = raw(text)
-        self._given = given
-        groups = given.groups
+        self._values = values
+        groups = values.groups
         self._printed = {(it.kind, it.message, it.field) for _, it in runs_of(text)}
         self._groups = [it for it in groups if self._counts(it, groups[it])]
         suspects = [
@@ -62,21 +62,21 @@ class Unprinted:
         """By the first of a batch."""
         self._unread = [
             name
-            for name, value in given.variables.items()
-            if value is not None and name not in given.renderer.source(self._template).names
+            for name, value in values.variables.items()
+            if value is not None and name not in values.renderer.source(self._template).names
         ]
 
     def all(self, *, with_media: bool = True) -> list[Origin]:
-        """All of it, each as the largest thing of which nothing was printed.
+        """All of them, each as the largest thing that was not printed at all.
 
         Args:
-            with_media: Whether parts that are no text count.
+            with_media: Whether parts that are not text count.
         """
         batches = self._batches.values()
         return self._origins([it for it in batches if with_media or not self._is_media(it[0])])
 
     def losses(self, *, with_media: bool = True) -> list[Origin]:
-        """Of it what a model was to see: texts and parts of messages, calls, tools, documents, and
+        """Those that a model should see: texts and parts of messages, calls, tools, documents, and
         variables that the template does not read.
         """
         return self._origins(
@@ -88,14 +88,14 @@ class Unprinted:
         )
 
     def hints(self) -> Iterator[str]:
-        """What seems to be misspelled: a role, a variable that the template does not read."""
+        """Probable misspellings: a role, a variable that the template does not read."""
         for name in self._unread:
             close = _core.did_you_mean(
-                name, sorted(self._given.renderer.source(self._template).names)
+                name, sorted(self._values.renderer.source(self._template).names)
             )
             if close:
                 yield f"for the variable {name!r}, did you mean {close!r}?"
-        for at, message in enumerate(self._given.sent):
+        for at, message in enumerate(self._values.sent):
             if message.role is None or message.role in KNOWN_ROLES:
                 continue
             close = _core.did_you_mean(message.role, sorted(KNOWN_ROLES))
@@ -103,7 +103,7 @@ class Unprinted:
                 yield f"for the role {message.role!r} of messages[{at}], did you mean {close!r}?"
 
     def _counts(self, group: Group, fields: list[str]) -> bool:
-        """Whether a group holds what a template may print."""
+        """Whether a template may print a group."""
         kind, message, path = group
         if kind == "variable":
             return False
@@ -122,14 +122,14 @@ class Unprinted:
         return path[0] in REASONING and not any(name in self._template for name in REASONING)
 
     def _role(self, message: int | None) -> str | None:
-        return None if message is None else self._given.sent[message].role
+        return None if message is None else self._values.sent[message].role
 
     def _part(self, group: Group) -> object:
         """The item of a list in a message that a group is; `None` if it is something else."""
         kind, message, path = group
         if kind != "message" or message is None or len(path) < 2:
             return None
-        items = self._given.sent[message].fields[str(path[0])]
+        items = self._values.sent[message].fields[str(path[0])]
         return items[path[1]]
 
     def _is_media(self, group: Group) -> bool:
@@ -152,21 +152,21 @@ class Unprinted:
             return
         for batch in unknown:
             changes = self._changes(batch)
-            # A placeholder, as of an image, tells nothing of who wrote it.
+            # A placeholder, as of an image, does not show who wrote it.
             is_lost = not self._is_media(batch[0]) if changes is None else not changes
             self._are_lost[batch[0]] = is_lost
 
     def _changes(self, groups: list[Group]) -> bool | None:
         """Whether the text is another without these; `None` if the template takes no such chat."""
         try:
-            return raw(self._given.text(groups)) != self._text
+            return raw(self._values.text(groups)) != self._text
         except JetonError:
             return None
 
     def _origins(self, batches: list[list[Group]]) -> list[Origin]:
-        """What is lost of these."""
+        """The origins of the lost groups among these."""
         self._find_lost(batches)
-        lost = [group for batch in batches if self._are_lost[batch[0]] for group in batch]
+        groups = [group for batch in batches if self._are_lost[batch[0]] for group in batch]
 
         def parents(group: Group) -> Iterator[tuple[str, int | None, Path]]:
             kind, message, path = group
@@ -176,11 +176,11 @@ class Unprinted:
                 yield kind, message, path[:1]
             yield kind, message, path
 
-        held = Counter(parent for group in self._groups for parent in set(parents(group)))
-        gone = Counter(parent for group in lost for parent in set(parents(group)))
+        counts = Counter(parent for group in self._groups for parent in set(parents(group)))
+        losses = Counter(parent for group in groups for parent in set(parents(group)))
         found: dict[Origin, None] = {}
-        for group in lost:
-            _, message, path = next(it for it in parents(group) if held[it] == gone[it])
+        for group in groups:
+            _, message, path = next(it for it in parents(group) if counts[it] == losses[it])
             steps = (f"[{step}]" if isinstance(step, int) else step for step in path)
             found[Origin(group[0], message, self._role(message), "".join(map(str, steps)))] = None
         for name in self._unread:

@@ -30,9 +30,9 @@ class Writers:
         bounds = zip(self._first.tolist(), self._last.tolist(), strict=True)
         return [_writer([it for _, it in self.runs[low : high + 1]]) for low, high in bounds]
 
-    def any(self, wanted: Sequence[bool]) -> npt.NDArray[np.bool_]:
+    def any(self, is_wanted: Sequence[bool]) -> npt.NDArray[np.bool_]:
         """For each token whether one of its runs is wanted."""
-        before = np.concatenate(([0], np.cumsum(wanted, dtype=np.int64)))
+        before = np.concatenate(([0], np.cumsum(is_wanted, dtype=np.int64)))
         found: npt.NDArray[np.bool_] = before[self._last + 1] > before[self._first]
         return found
 

@@ -61,7 +61,7 @@ Completion of commands and options, in ~/.bashrc (or zsh_source, ~/.zshrc):
 class Commands(Group):
     """The commands, each imported when it is first needed."""
 
-    def main(self, *args: Any, **extra: Any) -> NoReturn:
+    def main(self, *args: object, **extra: object) -> NoReturn:
         """Runs a command line and ends the process; `sys.exit` says how it went."""
         sys.exit(run_with_streams(lambda: self._run(*args, **extra)))
 

@@ -15,7 +15,7 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
 from jeton.cli.terminal import table
 from jeton.cli.tokenizers import (
-    EncodingOptions,
+    EncodingFlags,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -71,7 +71,7 @@ def count(
     source: TokenizerSource,
     paths: tuple[str, ...],
     reader: Reader,
-    options: EncodingOptions,
+    options: EncodingFlags,
     total: bool,
     each: bool,
     form: str,

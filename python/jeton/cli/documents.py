@@ -284,7 +284,7 @@ def input_options(function: F) -> F:
 
     @functools.wraps(function)
     def command(
-        *, paths: tuple[str, ...], lines: bool, field: str | None, invalid: str, **others: Any
+        *, paths: tuple[str, ...], lines: bool, field: str | None, invalid: str, **others: object
     ) -> Any:
         if lines and field is not None:
             raise click.UsageError(

@@ -25,7 +25,7 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
 from jeton.cli.tokenizers import (
-    EncodingOptions,
+    EncodingFlags,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -94,7 +94,7 @@ def encode(
     source: TokenizerSource,
     paths: tuple[str, ...],
     reader: Reader,
-    options: EncodingOptions,
+    options: EncodingFlags,
     text: str | None,
     target: str | None,
     form: Form | None,
@@ -154,7 +154,7 @@ def encode(
 def _write_npy(
     tok: jeton.Tokenizer,
     groups: Iterable[list[InputDocument]],
-    options: EncodingOptions,
+    options: EncodingFlags,
     ids: NpyWriter,
     starts: BinaryIO | None,
 ) -> tuple[int, int]:
@@ -179,7 +179,7 @@ Record = dict[str, list[Any]]
 
 
 def _records(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingOptions
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingFlags
 ) -> Iterator[Record]:
     for group in groups:
         with named_by_place(group):
@@ -189,7 +189,7 @@ def _records(
 
 
 def _records_with_spans(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingOptions
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingFlags
 ) -> Iterator[Record]:
     for group in groups:
         for document in group:

@@ -20,7 +20,7 @@ from jeton.cli.terminal import columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
 from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.cli.tokenizers import (
-    EncodingOptions,
+    EncodingFlags,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -90,7 +90,7 @@ def inspect(
     rows: int,
     gotchas: bool,
     form: str,
-    options: EncodingOptions,
+    options: EncodingFlags,
 ) -> None:
     if text is not None and file is not None:
         raise click.UsageError("give TEXT or --file, not both.")
@@ -135,7 +135,7 @@ def _show_gotchas(gotchas: Gotchas, form: str) -> None:
     show(gotchas)
 
 
-def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingOptions, limit: int) -> None:
+def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingFlags, limit: int) -> None:
     encoding = tok.encode_with_spans(text, **options)
     most = max(limit, _MAX_SHOWN)
     ids, spans = encoding.ids[:most], encoding.spans[:most]

@@ -10,7 +10,7 @@ from jeton.cli.command import Command, Group, decorated
 from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.targets import FilePath, force_option
 from jeton.cli.tokenizers import (
-    EncodingOptions,
+    EncodingFlags,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -396,7 +396,7 @@ def encode(
     source: TokenizerSource,
     text: tuple[str, ...],
     file: str | None,
-    options: EncodingOptions,
+    options: EncodingFlags,
     view: View,
 ) -> None:
     from jeton.encoding.explaining.view_frames import frames_of_encoding

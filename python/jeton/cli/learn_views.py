@@ -40,7 +40,7 @@ def view_options(function: F) -> F:
 
     @functools.wraps(function)
     def command(
-        *, print_all: bool, step: int | None, html: str | None, force: bool, **others: Any
+        *, print_all: bool, step: int | None, html: str | None, force: bool, **others: object
     ) -> Any:
         if sum([print_all, step is not None, html is not None]) > 1:
             raise click.UsageError("--all, --step and --html are three ways; give one.")

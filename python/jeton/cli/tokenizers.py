@@ -31,7 +31,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Special = Literal["ignore", "allow", "raise"] | Set[str]
 
 
-class EncodingOptions(TypedDict):
+class EncodingFlags(TypedDict):
     """Options of the methods that encode, from the command line."""
 
     special: Special
@@ -93,7 +93,7 @@ def tokenizer_options(function: F) -> F:
         pattern: str | None,
         special_tokens: dict[str, int] | None,
         lowercase: bool | None,
-        **others: Any,
+        **others: object,
     ) -> Any:
         source = TokenizerSource(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
         check_target(None, inputs=source.files, force=False)
@@ -135,10 +135,8 @@ def encoding_options(function: F) -> F:
     """The options for special tokens; they arrive as `options`, for the methods that encode."""
 
     @functools.wraps(function)
-    def command(*, special: tuple[str, ...], add_special_tokens: bool, **others: Any) -> Any:
-        options = EncodingOptions(
-            special=special_of(special), add_special_tokens=add_special_tokens
-        )
+    def command(*, special: tuple[str, ...], add_special_tokens: bool, **others: object) -> Any:
+        options = EncodingFlags(special=special_of(special), add_special_tokens=add_special_tokens)
         return function(options=options, **others)
 
     decorators = [
@@ -159,7 +157,7 @@ def encoding_options(function: F) -> F:
     return cast(F, decorated(command, decorators))
 
 
-def note_on_special_tokens(tok: jeton.Tokenizer, options: EncodingOptions) -> None:
+def note_on_special_tokens(tok: jeton.Tokenizer, options: EncodingFlags) -> None:
     """Warns if `--add-special-tokens` adds nothing."""
     if options["add_special_tokens"] and tok.encode("", add_special_tokens=True) == tok.encode(""):
         echo_note(

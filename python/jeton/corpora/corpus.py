@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_path
@@ -32,6 +32,7 @@ __all__ = [
     "ARROW_ERRORS",
     "ParquetColumn",
     "Progress",
+    "TextsOrFiles",
     "are_lines",
     "batches",
     "check_watch",
@@ -47,6 +48,9 @@ __all__ = [
     "text_or_data",
     "warn",
 ]
+
+TextsOrFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
+"""A corpus: texts, or files by a path, a pattern of paths, or several paths."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BATCH_CHARACTERS = 4_000_000
@@ -140,7 +144,7 @@ def warn(message: str) -> None:
 
 def count(
     counter: _core.WordCounter,
-    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+    data: TextsOrFiles,
     *,
     field: str | None,
     errors: str,
@@ -242,7 +246,7 @@ def files_of(data: Any) -> list[Path] | None:
 
 
 def paths_or_texts(
-    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+    data: TextsOrFiles,
 ) -> tuple[list[Path], Iterator[str]]:
     """The files of a corpus, or its texts; the first item of an iterable decides which."""
     if isinstance(data, (str, os.PathLike)):

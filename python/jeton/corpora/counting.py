@@ -21,7 +21,15 @@ from jeton.arguments import (
 )
 from jeton.components import normalizers, pre_tokenizers
 from jeton.components.component import read_stored, stored_component
-from jeton.corpora.corpus import Progress, are_lines, check_watch, count, drops_bad, warn
+from jeton.corpora.corpus import (
+    Progress,
+    TextsOrFiles,
+    are_lines,
+    check_watch,
+    count,
+    drops_bad,
+    warn,
+)
 from jeton.corpora.memory_size import memory_bytes
 from jeton.display.human_readable import counted
 from jeton.errors import (
@@ -88,7 +96,7 @@ class Reading:
 
 
 def count_words(
-    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+    data: TextsOrFiles,
     counting: Counting,
     reading: Reading,
 ) -> _core.WordCounts:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from jeton import saved_json
 from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
-from jeton.corpora.corpus import Progress, batches, check_watch, paths_or_texts
+from jeton.corpora.corpus import Progress, TextsOrFiles, batches, check_watch, paths_or_texts
 from jeton.corpora.token_blocks.blocks import DocumentEncoding
 from jeton.corpora.token_blocks.blocks import SourcePosition as Read
 from jeton.corpora.token_blocks.files import FileSource
@@ -248,7 +248,7 @@ def _numbers(name: str, values: object) -> npt.NDArray[np.int64]:
 
 def usage_of(
     tok: BaseTokenizer,
-    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+    data: TextsOrFiles,
     *,
     field: str | None = None,
     errors: Literal["strict", "replace", "ignore"] = "strict",

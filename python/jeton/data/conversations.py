@@ -119,7 +119,7 @@ class Conversations:
         """The options in the manifest, which must be unchanged to resume.
 
         Raises:
-            ArgumentError: There is no such template, or it writes the date and there is none.
+            ArgumentError: There is no such template, or it writes the date and no date is set.
         """
         from jeton.chat.templates import template_of
 

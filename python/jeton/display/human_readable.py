@@ -1,7 +1,7 @@
 """Bytes and numbers in a readable form: white space, odd bytes, bars, numbers with words.
 
-Look here for what `·`, `⏎` and `‹e2 96›` mean, wherever a token is shown, and for what is done
-about control characters.
+Look here for what `·`, `⏎` and `‹e2 96›` mean, wherever a token is shown, and for how control
+characters are made harmless.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What notebooks show: tables, tokens in colour and findings, as HTML without scripts, all escaped.
 
-Look here for what a `_repr_html_` is made of. Tokens have a light background and dark letters of
+Look here for the parts of a `_repr_html_`. Tokens have a light background and dark letters of
 their own, so that they can be read on a light and on a dark page.
 """
 

@@ -65,7 +65,7 @@ SERIES: Final = (
     ("#7657b5", "#b09af0"), ("#826617", "#d8b75a"), ("#1c7a86", "#62ccd8"), ("#c0392f", "#f08b80"),
     ("#5d6470", "#a6aebb"), ("#9a4fc0", "#cf97ee"), ("#4c7717", "#a3d163"), ("#9c5273", "#e6a8c4"),
 )  # fmt: skip
-"""Colours of lines and points in charts, light and dark: stronger than hues, easy to tell apart."""
+"""Colours of lines and points in charts, light and dark: stronger than hues, and distinct."""
 
 
 STRONG: Final[Mapping[str, str]] = {

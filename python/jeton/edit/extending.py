@@ -6,15 +6,15 @@ Look here for `extend`.
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from jeton.arguments import checked_int
 from jeton.components import models
+from jeton.corpora.corpus import TextsOrFiles
 from jeton.edit.derivations import join
 from jeton.edit.edit_result import Edited
-from jeton.edit.learning import Corpus, train_until
+from jeton.edit.learning import check_corpus, train_until
 from jeton.edit.scores import with_scores
 from jeton.edit.spelling import longest_first, merged_from, token_text
 from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
@@ -29,7 +29,7 @@ from jeton.training import BPETrainer, WordPieceTrainer
 __all__ = ["extend"]
 
 
-def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) -> Edited:
+def extend(tok: Tokenizer, corpus: TextsOrFiles, n: int, *, min_frequency: int = 2) -> Edited:
     """The tokenizer with `n` more tokens, chosen to shorten a corpus the most.
 
     A byte pair encoding continues training from its merges: old merges come first, in their order,
@@ -78,10 +78,7 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
         raise ArgumentTypeError(f"tok must be a Tokenizer, not {type(tok).__name__}")
     n = checked_int("n", n, 1)
     min_frequency = checked_int("min_frequency", min_frequency, 0)
-    if isinstance(corpus, (bytes, Mapping)) or not isinstance(corpus, (Iterable, os.PathLike)):
-        raise ArgumentTypeError(
-            f"corpus must be an iterable of texts or a path, not {type(corpus).__name__}"
-        )
+    check_corpus(corpus)
     model = tok.model
     if isinstance(model, models.BPE):
         return _bpe(tok, model, corpus, n, min_frequency)
@@ -101,7 +98,9 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
     )
 
 
-def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequency: int) -> Edited:
+def _bpe(
+    tok: Tokenizer, model: models.BPE, corpus: TextsOrFiles, n: int, min_frequency: int
+) -> Edited:
     old_ids = {bytes_of(token): id for token, id in model.vocab.items()}
     # Training would add all bytes that are missing, such as those that never occur in UTF-8.
     every = {bytes([byte]) for byte in range(256)} if model.alphabet == "bytes" else set()
@@ -140,7 +139,9 @@ def _with_bytes(new_tokens: Iterable[bytes], missing: set[bytes], n: int) -> lis
     return list(tokens)
 
 
-def _continue_training(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> Tokenizer:
+def _continue_training(
+    tok: Tokenizer, corpus: TextsOrFiles, n: int, min_frequency: int
+) -> Tokenizer:
     """The tokenizer with `n` more tokens, trained from its merges on."""
 
     def trainer(characters: int | None = None) -> BPETrainer:
@@ -169,7 +170,7 @@ def _continue_training(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: in
         raise
 
 
-def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: Corpus, n: int) -> Edited:
+def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: TextsOrFiles, n: int) -> Edited:
     prefix = model.continuing_subword_prefix
     old_ids = {token_text(token): id for token, id in model.vocab.items()}
 
@@ -207,7 +208,7 @@ def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: Corpus, n: int) 
 
 
 def _sentencepiece_bpe(
-    tok: Tokenizer, file: ModelFile, corpus: Corpus, n: int, min_frequency: int
+    tok: Tokenizer, file: ModelFile, corpus: TextsOrFiles, n: int, min_frequency: int
 ) -> Edited:
     larger = _continue_training(tok, corpus, n, min_frequency)
     old_ids = tok.vocab

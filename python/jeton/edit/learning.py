@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Container, Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Container, Iterable, Mapping
 
-from jeton.errors import TrainingWarning, warn_caller
+from jeton.errors import ArgumentTypeError, TrainingWarning, warn_caller
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Corpus", "train_until"]
+__all__ = ["check_corpus", "train_until"]
 
-Corpus: TypeAlias = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]
-"""Texts, or files: a path, a pattern of paths, or several paths."""
+
+def check_corpus(corpus: object) -> None:
+    """Checks that an argument is texts or files, before anything is read."""
+    if isinstance(corpus, (bytes, Mapping)) or not isinstance(corpus, (Iterable, os.PathLike)):
+        raise ArgumentTypeError(
+            f"corpus must be an iterable of texts or a path, not {type(corpus).__name__}"
+        )
 
 
 def train_until(

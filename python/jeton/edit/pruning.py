@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import heapq
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jeton.arguments import checked_int
+from jeton.corpora.corpus import TextsOrFiles
 from jeton.edit.edit_result import Edited
-from jeton.edit.learning import Corpus
+from jeton.edit.learning import check_corpus
 from jeton.edit.vocabulary import EditableVocabulary, id_map_of, rebuild
 from jeton.encoding.unicode import letter_scripts
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
@@ -30,7 +30,7 @@ def prune(
     tok: Tokenizer,
     *,
     size: int | None = None,
-    corpus: Corpus | None = None,
+    corpus: TextsOrFiles | None = None,
     counts: Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer] | None = None,
     min_count: int | None = None,
     scripts: Iterable[str] | None = None,
@@ -223,23 +223,20 @@ def _ids(
         else:
             id = checked_int(f"each of {name}", entry, 0)
             if id not in vocabulary.tokens:
-                raise UnknownTokenError(f"{name}: id {id} stands for no token")
+                raise UnknownTokenError(f"{name}: id {id} has no token")
             result.append(id)
     return result
 
 
 def _counts(
     tok: Tokenizer,
-    corpus: Corpus | None,
+    corpus: TextsOrFiles | None,
     counts: Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer] | None,
 ) -> Mapping[int, int] | None:
     if corpus is not None and counts is not None:
         raise ArgumentError("give corpus or counts, not both")
     if corpus is not None:
-        if isinstance(corpus, (bytes, Mapping)) or not isinstance(corpus, (Iterable, os.PathLike)):
-            raise ArgumentTypeError(
-                f"corpus must be an iterable of texts or a path, not {type(corpus).__name__}"
-            )
+        check_corpus(corpus)
         usage = tok.usage(corpus)
         return dict(usage.most_common(len(usage.ids)))
     if counts is None:

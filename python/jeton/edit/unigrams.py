@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from jeton.components import models
+from jeton.corpora.corpus import TextsOrFiles
 from jeton.edit.edit_result import Edited
-from jeton.edit.learning import Corpus, train_until
+from jeton.edit.learning import train_until
 from jeton.edit.spelling import best_path, token_text
 from jeton.edit.vocabulary import kept_and_new, with_more_pieces
 from jeton.errors import TrainingError
@@ -24,7 +25,7 @@ from jeton.training import UnigramTrainer
 __all__ = ["extend_model_file", "extend_unigram", "with_pieces"]
 
 
-def extend_unigram(tok: Tokenizer, model: models.Unigram, corpus: Corpus, n: int) -> Edited:
+def extend_unigram(tok: Tokenizer, model: models.Unigram, corpus: TextsOrFiles, n: int) -> Edited:
     """A Unigram model with more pieces."""
     old_pieces = {token_text(piece): (id, score) for id, (piece, score) in enumerate(model.pieces)}
 
@@ -61,7 +62,7 @@ def _unigram_pieces(tok: Tokenizer) -> list[tuple[bytes | str, float]]:
 
 def _train(
     trainer: Callable[[int], UnigramTrainer],
-    corpus: Corpus,
+    corpus: TextsOrFiles,
     old_pieces: Mapping[str, object],
     n: int,
 ) -> Tokenizer:
@@ -115,7 +116,7 @@ def _new_pieces(
     return new_pieces
 
 
-def extend_model_file(tok: Tokenizer, file: ModelFile, corpus: Corpus, n: int) -> Edited:
+def extend_model_file(tok: Tokenizer, file: ModelFile, corpus: TextsOrFiles, n: int) -> Edited:
     """A SentencePiece model of Unigram with more pieces."""
     old_pieces = {
         piece.text: (id, piece.score)

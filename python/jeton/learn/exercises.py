@@ -1,7 +1,7 @@
 """Exercises on the worked examples of the textbooks, whose answers check themselves.
 
 Look here to add one. No answers are stored: they come from the trainers and tokenizers of
-`jeton.learn.textbook` give, and the explanation of a wrong one comes from the same steps.
+`jeton.learn.textbook`, and the explanation of a wrong answer comes from the same steps.
 """
 
 from __future__ import annotations

@@ -348,7 +348,7 @@ def _encode_why(arguments: Arguments, right: list[bytes], got: list[bytes]) -> s
                 return f"{_pair(first)} overlaps itself here: it is merged from the left."
             return (
                 f"{_pair(first)} was learned before {_pair(later)}, so it is merged first, "
-                "wherever it stands."
+                "wherever it is."
             )
         row = merged
     parts = {unmerged + second: (unmerged, second) for unmerged, second in merges}

@@ -1,8 +1,8 @@
 r"""The worked examples of the textbooks, each in one short call of the trainers of jeton.
 
 Look here to set an exercise or to check one by hand: `bpe`, `byte_bpe`, `wordpiece` and `unigram`
-train on a few words as books do, and four functions have the names of the examples that everybody
-knows. What comes out is an ordinary `Tokenizer`; `merges` and `tokens` show it in plain strings.
+train on a few words as books do, and four functions have the names of well-known examples. The
+result is an ordinary `Tokenizer`; `merges` and `tokens` show it in plain strings.
 
 Sennrich, Haddow and Birch (2016): word counts, `</w>` at the end of a word, the first pair wins a
 tie.

@@ -286,7 +286,7 @@ def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str
     return {**tokenizer, **of_class, "model": {**of_class["model"], **of_file}}
 
 
-def _of_bytes(config: Mapping[str, Any], **stages: Any) -> dict[str, Any]:
+def _of_bytes(config: Mapping[str, Any], **stages: object) -> dict[str, Any]:
     prefix = bool(config.get("add_prefix_space"))
     return {
         "model": _BPE,

@@ -131,7 +131,7 @@ class RotaryPositions(torch.nn.Module):
         self._factor = 1.0 if scaling is None else scaling.attention_factor
 
     @classmethod
-    def from_config(cls, config: Any) -> RotaryPositions:
+    def from_config(cls, config: object) -> RotaryPositions:
         """The rotary positions of a model, from its `config.json`.
 
         Args:

@@ -1,9 +1,9 @@
 """The server of the page: a route per question, an answer in JSON or in columns.
 
 Look here for what the browser may ask. Questions run on threads, so that a slow one (a large file,
-a regular expression) does not delay the others; a wrong question gets an answer, too: the
-message of the exception, with status 400. The threads are daemons: a question that still runs does
-not keep the server, or the program, from ending.
+a regular expression) does not delay the others; a wrong question is answered too, by the
+message of the exception, with status 400. The threads are daemons: a question that is still running
+does not keep the server, or the program, from ending.
 """
 
 from __future__ import annotations

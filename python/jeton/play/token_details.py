@@ -1,4 +1,4 @@
-"""What the panel shows about a token: its bytes, its spelling, and the merges that made it."""
+"""What the panel shows about a token: its bytes, its spelling, and the merges that lead to it."""
 
 from __future__ import annotations
 

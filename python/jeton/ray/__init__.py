@@ -1,7 +1,7 @@
 """Counting and preparing a corpus on a Ray cluster, with the results of one machine.
 
-Everything runs as Ray Data: its readers, its tasks, its retries; a node that is lost costs what
-ran on it. `docs/cluster.md` has the arithmetic.
+Everything runs as Ray Data: its readers, its tasks, its retries. If a node is lost, only its work
+is repeated. `docs/cluster.md` has the arithmetic.
 """
 
 from __future__ import annotations

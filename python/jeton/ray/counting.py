@@ -49,7 +49,7 @@ def count(
         trainer: The trainer that will train from the counts.
         field: The column of a dataset or of Parquet files, or the field of JSON lines, that holds
             the text; by default `"text"`. Null texts are skipped.
-        errors: What becomes of bytes that are not UTF-8: `"strict"`, `"replace"` or `"ignore"`.
+        errors: What happens to bytes that are not UTF-8: `"strict"`, `"replace"` or `"ignore"`.
         documents: What a document of a text file is, `"file"` or `"line"`, as for
             `BPETrainer.train`.
         piece_size: About how many bytes of a file a task counts. Tables, compressed files and files

@@ -1,7 +1,7 @@
 """The documents of a part by split and by file.
 
-A part holds the documents of a stretch of the input. Look here for how the rules by which one
-machine parts a set and fills its files are followed by many.
+A part holds the documents of a stretch of the input. Look here for how many machines split a set
+and fill its files by the same rules as one machine.
 """
 
 from __future__ import annotations

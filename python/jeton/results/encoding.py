@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.results.pad_batch import Origin, PaddedBatch, pad_batch, torch_of
+from jeton.results.pad_batch import BatchSource, PaddedBatch, pad_batch, torch_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ _set = object.__setattr__
 _MAX_ID = 2**32 - 1
 _NOTEBOOK_IDS = 24
 """How many ids of a text a notebook shows."""
-_NO_ORIGIN = Origin()
+_NO_ORIGIN = BatchSource()
 """The origin of a batch that does not come from a tokenizer."""
 
 
@@ -363,7 +363,7 @@ class TokenBatch:
 
     __slots__ = ("_ids", "_max_id", "_offsets", "_origin")
 
-    _origin: Origin | Callable[[], Origin]
+    _origin: BatchSource | Callable[[], BatchSource]
 
     def __init__(
         self,
@@ -397,7 +397,7 @@ class TokenBatch:
         ids: npt.NDArray[np.uint32],
         offsets: npt.NDArray[np.int64],
         max_id: int | None,
-        origin: Origin | Callable[[], Origin] = _NO_ORIGIN,
+        origin: BatchSource | Callable[[], BatchSource] = _NO_ORIGIN,
     ) -> TokenBatch:
         batch = cls.__new__(cls)
         batch._ids = ids
@@ -556,9 +556,9 @@ class TokenBatch:
             dtype=dtype,
         )
 
-    def _resolve_origin(self) -> Origin:
+    def _resolve_origin(self) -> BatchSource:
         origin = self._origin
-        return origin if isinstance(origin, Origin) else origin()
+        return origin if isinstance(origin, BatchSource) else origin()
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
         """This batch as a list array: capsules of its schema and of its data.

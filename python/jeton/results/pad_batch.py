@@ -3,7 +3,7 @@
 Look here for the default id of padding, and for why a `[SEP]` survives truncation.
 `tok(texts, padding=…)` is another operation: it has transformers' strategies and sections of
 `tokenizer.json`, truncates texts before special tokens are added, and returns windows and many
-columns (`jeton.encoding.calls`). Both use `Origin`, which says which id pads, and `torch_of`.
+columns (`jeton.encoding.calls`). Both use `BatchSource`, which says which id pads, and `torch_of`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-__all__ = ["Origin", "PaddedBatch", "pad_batch", "torch_of"]
+__all__ = ["BatchSource", "PaddedBatch", "pad_batch", "torch_of"]
 
 _PAD = re.compile(r"[\[<]\W*(finetune_right_|right_|left_)?pad(ding)?(_token)?(_id)?\W*[\]>]", re.I)
 """The names of special tokens that pad, if there is no such role: `[PAD]`, `<|pad|>`, …"""
@@ -72,7 +72,7 @@ def torch_of(array: npt.NDArray[np.generic]) -> torch.Tensor:
 
 
 @dataclass(frozen=True)
-class Origin:
+class BatchSource:
     """The properties of a tokenizer that its batches need."""
 
     pad_id: int | None = None
@@ -94,7 +94,7 @@ class Origin:
         frame: tuple[Sequence[int], Sequence[int]] | None,
         *,
         is_whole: bool,
-    ) -> Origin:
+    ) -> BatchSource:
         """The origin of a tokenizer's batches.
 
         Args:
@@ -135,7 +135,7 @@ class Origin:
 def pad_batch(
     ids: npt.NDArray[np.uint32],
     offsets: npt.NDArray[np.int64],
-    origin: Origin,
+    origin: BatchSource,
     *,
     length: int | None,
     pad_id: int | None,
@@ -192,7 +192,9 @@ def pad_batch(
     return PaddedBatch(rows, mask)
 
 
-def _check_truncation(origin: Origin, row: int, longest: int, width: int, truncate: bool) -> None:
+def _check_truncation(
+    origin: BatchSource, row: int, longest: int, width: int, truncate: bool
+) -> None:
     """Raises if truncation is not allowed, or would lose tokens of the post-processor."""
     if not truncate:
         raise ArgumentError(

@@ -1,6 +1,6 @@
-"""The question, the answer and the tool by which chat templates are tried.
+"""The question, the answer and the tool with which chat templates are tried.
 
-Their answers are found by them (`jeton.chat.parsing.turns`), and their faults
+They show how a template writes answers (`jeton.chat.parsing.turns`), and its faults
 (`jeton.analysis.health.template_rules`).
 """
 

@@ -1,8 +1,8 @@
 """The messages of a `.model` file, as protobuf has them, which must be installed.
 
-What reads such files piece by piece, as transformers does, imports this module. The messages have
-sentencepiece's names and fields, but are registered nowhere: in one process they live beside those
-of sentencepiece and of other copies.
+Code that reads such files piece by piece, such as transformers, imports this module. The messages
+have sentencepiece's names and fields, but are registered nowhere, so that they do not clash with
+those of sentencepiece or of other copies in the same process.
 
 Example:
     >>> from jeton import UnigramTrainer

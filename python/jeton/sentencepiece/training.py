@@ -132,7 +132,7 @@ class SentencePieceTrainer:
     """
 
     @staticmethod
-    def train(arg: str | None = None, logstream: object = None, **options: Any) -> None:
+    def train(arg: str | None = None, logstream: object = None, **options: object) -> None:
         """Trains a model and writes it.
 
         Args:

@@ -11,7 +11,7 @@ from jeton import files
 from jeton.arguments import checked_path
 from jeton.components.byte_alphabet import BYTES
 from jeton.errors import ArgumentError, ChecksumError, FormatError
-from jeton.loading.class_folders.ranks import parse_ranks
+from jeton.loading.class_folders.rank_classes import parse_ranks
 
 __all__ = ["data_gym_to_mergeable_bpe_ranks", "dump_tiktoken_bpe", "load_tiktoken_bpe"]
 

@@ -12,17 +12,19 @@ from types import FunctionType
 from jeton.argument_types import SpecialPolicy
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.encoding.other_names import knows_other_names
-from jeton.tokenizer.call import Calls
-from jeton.tokenizer.chat import Chats
-from jeton.tokenizer.chunk import Cuts
-from jeton.tokenizer.explain import Explains
-from jeton.tokenizer.other_libraries import Becomes
-from jeton.tokenizer.play import Plays
+from jeton.tokenizer.call import CallMethods
+from jeton.tokenizer.chat import ChatMethods
+from jeton.tokenizer.chunk import ChunkMethods
+from jeton.tokenizer.explain import ExplainMethods
+from jeton.tokenizer.other_libraries import OtherLibraryMethods
+from jeton.tokenizer.play import PlayMethod
 
 __all__ = ["SpecialPolicy", "Tokenizer"]
 
 
-class Tokenizer(Calls, Cuts, Chats, Explains, Plays, Becomes):
+class Tokenizer(
+    CallMethods, ChunkMethods, ChatMethods, ExplainMethods, PlayMethod, OtherLibraryMethods
+):
     """A tokenizer: text to ids and back.
 
     It is immutable, so threads and forked processes can share it; options that vary are arguments
@@ -69,7 +71,7 @@ class Tokenizer(Calls, Cuts, Chats, Explains, Plays, Becomes):
     __slots__ = ()
 
 
-# Python's own errors name a method by its class: `Tokenizer.chunk`, not `Cuts.chunk`.
+# Python's own errors name a method by its class: `Tokenizer.chunk`, not `ChunkMethods.chunk`.
 for _part in Tokenizer.__mro__:
     if _part.__module__.startswith((f"{__name__}.", BaseTokenizer.__module__)):
         for _name, _member in vars(_part).items():

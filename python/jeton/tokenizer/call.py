@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from jeton._core import Pipeline
     from jeton.encoding.calls import BatchEncoding, Caller
 
-__all__ = ["Calls"]
+__all__ = ["CallMethods"]
 
 
-class Calls(BaseTokenizer):
+class CallMethods(BaseTokenizer):
     """The call of a `Tokenizer`: `tok(texts)`."""
 
     __slots__ = ("_caller",)

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from jeton.chat import Chat, Fitted, Parsed, ParseStream
     from jeton.chat.message_counts import MessageCount
 
-__all__ = ["Chats"]
+__all__ = ["ChatMethods"]
 
 
-class Chats(BaseTokenizer):
+class ChatMethods(BaseTokenizer):
     """The methods of `Tokenizer` for conversations."""
 
     __slots__ = ()
@@ -31,7 +31,7 @@ class Chats(BaseTokenizer):
         trusted: Iterable[str | int] = (),
         control: Iterable[str] = (),
         isolate: bool | None = None,
-        **variables: Any,
+        **variables: object,
     ) -> Chat:
         """A conversation through a chat template: text and ids, with who wrote each token.
 
@@ -69,7 +69,7 @@ class Chats(BaseTokenizer):
             ChatWarning: The template leaves out something that the model should see, such as tools,
                 or a message with a role that it does not know; `unprinted` of the chat lists
                 everything. Or the name of a role or of a variable seems misspelled, or arguments of
-                a call are no JSON object.
+                a call are not a JSON object.
 
         Raises:
             ArgumentTypeError: Messages, tools or documents that are not dicts.
@@ -201,7 +201,7 @@ class Chats(BaseTokenizer):
         template: str | None = None,
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         add_generation_prompt: bool = True,
-        **variables: Any,
+        **variables: object,
     ) -> Fitted:
         """The messages of a conversation that fit into a number of tokens.
 
@@ -274,7 +274,7 @@ class Chats(BaseTokenizer):
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         add_generation_prompt: bool = True,
         tokens_per_part: int | None = None,
-        **variables: Any,
+        **variables: object,
     ) -> MessageCount:
         """How many tokens a conversation has when it is sent to a model, and whether that is exact.
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from jeton.encoding.chunks import Boundaries, Chunk, Side, Truncated, Unit
 
-__all__ = ["Cuts"]
+__all__ = ["ChunkMethods"]
 
 
-class Cuts(BaseTokenizer):
+class ChunkMethods(BaseTokenizer):
     """The methods of `Tokenizer` for long texts."""
 
     __slots__ = ()

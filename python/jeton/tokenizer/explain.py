@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from jeton.encoding.explaining import Explanation
     from jeton.encoding.gotchas import Gotchas
 
-__all__ = ["Explains"]
+__all__ = ["ExplainMethods"]
 
 
-class Explains(BaseTokenizer):
+class ExplainMethods(BaseTokenizer):
     """The methods of `Tokenizer` that explain a text."""
 
     __slots__ = ()

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from jeton.interop.sentencepiece import SentencePieceProcessor
     from jeton.interop.tiktoken import Encoding as TiktokenEncoding
 
-__all__ = ["Becomes"]
+__all__ = ["OtherLibraryMethods"]
 
 
-class Becomes(BaseTokenizer):
+class OtherLibraryMethods(BaseTokenizer):
     """The methods of `Tokenizer` that return another library's interface."""
 
     __slots__ = ()

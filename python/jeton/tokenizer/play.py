@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 from jeton.arguments import check_named
 from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Plays", "ServedPage"]
+__all__ = ["PlayMethod", "ServedPage"]
 
 
 class ServedPage(Protocol):
@@ -30,7 +30,7 @@ class OpensPage(Protocol):
     def __call__(self, tokenizers: Mapping[str, BaseTokenizer], text: str) -> ServedPage: ...
 
 
-class Plays(BaseTokenizer):
+class PlayMethod(BaseTokenizer):
     """The part of `Tokenizer` that opens a page."""
 
     __slots__ = ()

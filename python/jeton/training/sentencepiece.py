@@ -35,7 +35,7 @@ def piece_parameters(
     special_tokens: Iterable[str],
     user_defined_symbols: Iterable[str],
     min_word_count: int,
-    **others: Any,
+    **others: object,
 ) -> dict[str, Any]:
     """The parameters of a trainer of pieces as the core takes them; `others` are not checked.
 

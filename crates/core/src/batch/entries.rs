@@ -1,4 +1,4 @@
-//! Batches of pairs, and of words that were split before.
+//! Batches of pairs, and of texts that come as words.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;

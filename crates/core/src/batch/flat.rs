@@ -1,4 +1,4 @@
-//! The flat list that the threads of a batch fill, each task's items at their place.
+//! The flat list that the threads of a batch fill, each task at its place.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

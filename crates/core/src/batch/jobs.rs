@@ -1,6 +1,6 @@
-//! Jobs: the tasks of one batch, or of several on the same texts, done by all threads.
+//! Jobs: the tasks of one batch, or of several batches of the same texts, done by all threads.
 //!
-//! Look here for which thread does which task, and for when no more are begun.
+//! Look here for which thread does which task, and for when no more tasks are started.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ type Outcome<R> = Result<R, Failure>;
 
 /// Tasks that go by their number.
 pub(crate) struct Job<'j, R> {
-    /// How many tasks went before: each thread goes on with those that it would have had if all were
+    /// How many tasks went before: each thread continues with those that it would have had if all were
     /// one job.
     before: usize,
     /// The row that each task begins with.
@@ -144,7 +144,7 @@ pub(crate) fn run_together<R: Send>(
     let mut results = results.into_iter().peekable();
     let of_job = |number| {
         let of_job = std::iter::from_fn(|| results.next_if(|&(job, ..)| job == number));
-        // To the end also behind a failure, so that the next job finds its own.
+        // To the end also after a failure, so that the next job finds its own.
         let of_job: Vec<_> = of_job.map(|(.., result)| result).collect();
         of_job.into_iter().collect()
     };

@@ -1,22 +1,22 @@
 //! Approximate conversion of Unigram models and character maps to `tokenizer.json` and back, with a
 //! list of what differs.
 //!
-//! Look here for what an approximation may change. Each difference of ids that shows in texts made
+//! Look here for what an approximation may change. Each difference of ids that is found in texts made
 //! of the pieces must be one of these:
 //!
-//! - two segmentations are as good as each other but for rounding, in 32 bits here and 64 there;
+//! - two segmentations are equally good except for rounding, in 32 bits here and 64 there;
 //! - the text spells a control, unknown or byte piece, which is a piece like any other there;
-//! - the character map applies to grapheme clusters there, and to the longest match here. Of a
-//!   cluster of fewer than six bytes the shortest key at its front replaces all: CR LF becomes one
-//!   space, and what stands behind a rewritten character, an accent or a variation selector, is
-//!   lost. Of a longer cluster, and of characters that are no cluster, each becomes what it becomes
-//!   by itself: half-width kana and their marks, jamo, and letters and marks stay apart where the
-//!   map has them composed;
+//! - the character map applies to grapheme clusters there, and to the longest match here. In a
+//!   cluster of fewer than six bytes the shortest key at its front replaces everything: CR LF becomes one
+//!   space, and an accent or a variation selector after a rewritten character is
+//!   lost. In a longer cluster, and in characters that are no cluster, each character is replaced
+//!   separately: half-width kana and their marks, jamo, and letters and marks stay apart where the
+//!   map would compose them;
 //! - a text that begins with a user-defined piece of a BPE gets no space in front;
 //! - U+0085 and `▁` are white space to pre-tokenizers that split there; here U+0085 is a character,
 //!   and a `▁` in front of the text is no dummy prefix.
 //!
-//! A map that puts other characters for several than these would become by themselves and composed
+//! A map that replaces several characters by something else than their separate replacements, composed,
 //! has no counterpart.
 
 use super::explanation::Explanation;

@@ -1,6 +1,6 @@
-//! Why an approximation may have other ids for a text.
+//! Why an approximation may give other ids for a text.
 //!
-//! Look here for when a difference is one of those that `approximate` lists.
+//! Look here for how a difference is recognized as one that `approximate` lists.
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,7 +1,7 @@
-//! Conversion from one kind of tokenizer to another: exact where the meaning can be kept, else the
+//! Conversion from one kind of tokenizer to another: exact if the meaning can be kept, otherwise the
 //! nearest.
 //!
-//! Look here for what a tokenizer is saved as ([`save()`]), and why a conversion is refused.
+//! Look here for the kind as which a tokenizer is saved ([`save()`]), and for why a conversion is refused.
 
 mod approximate;
 mod explanation;

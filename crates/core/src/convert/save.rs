@@ -1,8 +1,8 @@
 //! Saving: the name of a new file decides its format.
 //!
-//! Look here for which name means which format, and for what a file leaves out. A file that would
-//! mean another tokenizer is refused by its format. What a format leaves open, and whoever loads the
-//! file can say, is left out and named: the pattern and special tokens of ranks, a padding.
+//! Look here for which name means which format, and for what a file leaves out. A format refuses a file that
+//! would mean another tokenizer. Settings that the format leaves open, and that the loader of the
+//! file can pass, are left out and named: the pattern and special tokens of ranks, a padding.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
         Target::SentencePiece => {
             let held = for_model_file(stages).map_err(place)?;
             if white_space_of(&held).is_some_and(|it| it.legacy && it.add_dummy_prefix) {
-                own.push("the spaces behind special tokens in text (legacy)".to_owned());
+                own.push("the spaces after special tokens in text (legacy)".to_owned());
             }
             sentencepiece::write(&held).map_err(place)?
         }
@@ -206,7 +206,7 @@ fn white_space_of(stages: &Stages) -> Option<WhiteSpace> {
     }
 }
 
-/// Whether ranks are told by their content, as published ones are, and mean these stages.
+/// Whether ranks are recognized by their content, as published ones are, and mean these stages.
 fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
     let mut sha256 = String::new();
     for byte in Sha256::digest(ranks) {

@@ -1,12 +1,12 @@
 //! A SentencePiece model as a `tokenizer.json`, and back, where the meaning can be kept.
 //!
 //! Look here for why a conversion is refused. Models of merges and of characters have a counterpart
-//! in `tokenizer.json`; whole words have not, since there neighbouring unknown words are not one
-//! token. Unigram and character maps have one that comes near: see [`super::approximate`].
+//! in `tokenizer.json`; whole words do not, since there neighbouring unknown words do not become one
+//! token. Unigram and character maps have a near counterpart: see [`super::approximate`].
 //!
-//! What was converted is compared with what it was made of, on texts made of the pieces: ids must be
-//! equal, and so must be what they are decoded to, as long as the text has no `▁` of its own.
-//! Decoded, a control piece is its name, unless special tokens are skipped.
+//! The converted tokenizer is compared with the original, on texts made of the pieces: ids must be
+//! equal, and so must the decoded texts, as long as the text has no `▁` of its own.
+//! A control piece decodes to its name, unless special tokens are skipped.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 use jeton_text::text::AlignedText;
 
 /// Bytes above which a piece is refused, so that finding its parts takes bounded time. SentencePiece's
-/// own have at most 16 characters unless told otherwise.
+/// own have at most 16 characters unless set otherwise.
 const LONGEST_PIECE: usize = 1024;
 
 /// The stages of a `tokenizer.json` that mean what these stages of a `.model` file do.
@@ -332,7 +332,7 @@ fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
         return Err(not_in_json("a Unigram model without an unknown piece"));
     }
     if lowest > 0.0 {
-        return Err(not_in_json("scores of which the lowest is above zero"));
+        return Err(not_in_json("scores that are all above zero"));
     }
     Unigram::new(pieces, unk_id, model.proto().trainer().byte_fallback)
 }
@@ -342,7 +342,7 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let of_kind = |kind: PieceKind| proto.pieces.iter().filter(move |piece| piece.kind == kind);
     if let Some(piece) = of_kind(PieceKind::Unused).next() {
         return Err(not_in_json(format!(
-            "the unused piece {:?}, which is made and falls apart again",
+            "the unused piece {:?}, which is merged and split again",
             piece.text
         )));
     }
@@ -365,7 +365,7 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
             .find(|character| !ids.contains_key(&*character.encode_utf8(&mut buffer)))
         {
             return Err(not_in_json(format!(
-                "the piece {text:?}: it is made of {alone:?}, which is no piece itself"
+                "the piece {text:?}: it contains {alone:?}, which is not a piece"
             )));
         }
         let pairs: Vec<(&str, &str)> = text
@@ -394,7 +394,7 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(merges)
 }
 
-/// Refuses pieces of equal scores, of which the leftmost is made first, unless all of them repeat
+/// Refuses pieces of equal scores, of which the leftmost is merged first, unless all of them repeat
 /// one character: then it does not matter as long as the longest left parts come first, since a run
 /// grows from its front either way.
 fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<()> {
@@ -406,7 +406,7 @@ fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<
     match pieces.find(|piece| !is_run(&first) || !is_run(piece)) {
         None => Ok(()),
         Some(other) => Err(not_in_json(format!(
-            "the equal scores of {:?} and {:?}, of which the leftmost is made first",
+            "the equal scores of {:?} and {:?}, of which the leftmost is merged first",
             first.text, other.text
         ))),
     }
@@ -468,7 +468,7 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     }
     let held = convert(&made, Exactness::Exact).map_err(|error| {
         cannot(&format!(
-            "this BPE model, which its pieces do not make again: {error}"
+            "this BPE model, which its pieces do not reproduce: {error}"
         ))
     })?;
     let Model::Bpe(held_bpe) = &held.model else {
@@ -478,7 +478,7 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
         let name = part.of(stages);
         return Err(cannot(&match part {
             Part::AddedTokens => {
-                format!("{name}, of which it means control and user-defined pieces")
+                format!("{name}, except control and user-defined pieces")
             }
             Part::Normalizer | Part::PreTokenizer => name,
             Part::Model if held_bpe.options() != bpe.options() => {

@@ -1,7 +1,7 @@
 //! Checks a conversion: the original and the converted tokenizer encode and decode texts made of the
 //! pieces, and must agree.
 //!
-//! Look here for the texts that a conversion is held to before anything is written.
+//! Look here for the texts that a conversion must pass before anything is written.
 
 use super::explanation::Explanation;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
@@ -59,7 +59,7 @@ pub(super) fn verify(
     }
 }
 
-/// Compares what stands beside a special token, if there is one.
+/// Compares what is next to a special token, if there is one.
 fn verify_special(before: &Tokenizer, after: &Tokenizer) -> Result<()> {
     let options = EncodeOptions {
         special: SpecialPolicy::Allow,

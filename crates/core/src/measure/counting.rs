@@ -1,7 +1,7 @@
-//! Counting a batch of texts: its words, and its tokens by each of several tokenizers, in one go.
+//! Counts a batch of texts: its words, and its tokens by each of several tokenizers, in one go.
 //!
-//! Look here for why all of them share the threads: none waits for another to end, as it would behind
-//! each tokenizer if they took turns.
+//! Look here for how all of them share the threads: if they took turns, threads would wait at the end
+//! of each tokenizer.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +10,7 @@ use super::unicode_words::UnicodeWords;
 use crate::batch::{Buffers, Failure, Job, run_together};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// Counts the words of texts, each by itself, and their tokens by each tokenizer; `threads` and
+/// Counts the words of texts, each separately, and their tokens by each tokenizer; `threads` and
 /// `cancelled` are those of [`Tokenizer::encode_batch`].
 ///
 /// # Errors
@@ -117,7 +117,7 @@ mod tests {
             let (number, (row, error)) = failure;
             assert_eq!(
                 (number, row, error.to_string()),
-                (1, 1, "id 122 stands for no token".into())
+                (1, 1, "id 122 has no token".into())
             );
         }
     }

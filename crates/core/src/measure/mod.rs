@@ -1,5 +1,5 @@
-//! What measures of tokenizers are computed from: words of a text, counts of tokens, lines that do not
-//! come back.
+//! What measures of tokenizers are computed from: words of a text, counts of tokens, lines that decoding
+//! does not return.
 
 pub mod counting;
 pub mod short_texts;

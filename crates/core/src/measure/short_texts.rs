@@ -1,5 +1,5 @@
-//! What a tokenizer makes of short texts, each by itself: how many tokens a word has, which lines do
-//! not come back.
+//! Short texts, each encoded separately: how many tokens a word has, which lines decoding does not
+//! return.
 
 use std::sync::atomic::AtomicBool;
 

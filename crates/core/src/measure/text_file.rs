@@ -1,6 +1,6 @@
 //! A text file as it is read, in parts: UTF-8, decompressed.
 //!
-//! Look here for what becomes of a character that two reads share, and of bytes that are not UTF-8.
+//! Look here for a character that two reads share, and for bytes that are not UTF-8.
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ impl TextFile {
         })
     }
 
-    /// Reads about so many bytes, and adds the parts that they end. Parts are split as those of a text.
+    /// Reads about this many bytes, and adds the parts that they end. Parts are split as those of a text.
     ///
     /// # Errors
     /// The file cannot be read, is damaged or not UTF-8.

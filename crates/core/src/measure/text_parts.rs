@@ -1,4 +1,4 @@
-//! The texts of a corpus in parts of limited length: what each tokenizer that is measured gets.
+//! The texts of a corpus in parts of limited length, the same for each tokenizer that is measured.
 //!
 //! Look here for where long texts are split, and for the hash by which parts become a sample.
 
@@ -42,7 +42,7 @@ pub struct Hashed<'t> {
 }
 
 impl TextParts {
-    /// No texts, of which parts have at most so many characters.
+    /// No texts, of which parts have at most this many characters.
     pub fn new(longest: usize) -> Self {
         Self {
             longest: longest.max(1),
@@ -59,7 +59,7 @@ impl TextParts {
         self.add_tail(true);
     }
 
-    /// Adds parts of what was written behind the last one. Where more may follow, what may go on is
+    /// Adds parts of what was written after the last one. Where more may follow, what may go on is
     /// left there: its bytes are given.
     pub(super) fn add_tail(&mut self, is_whole: bool) -> usize {
         let mut start = self.ends.last().copied().unwrap_or(0);
@@ -81,7 +81,7 @@ impl TextParts {
         self.ends.push(end);
     }
 
-    /// Takes away so many bytes at the end, which are no part yet.
+    /// Takes away this many bytes at the end, which are no part yet.
     pub(super) fn split_off(&mut self, bytes: usize) -> String {
         self.text.split_off(self.text.len() - bytes)
     }
@@ -164,7 +164,7 @@ fn first_cut(text: &str, start: usize, longest: usize) -> Option<usize> {
     Some(last(b' ', latest).unwrap_or(latest))
 }
 
-/// Where so many characters end that begin at a place; `None` if there are fewer.
+/// Where this many characters end that begin at a place; `None` if there are fewer.
 fn behind(text: &str, start: usize, characters: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_first = |byte: u8| byte & 0xC0 != 0x80;

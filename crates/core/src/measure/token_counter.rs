@@ -1,7 +1,7 @@
-//! How often each token of a vocabulary occurs, and how many different ones there are after so many.
+//! How often each token of a vocabulary occurs, and how many different tokens the first n tokens have.
 //!
-//! Look here for how texts are encoded and counted in one go: the ids of a part are counted by the
-//! thread that made them, while they are in its cache, and kept nowhere.
+//! Look here for how texts are encoded and counted in one go: the thread that encoded a part counts its
+//! ids while they are in its cache, and stores them nowhere.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::batch::{Buffers, Job};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use jeton_text::error::{Error, ErrorKind};
 
-/// Ids up to which a table tells where the token of an id stands.
+/// Ids up to which a table says where the token of an id is.
 const LARGEST: u32 = 1 << 24;
 
 /// Tokens after which the curve has its first point; it has one after each doubling.
@@ -40,7 +40,7 @@ pub struct TokenCounter {
     places: Places,
     /// A thread takes its own, or whichever is free.
     shares: [Mutex<Share>; 16],
-    /// What stands at each place.
+    /// What is at each place.
     states: Vec<State>,
     /// How many tokens were counted, and how many different ones.
     tokens: u64,
@@ -78,7 +78,7 @@ impl Share {
 /// Which part of a batch, and which token of it.
 type Occurrence = (u32, u32);
 
-/// What stands at a place where tokens are counted.
+/// What is at a place where tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// No token.
@@ -160,9 +160,8 @@ impl TokenCounter {
         buffers: &'j Buffers,
     ) -> (Job<'j, usize>, usize) {
         let see = |task: usize, ids: &[u32]| {
-            self.see(task, ids).map_err(|id| {
-                Error::new(ErrorKind::Argument, format!("id {id} stands for no token"))
-            })
+            self.see(task, ids)
+                .map_err(|id| Error::new(ErrorKind::Argument, format!("id {id} has no token")))
         };
         tokenizer.encoding_job(texts, self.full_tasks, options, threads, buffers, see)
     }
@@ -170,7 +169,7 @@ impl TokenCounter {
     /// Counts the tokens of a part of a batch; other threads may count other parts.
     ///
     /// # Errors
-    /// The first id that stands for no token; what was counted then means nothing.
+    /// The first id that has no token; what was counted then means nothing.
     pub fn see(&self, part: usize, ids: &[u32]) -> Result<(), u32> {
         // A thread comes with its parts in order for as long as it has some of its own.
         let own = rayon::current_thread_index().unwrap_or(0) % self.shares.len();
@@ -235,7 +234,7 @@ impl TokenCounter {
         Ok(())
     }
 
-    /// Ends a batch, of which each part has so many tokens.
+    /// Ends a batch, of which each part has this many tokens.
     pub fn end(&mut self, lengths: &[usize]) {
         let mut firsts = Vec::new();
         for share in &mut self.shares {
@@ -257,7 +256,7 @@ impl TokenCounter {
         self.point_up_to(self.tokens);
     }
 
-    /// Notes the points of the curve up to so many tokens, before which no other type occurred.
+    /// Notes the points of the curve up to this many tokens, before which no other type occurred.
     fn point_up_to(&mut self, tokens: u64) {
         loop {
             let last = self.points.last();

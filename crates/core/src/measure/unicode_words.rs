@@ -1,7 +1,7 @@
-//! The words of a text by Unicode's rules, with how often each occurs: what fertility is measured on.
+//! The words of a text by Unicode's rules, with how often each occurs: the basis of fertility.
 //!
-//! Look here for what a word is where no tokenizer has a say: the segments of UAX #29 that hold a
-//! letter or a digit; in the scripts that write no space between words, each character.
+//! Look here for what a word is, independently of any tokenizer: the segments of UAX #29 that contain a
+//! letter or a digit; in scripts without spaces between words, each character.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -23,12 +23,12 @@ const LONGEST_RUN: usize = 40;
 /// Different runs that are kept until they are split.
 const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
-/// One occurrence; where it stands is of no concern.
+/// One occurrence; its place does not matter.
 const ONCE: Entry = Entry { count: 1, place: 0 };
 
 /// The words of texts with how often each occurs.
 ///
-/// A word that stands right behind a space is another than the same word elsewhere, and is given
+/// A word right after a space is another than the same word elsewhere, and is given
 /// with its space.
 ///
 /// ```
@@ -79,7 +79,7 @@ impl Default for UnicodeWords {
 }
 
 impl UnicodeWords {
-    /// Counts the words of texts, each by itself; other threads may count others.
+    /// Counts the words of texts, each separately; other threads may count others.
     pub fn add(&self, texts: &[&str]) {
         let free = self.tables.iter().find_map(|table| table.try_lock().ok());
         let mut tables = free.unwrap_or_else(|| lock(&self.tables[0]));
@@ -129,7 +129,7 @@ impl WordTables {
     }
 
     /// Counts the words of a text. No word goes across white space of ASCII, and none begins
-    /// otherwise behind it than at the start of a text.
+    /// otherwise after it than at the start of a text.
     fn add(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let Self { runs, words, .. } = self;
@@ -299,7 +299,7 @@ mod tests {
             let mut expected = BTreeMap::new();
             for text in &texts {
                 for word in text.unicode_words() {
-                    // A mark behind a space is one word with it.
+                    // A mark after a space is one word with it.
                     let word = word.trim_start_matches(' ');
                     *expected.entry(word.to_owned()).or_insert(0) += 1;
                 }

@@ -1,4 +1,4 @@
-//! Builds a block: the tokens of some documents, each with an end of text, in as few bytes as the
+//! Builds a block: the tokens of some documents, each followed by an end of text, in as few bytes as the
 //! vocabulary needs.
 
 use sha2::{Digest, Sha256};
@@ -48,9 +48,9 @@ pub struct TokenBlock {
     pub tokens: Tokens,
     /// How many each document has. The first may continue that of the block before.
     pub lengths: Vec<i64>,
-    /// Whether the last document goes on in the next block.
+    /// Whether the last document continues in the next block.
     pub is_unfinished: bool,
-    /// For each document that begins here, if keys were asked for, the first eight bytes of the
+    /// For each document that begins here, if keys were requested, the first eight bytes of the
     /// SHA-256 of its first 64 KiB, or fewer so as not to split a character, as a big-endian number.
     pub keys: Vec<u64>,
     /// How many bytes of UTF-8 the documents have here.
@@ -59,7 +59,7 @@ pub struct TokenBlock {
     pub empty: u64,
     /// How many records and lines were left out because they cannot be read or encoded.
     pub bad: u64,
-    /// Where reading goes on behind the block.
+    /// Where reading continues after the block.
     pub after: CorpusPosition,
     /// How many bytes of that file had been read from the disk when the block was.
     pub read: u64,
@@ -216,7 +216,7 @@ impl<'b> Builder<'b> {
     }
 }
 
-/// What tells a document from others, whatever tokenizer reads it.
+/// What distinguishes a document from others, whatever tokenizer reads it.
 fn key(text: &str) -> u64 {
     let length = text.len().min(KEYED);
     let end = (0..=length).rev().find(|&at| text.is_char_boundary(at));

@@ -1,8 +1,8 @@
 //! Documents become blocks of tokens, on all threads and in order: what a token set is written from.
 //!
 //! Reading, decompressing, encoding and whatever the caller does with a block happen at the same
-//! time, with a few blocks in memory. Look here for the threads, and in `building` for what becomes
-//! of one document. Blocks hold the same tokens for any number of threads.
+//! time, with a few blocks in memory. Look here for the threads, and in `building` for how one document
+//! is encoded. Blocks hold the same tokens for any number of threads.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -91,7 +91,7 @@ struct State {
 }
 
 impl TokenBlocks {
-    /// Begins to make the blocks of a corpus, on so many threads.
+    /// Begins to make the blocks of a corpus, on this many threads.
     pub fn new(
         tokenizer: Arc<Tokenizer>,
         corpus: &Corpus,

@@ -1,4 +1,4 @@
-//! Blocks hold the tokens of the documents, however these were split, read and resumed.
+//! Blocks hold the tokens of the documents, however these are split, read and resumed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ impl Folder {
     }
 }
 
-/// Documents, and what is behind each block.
+/// Documents, and what is after each block.
 #[derive(Debug, Default, PartialEq)]
 struct Gathered {
     documents: Vec<Vec<u32>>,
@@ -66,7 +66,7 @@ struct Gathered {
     bytes: u64,
     empty: u64,
     bad: u64,
-    /// How many documents are whole behind a block, and whether it ends in one.
+    /// How many documents are whole after a block, and whether it ends in one.
     places: Vec<(CorpusPosition, usize, bool)>,
     digests: Vec<(usize, u64, [u8; 32])>,
 }

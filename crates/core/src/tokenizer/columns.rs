@@ -1,9 +1,9 @@
-//! The encoding of an entry in two steps: ids and spans at once, the other columns when they are asked
-//! for.
+//! The encoding of an entry in two steps: ids and spans at once, the other columns when they are first
+//! read.
 //!
-//! Look here for which columns the fast path does not find. What type a token has, of which text it is
-//! and whether it was added, the post-processor says of any tokens, if there are as many of them. Words
-//! are known where the caller split the text into them, or where nothing splits it; else the stages run.
+//! Look here for the columns that the fast path does not find. The post-processor alone says the type of a
+//! token, the text it belongs to and whether it was added: it needs only the number of tokens. Words
+//! are known if the caller split the text into them, or if nothing splits it; otherwise the stages run.
 
 use std::iter::repeat_n;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ use jeton_text::text::{AlignedText, Unit};
 pub struct Spanned {
     /// The ids.
     pub ids: Vec<u32>,
-    /// Where each token came from, in the unit that was asked for.
+    /// Where each token came from, in the unit that was requested.
     pub spans: Vec<Row>,
     /// The other columns.
     pub rest: Rest,
@@ -87,7 +87,7 @@ impl Tokenizer {
         self.ways_to_spans(options).is_some()
     }
 
-    /// The ids and spans of an entry; those of [`Tokenizer::encode_entry`], sooner.
+    /// The ids and spans of an entry; those of [`Tokenizer::encode_entry`], faster.
     ///
     /// ```
     /// # use jeton_core::tokenizer::{Rest, Source};

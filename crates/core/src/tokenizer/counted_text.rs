@@ -1,7 +1,7 @@
-//! Token counts of a text that grows at either end, and of ranges of it, without encoding all of it again.
+//! Token counts of a text that grows at either end, and of its ranges, without encoding all of it again.
 //!
 //! The text is kept in parts that end at safe split points, each with its count. A split point depends only
-//! on the text around it that the search looked at, so it is one in every range that contains that text.
+//! on the text that the search looked at around it, so it is one in every range that contains that text.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub struct CountedText {
     frame: usize,
     /// Each ends at a split point.
     parts: VecDeque<Part>,
-    /// The text behind the parts.
+    /// The text after the parts.
     tail: String,
     /// Lengths in bytes at which the first part, and the tail, are split. Where no split point is found, the
     /// next attempt waits until the length has doubled.
@@ -54,7 +54,7 @@ pub struct CountedText {
 struct Part {
     text: String,
     characters: usize,
-    /// Bytes in front of the split point at its end, and behind it, that the search looked at.
+    /// Bytes in front of the split point at its end, and after it, that the search looked at.
     before: usize,
     behind: usize,
     /// Its tokens between other parts, once counted.
@@ -191,7 +191,7 @@ impl CountedText {
     /// The number of tokens of a range of characters as a text of its own, special tokens around it included.
     ///
     /// # Errors
-    /// A range that ends behind the text or before its own start; as [`Tokenizer::count`].
+    /// A range that ends after the text or before its own start; as [`Tokenizer::count`].
     pub fn count_range(
         &mut self,
         tokenizer: &Tokenizer,
@@ -269,7 +269,7 @@ impl CountedText {
         (parts, start)
     }
 
-    /// The byte at which a character begins; for the one behind the last, the end of the text.
+    /// The byte at which a character begins; for the one after the last, the end of the text.
     fn byte_of(&self, character: usize) -> Option<usize> {
         let (mut left, mut at) = (character, 0);
         for part in &self.parts {
@@ -308,7 +308,7 @@ impl CountedText {
     }
 }
 
-/// A split point between parts: the number of the part behind it, and the byte where that begins.
+/// A split point between parts: the number of the part after it, and the byte where that begins.
 #[derive(Clone, Copy)]
 struct SplitPoint {
     part: usize,

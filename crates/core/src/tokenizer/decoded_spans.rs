@@ -1,7 +1,7 @@
-//! Where the tokens of a decoded text stand in it, for probabilities and colours beside the text.
+//! Where each token is in a decoded text, to show probabilities and colours next to the text.
 //!
-//! Look here for ids that no encoder gave, such as those that a model wrote: the text is what decoding
-//! makes of them, and each token has the place of what it adds to it.
+//! Look here for ids that no encoder returned, such as those that a model wrote: the text is the decoded
+//! ids, and the span of each token is the part that it adds.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -71,7 +71,7 @@ impl Tokenizer {
     }
 }
 
-/// For each byte, where its character stands in the text; neighbouring bytes that are no UTF-8 have the
+/// For each byte, where its character is in the text; neighbouring bytes that are no UTF-8 have the
 /// place of all that stands for them. None if that is not known.
 fn places_of(bytes: &[u8], text: &str, unit: Unit) -> Option<Vec<Span>> {
     let mut places = room::with_capacity(bytes.len());

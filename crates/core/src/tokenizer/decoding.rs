@@ -1,6 +1,6 @@
 //! From ids back to text.
 //!
-//! Look here for which ids decoding skips, and for when the texts of all tokens are made at once.
+//! Look here for which ids decoding skips, and for when the texts of all tokens are computed at once.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ const FALLBACK_BYTES: usize = 128;
 pub struct DecodeOptions {
     /// The tokens that are left out.
     pub skipped: Skipped,
-    /// What becomes of an id that stands for no token.
+    /// What becomes of an id that has no token.
     pub unknown: UnknownIds,
 }
 
@@ -42,7 +42,7 @@ pub enum Skipped {
     Ids(Arc<[u32]>),
 }
 
-/// What becomes of an id that stands for no token, such as one of a padded row of an output layer.
+/// What becomes of an id that has no token, such as one of a padded row of an output layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownIds {
     /// It is an error.
@@ -85,7 +85,7 @@ impl Tokenizer {
     /// The text of these ids, as the decoder says.
     ///
     /// # Errors
-    /// An id that stands for no token; under [`InvalidUtf8::Strict`], bytes that are not UTF-8.
+    /// An id that has no token; under [`InvalidUtf8::Strict`], bytes that are not UTF-8.
     pub fn decode(
         &self,
         ids: &[u32],
@@ -117,7 +117,7 @@ impl Tokenizer {
     /// The text of these ids as bytes, as the decoder says; what is not UTF-8 is kept.
     ///
     /// # Errors
-    /// An id that stands for no token.
+    /// An id that has no token.
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>> {
         self.decode_with(ids, options, Invalid::Keep)
     }
@@ -126,7 +126,7 @@ impl Tokenizer {
     /// as it was; without `replace` it is kept for certain, as by [`Tokenizer::decode_bytes`].
     ///
     /// # Errors
-    /// An id that stands for no token.
+    /// An id that has no token.
     pub fn decode_into(
         &self,
         ids: &[u32],
@@ -249,7 +249,7 @@ impl Tokenizer {
         self.decoder_input(id).ok_or_else(|| {
             Error::new(
                 ErrorKind::Lookup,
-                format!("id {id} at position {position} stands for no token"),
+                format!("id {id} at position {position} has no token"),
             )
         })
     }
@@ -414,10 +414,7 @@ mod tests {
             let error = tokenizer
                 .decode_bytes(&[97, 299], &false.into())
                 .unwrap_err();
-            assert_eq!(
-                error.to_string(),
-                "id 299 at position 1 stands for no token"
-            );
+            assert_eq!(error.to_string(), "id 299 at position 1 has no token");
             assert!(
                 tokenizer
                     .decode_bytes(&[97, 1 << 31], &false.into())

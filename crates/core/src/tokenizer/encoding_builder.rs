@@ -7,7 +7,7 @@ use jeton_text::text::{Span, Unit, UnitIndex};
 /// An encoding that is not finished.
 pub(super) struct EncodingBuilder {
     pub(super) encoding: Encoding,
-    /// The margins of each token, where they are asked for.
+    /// The margins of each token, where they are requested.
     pub(super) margins: Vec<Margins>,
     unit: Unit,
     index: UnitIndex,

@@ -1,7 +1,7 @@
-//! What one call encodes: a text or a pair, each of which the caller may have split into words.
+//! What one call encodes: a text or a pair, each of which may come as words.
 //!
 //! Look here for how the fast path encodes the entries of a batch: their texts and words one after
-//! another, and around them what the post-processor puts there.
+//! another, with the tokens of the post-processor around them.
 
 use super::frames::{Frame, PairFrame};
 use super::spans::Row;
@@ -119,7 +119,7 @@ pub(crate) struct Encoder<'a> {
     /// For a text without what the post-processor adds.
     bare: EncodeOptions,
     /// What the post-processor puts around one text and around a pair; none where it does something
-    /// else, or where random numbers go on from one text to the next.
+    /// else, or where random numbers continue from one text to the next.
     frame: Option<&'a Frame>,
     pair_frame: Option<&'a PairFrame>,
     /// Whether the spans of texts, and those of words, are the same by themselves and together.
@@ -197,7 +197,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// As [`Self::spans`], but says how many tokens each of the texts or words has; none, and nothing is
-    /// appended, where the stages have to be asked.
+    /// appended, where the stages have to run.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
@@ -219,7 +219,7 @@ impl<'a> Encoder<'a> {
         Ok(Some(counts))
     }
 
-    /// What stands around the texts, if their spans are the same by themselves and together.
+    /// What is around the texts, if their spans are the same by themselves and together.
     fn around_spans(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
         let known = if entry.inputs().any(Input::is_words) {
             self.has_spans_of_words
@@ -230,7 +230,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Tells after each text or word, and after what is added, how many ids there are, and which text or
-    /// word those behind the ones before came from.
+    /// word those after the ones before came from.
     fn spans_within(
         &self,
         around: [&[u32]; 3],
@@ -278,7 +278,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// What stands before the first text, and behind each, if that is all that the post-processor adds.
+    /// What comes before the first text, and after each, if that is all that the post-processor adds.
     fn around(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
         match entry.second {
             None => self.frame.map(|(before, after)| [&before[..], after, &[]]),

@@ -1,4 +1,4 @@
-//! Whether a text has more than so many tokens, which its beginning may tell.
+//! Whether a text has more than a number of tokens, which its beginning may decide.
 
 use super::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;
@@ -32,7 +32,7 @@ impl Tokenizer {
             add_special_tokens: false,
             ..options.clone()
         };
-        // What is wrong with a text is said whatever stands around it.
+        // What is wrong with a text is said whatever is around it.
         let exceeds = self.text_exceeds(text, most.saturating_sub(around), &own)?;
         Ok(exceeds || around > most)
     }

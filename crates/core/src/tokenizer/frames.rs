@@ -1,4 +1,4 @@
-//! What the post-processor puts around the ids of a text or of a pair, where that is all that it does.
+//! The ids that the post-processor puts around a text or a pair, if it does nothing else.
 
 use super::Tokenizer;
 use super::encoding_builder::EncodingBuilder;
@@ -37,7 +37,7 @@ pub(super) fn frame(
     parts.next().is_none().then_some(frame)
 }
 
-/// What a post-processor puts before, between and behind the ids of a pair, found out as [`frame`] does.
+/// What a post-processor puts before, between and after the ids of a pair, found out as [`frame`] does.
 pub(super) fn pair_frame(
     post_processor: Option<&PostProcessor>,
     add_special_tokens: bool,

@@ -1,4 +1,4 @@
-//! The best segmentations of a text, for the models that know of more than one.
+//! The best segmentations of a text, for models that have more than one.
 
 use super::Tokenizer;
 use jeton_models::model::unigram::LatticePart;

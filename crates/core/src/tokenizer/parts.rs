@@ -1,6 +1,6 @@
-//! Parts of a text that are encoded by themselves: where they end, and their tokens.
+//! Parts of a text that are encoded separately: where they end, and their tokens.
 //!
-//! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that comes
+//! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that arrives
 //! bit by bit.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const SEARCH_STEP: usize = 1 << 10;
 const SEARCH_WINDOW: usize = 1 << 16;
 
 impl Tokenizer {
-    /// A safe split point of `text`, about `reach` bytes after `start`: the parts before and behind it,
+    /// A safe split point of `text`, about `reach` bytes after `start`: the parts before and after it,
     /// each encoded at its [`Place`], have the tokens of the text. The end of the text if none is known.
     pub fn split_point(
         &self,
@@ -84,7 +84,7 @@ impl Tokenizer {
     }
 
     /// As [`Tokenizer::encode_part`], by the stages: what goes around a text goes in front of its first part
-    /// and behind its last.
+    /// and after its last.
     fn encode_part_by_stages(
         &self,
         text: &str,
@@ -168,13 +168,13 @@ impl Tokenizer {
                 && self.added_tokens.surely_apart_from(text, at)
     }
 
-    /// Whether the tokens of a text depend on all that stands before them.
+    /// Whether the tokens of a text depend on all that comes before them.
     pub(crate) fn needs_whole_text(&self) -> bool {
         let compiled = self.compiled.as_ref();
         compiled.is_some_and(Compiled::needs_whole_text)
     }
 
-    /// Whether texts have parts that are encoded by themselves.
+    /// Whether texts have parts that are encoded separately.
     pub(super) fn has_parts(&self, options: &EncodeOptions) -> bool {
         if self.frames[usize::from(options.add_special_tokens)].is_none() {
             return false;
@@ -184,8 +184,8 @@ impl Tokenizer {
             && (finds_nothing || self.finds_in_parts(&options.special))
     }
 
-    /// Whether the added tokens of a text are those of its parts, if none stands across a split point. Not where
-    /// one is an error, which says where it stands, nor in normalized text.
+    /// Whether the added tokens of a text are those of its parts, if none crosses a split point. Not where
+    /// one is an error, which says where it is, nor in normalized text.
     fn finds_in_parts(&self, special: &SpecialPolicy) -> bool {
         let is_normalized = self.stages.normalizer.is_some();
         matches!(special, SpecialPolicy::Ignore | SpecialPolicy::Allow)

@@ -1,7 +1,7 @@
-//! Text and ids that come piece by piece: decoding while a model writes, encoding without the whole
+//! Text and ids that arrive piece by piece: decoding while a model writes, encoding without the whole
 //! text in memory.
 //!
-//! What a stream has given, put together, is what one call gives for everything: [`Tokenizer::decode`],
+//! The outputs of a stream, joined, equal the result of one call for everything: [`Tokenizer::decode`],
 //! [`Tokenizer::encode_ids`].
 
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl DecodeStream {
         if let Some(id) = stops.ids.iter().find(is_unknown) {
             return Err(Error::new(
                 ErrorKind::Lookup,
-                format!("stop_ids holds {id}, which stands for no token"),
+                format!("stop_ids holds {id}, which has no token"),
             ));
         }
         Ok(Self {
@@ -119,10 +119,10 @@ impl DecodeStream {
         })
     }
 
-    /// Appends to `text` what is sure with one id more. Behind a stop nothing comes any more.
+    /// Appends to `text` what is sure with one id more. After a stop nothing comes any more.
     ///
     /// # Errors
-    /// An id that stands for no token, which changes nothing; under [`InvalidUtf8::Strict`], bytes that
+    /// An id that has no token, which changes nothing; under [`InvalidUtf8::Strict`], bytes that
     /// are not UTF-8; the stream is finished.
     pub fn push(&mut self, tokenizer: &Tokenizer, id: u32, text: &mut String) -> Result<()> {
         if self.is_finished {
@@ -176,7 +176,7 @@ impl DecodeStream {
     }
 
     /// How many of the ids that came belong to the text: all of them, or those in front of the token
-    /// that it stopped at, or the fewest that give what stands in front of the text that it stopped at.
+    /// that it stopped at, or the fewest that give what is in front of the text that it stopped at.
     ///
     /// # Errors
     /// As [`Tokenizer::decode`].
@@ -224,7 +224,7 @@ impl DecodeStream {
             self.stops.push(&self.more, is_end, text)
         }
         self.given += text.len() - before;
-        // What stands behind a stop is nobody's.
+        // What follows a stop is nobody's.
         match self.stops.first_match() {
             Some(number) => {
                 self.stopped = Some(Stopped::Text(number));
@@ -274,7 +274,7 @@ pub(super) const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 #[derive(Debug)]
 pub(super) enum Cuts {
     Stages(Arc<FirstStages>),
-    /// The tokenizer's fast path, which looks only at what stands before a place.
+    /// The tokenizer's fast path, which looks only at what comes before a place.
     Compiled,
 }
 
@@ -311,7 +311,7 @@ impl Cuts {
         })
     }
 
-    /// A split point, sought from about `near` on, of a text that goes on behind its end.
+    /// A split point, sought from about `near` on, of a text that continues after its end.
     pub(super) fn find(
         &self,
         tokenizer: &Tokenizer,
@@ -329,7 +329,7 @@ impl Cuts {
         }
     }
 
-    /// A split point near the front of a text that goes on at both ends, and how many bytes the search looked
+    /// A split point near the front of a text that continues at both ends, and how many bytes the search looked
     /// at: it is a split point of every text that holds those.
     pub(super) fn find_within(
         &self,
@@ -338,7 +338,7 @@ impl Cuts {
         options: &EncodeOptions,
     ) -> Option<(usize, usize)> {
         let added = &tokenizer.added_tokens;
-        // These bytes rule out an added token that begins in front of the text and ends behind them.
+        // These bytes rule out an added token that begins in front of the text and ends after them.
         let is_far_enough = |at| added.finds_nothing(&options.special) || at >= added.reach();
         let mut size = PART;
         loop {
@@ -364,9 +364,9 @@ impl Cuts {
 
 impl Tokenizer {
     /// A place in `part` at which every text that contains `part` may be split: its tokens are those of the
-    /// text in front of the place, as the front of a text, and those behind it. None if none is known.
+    /// text in front of the place, as the front of a text, and those after it. None if none is known.
     ///
-    /// After an edit, only the text between such places in front of it and behind it has other tokens.
+    /// After an edit, only the text between such places in front of it and after it has other tokens.
     pub fn split_point_within(&self, part: &str, special: SpecialPolicy) -> Option<usize> {
         let options = EncodeOptions {
             special,
@@ -496,7 +496,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Behind each form of Unicode, with added tokens in the text and in what the form makes of it.
+    /// After each form of Unicode, with added tokens in the text and in what the form makes of it.
     fn in_forms() -> Vec<Stages> {
         let mut all = Vec::new();
         let forms = [

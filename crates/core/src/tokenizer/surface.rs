@@ -1,4 +1,4 @@
-//! What a token looks like in the text that it is decoded to.
+//! The text of a token in a decoded text.
 
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ pub struct Shape {
 
 impl Tokenizer {
     /// What a token adds to decoded text in its middle, as bytes: the decoder's reading of the token
-    /// between two others. `None` where the id stands for no token.
+    /// between two others. `None` where the id has no token.
     ///
     /// # Errors
     /// A pattern that gave up on the text.

@@ -1,4 +1,4 @@
-//! What a tokenizer knows of its tokens: ids and bytes.
+//! Facts about a tokenizer's tokens: ids and bytes.
 
 use super::Tokenizer;
 use jeton_models::model::Model;

@@ -1,4 +1,4 @@
-//! Parts of a text that are encoded by themselves, where added tokens stand in it.
+//! Parts of a text that are encoded separately, where added tokens are in it.
 
 use jeton_core::added_tokens::AddedToken;
 use jeton_core::model::sentencepiece::spec::Algorithm;

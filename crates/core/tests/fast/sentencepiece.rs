@@ -21,7 +21,7 @@ fn texts() {
         let proto = model(&mut numbers, algorithm);
         let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         check(&tokenizer, (0..60).map(|_| text(&mut numbers)));
-        // Long enough for sums of scores that rounding shows in, and for sums begun anew.
+        // Long enough for sums of scores that rounding shows in, and for sums begun again.
         let long = (0..300).map(|_| text(&mut numbers)).collect();
         check(&tokenizer, [long]);
     }

@@ -72,7 +72,7 @@ fn every_character_beside_bert_words() {
         stages.pre_tokenizer = Some(PreTokenizer::Bert);
         let tokenizer = Tokenizer::new(stages).unwrap();
         let options = EncodeOptions::default();
-        // All that any stage tells apart, and a part of the many ideographs and syllables.
+        // All that any stage distinguishes, and a part of the many ideographs and syllables.
         let told_apart = |c: &char| {
             let code_point = u32::from(*c);
             let many = matches!(code_point, 0x3500..0xD700 | 0xE100..0xF800 | 0x1_7100..0xE_0000 | 0xE_0200..);

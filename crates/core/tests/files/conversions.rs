@@ -199,7 +199,7 @@ fn what_cannot_be_kept_is_named() {
         ),
         (
             piece("bd", -20.0, PieceKind::Normal),
-            "the piece \"bd\": it is made of 'd'",
+            "the piece \"bd\": it contains 'd'",
         ),
         (
             piece("bc", -1.0, PieceKind::Normal),
@@ -253,7 +253,7 @@ fn a_document_that_does_more_is_refused() {
         ),
         (
             json.replace("\"c\": 269", "\"c\": 269, \"xy\": 270"),
-            Some("this BPE model, which its pieces do not make again"),
+            Some("this BPE model, which its pieces do not reproduce"),
         ),
         (
             json.replace("\"start\": 1", "\"start\": 2"),

@@ -93,7 +93,7 @@ fn errors_say_what_and_where() {
         (
             r#","invert":false"#,
             r#","invert":false,"invert":true"#,
-            "pre_tokenizer.pretokenizers[0].invert: this field stands here twice",
+            "pre_tokenizer.pretokenizers[0].invert: this field appears twice",
         ),
         (
             r#"["b",1]"#,
@@ -118,7 +118,7 @@ fn errors_say_what_and_where() {
         (
             r#""a":0"#,
             r#""a":1"#,
-            r#"model.vocab: id 1 stands for both "a" and "b""#,
+            r#"model.vocab: id 1 is used for both "a" and "b""#,
         ),
         (
             r#""a":0"#,
@@ -237,7 +237,7 @@ fn the_files_beside_it_add_tokens_as_transformers_does() {
     );
 }
 
-/// A byte-level tokenizer with these tokens, as JSON, behind those of the 256 bytes, and these merges.
+/// A byte-level tokenizer with these tokens, as JSON, after those of the 256 bytes, and these merges.
 fn byte_level(tokens: &str, merges: &str) -> String {
     let bytes: Vec<String> = (0..=u8::MAX)
         .map(|byte| format!("{:?}:{byte}", to_char(byte).to_string()))
@@ -405,7 +405,7 @@ fn byte_level_merges_are_found_by_their_tokens() {
         (
             r#","ab":97"#,
             "[]",
-            r#"model.vocab: id 97 stands for both "a" and "ab""#,
+            r#"model.vocab: id 97 is used for both "a" and "ab""#,
         ),
         (
             r#","a":256"#,

@@ -45,7 +45,7 @@ pub fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
     }
 }
 
-/// Holds the parts of a large text, encoded by themselves, equal to the text; says whether there
+/// Holds the parts of a large text, encoded separately, equal to the text; says whether there
 /// were any.
 pub fn check_parts(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -> bool {
     let whole = tokenizer.encode(text, None, options).unwrap().ids;

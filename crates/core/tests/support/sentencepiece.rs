@@ -50,7 +50,7 @@ pub fn model(numbers: &mut ChaCha8Rng, algorithm: Algorithm) -> ModelProto {
     }
     let user_defined = numbers.random_bool(0.3);
     let unused = numbers.random_bool(0.2);
-    // Few distinct scores make ties; large ones make sums of which the model begins anew.
+    // Few distinct scores make ties; large ones make sums of which the model begins again.
     let coarse = numbers.random_bool(0.4);
     let scale = *[1.0, 1.0, 40.0, 3000.0].choose(numbers).unwrap();
     for spelling in spellings(numbers, inner_spaces) {

@@ -1,4 +1,4 @@
-//! Spans beside the fast path, and what is found out behind them, against the stages.
+//! Spans beside the fast path, and what is found out after them, against the stages.
 
 use std::sync::atomic::AtomicBool;
 
@@ -27,7 +27,7 @@ fn check_unit(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions, unit: 
         ..options.clone()
     };
     let staged = tokenizer.encode(text, None, options);
-    // Behind what is there already.
+    // After what is there already.
     let (mut ids, mut spans) = (vec![7], vec![[7, 7]]);
     let done = tokenizer.encode_with_spans(text, options, &mut ids, &mut spans);
     match (&staged, done) {

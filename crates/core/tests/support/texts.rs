@@ -1,4 +1,4 @@
-//! Random texts for all families but byte-level BPE, and the spellings of tokens that stand in them.
+//! Random texts for all families but byte-level BPE, and the spellings of tokens that are in them.
 
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -128,7 +128,7 @@ pub fn text(numbers: &mut ChaCha8Rng) -> String {
         .collect()
 }
 
-/// A long text of few kinds of parts, so that what stands around a split point is often odd.
+/// A long text of few kinds of parts, so that what is around a split point is often odd.
 pub fn few_kinds(numbers: &mut ChaCha8Rng, length: usize) -> String {
     let count = numbers.random_range(2..12);
     let mut kinds: Vec<&str> = (0..count)

@@ -53,7 +53,8 @@ impl<'s> Accepted<'s> {
             Splitter::of(cut)
         };
         let splitter = splitter.ok_or_else(|| {
-            let why = "does not only split, drops text, or looks for what no automaton finds";
+            let why =
+                "does not only split, drops text, or needs a pattern that no automaton can run";
             UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
         })?;
         Ok(Self {

@@ -215,7 +215,7 @@ impl ByteLevel {
         self.prefix_space
     }
 
-    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::split_point`].
+    /// Where a part of `text` that is encoded separately ends; see [`Splitter::split_point`].
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         // An expression's places are certain in the text that it sees; a prefix has a scanner.
         if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
@@ -249,7 +249,7 @@ struct ByteLevelCall<'c, 't> {
 }
 
 impl<'t> ByteLevelCall<'_, 't> {
-    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is asked for on
+    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is requested on
     /// behalf of a group while the one before it is looked up.
     fn all(
         &mut self,

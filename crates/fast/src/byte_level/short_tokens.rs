@@ -1,4 +1,4 @@
-//! Short tokens by their bytes: a new word that is one token is found, and need not be merged.
+//! Short tokens by their bytes: a new word that is one token is looked up instead of merged.
 
 use std::hash::BuildHasher;
 

@@ -1,10 +1,10 @@
-//! Whole-piece tokens: those that a word becomes when it is spelled like one, although its merges make
+//! Whole-piece tokens: tokens that a word becomes if it is spelled like one, although its merges give
 //! something else.
 //!
-//! Ranks take a piece that is a token for that token, and so do merges with `ignore_merges`. Nearly all
-//! tokens are what merging makes of their bytes in any case; here are the others, so that a new piece is
-//! looked for among few, and pieces may be parted: what is spelled like one of these is merged by itself
-//! where it is only a part.
+//! With ranks, a piece that is spelled like a token is that token, and so it is for merges with
+//! `ignore_merges`. Nearly all tokens are also the result of merging their bytes; this file has the others.
+//! So a new piece is compared with few tokens, and pieces can be split: a part that is spelled like one of
+//! these is merged separately.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Looking up the chunks of a text in the word cache, 32 at a time, and giving those that are new to the
-//! strategy that they belong to.
+//! Looks up the chunks of a text in the word cache, 32 at a time, and passes new ones to their
+//! strategy.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -80,7 +80,7 @@ pub fn tokens<S: EntrySink>(
     })
 }
 
-/// Gives the tokens of the pieces of `text` that lie at `pieces`, one behind the other, to `sink`.
+/// Gives the tokens of the pieces of `text` that lie at `pieces`, one after the other, to `sink`.
 ///
 /// # Errors
 /// As the stages.

@@ -1,4 +1,4 @@
-//! The buffer between the word cache and a sink: tokens gather in it and are handed on many at a time.
+//! The buffer between the word cache and a sink, which passes tokens on many at a time.
 
 use super::word_cache::SHORT_IDS;
 use crate::sink::Sink;
@@ -52,7 +52,7 @@ pub trait EntrySink: Sink {
     fn push_entry(&mut self, ids: &[u32; SHORT_IDS], count: usize);
 }
 
-/// A sink behind tokens that wait for it.
+/// A sink after tokens that wait for it.
 pub struct BufferedSink<'s, S: Sink> {
     waiting: OutputBuffer<'s>,
     sink: &'s mut S,

@@ -1,5 +1,5 @@
-//! Pieces that are too long for an entry of the word cache, and their tokens, one behind another in
-//! one list of numbers: an index that can be prefetched holds where each piece lies.
+//! Pieces that are too long for an entry of the word cache, with their tokens, one after another in
+//! one list of numbers; an index that can be prefetched says where each piece is.
 
 use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;
@@ -57,7 +57,7 @@ pub struct Overflow {
 }
 
 impl Overflow {
-    /// No pieces, and room for so many bytes of lines and records.
+    /// No pieces, and room for this many bytes of lines and records.
     pub fn new(seed: u64, bytes: usize) -> Self {
         let lines = (bytes / LINES_SHARE / size_of::<Line>()).checked_ilog2();
         let most_lines = lines.map_or(FIRST_LINES, |bits| FIRST_LINES.max(1 << bits));

@@ -1,7 +1,7 @@
-//! The pending tokens of a text, in order, with a hole for each new word until it is merged.
+//! The pending tokens of a text, in order, with a gap for each new word until it is merged.
 //!
-//! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
-//! and merged side by side, while what follows them in the text is looked up.
+//! A new piece is merged step by step, and each step waits for memory; so new pieces are collected
+//! and merged side by side, while the text after them is looked up.
 
 use super::word_cache::Found;
 use crate::sink::Sink;
@@ -123,7 +123,7 @@ impl<'w, 't> Pending<'w, 't> {
         self.count = end;
     }
 
-    /// Appends the first `count` of `ids` at `end` and returns the index behind them. Copying all of `ids` is
+    /// Appends the first `count` of `ids` at `end` and returns the index after them. Copying all of `ids` is
     /// faster than copying some.
     #[inline(always)]
     pub fn few<const N: usize>(&mut self, end: usize, ids: &[u32; N], count: usize) -> usize {
@@ -143,7 +143,7 @@ impl<'w, 't> Pending<'w, 't> {
         self.count = self.found_at(self.count, found);
     }
 
-    /// As [`Self::push_found`], at `end`; returns the index behind them.
+    /// As [`Self::push_found`], at `end`; returns the index after them.
     #[inline(always)]
     pub fn found_at(&mut self, end: usize, found: Found) -> usize {
         match found {
@@ -183,8 +183,8 @@ impl<'w, 't> Pending<'w, 't> {
         self.new.as_ref().unwrap_or(&New::NONE)
     }
 
-    /// Gives all tokens to `sink`; those of the new piece of a number are what `tokens` says: the
-    /// first so many of these.
+    /// Gives all tokens to `sink`. `tokens` returns those of the new piece with a number: a slice and how
+    /// many of its first tokens count.
     pub fn give<'n>(&mut self, tokens: impl Fn(usize) -> (&'n [u32], usize), sink: &mut impl Sink) {
         let mut given = 0;
         for &(place, number) in &*self.holes {

@@ -1,9 +1,9 @@
-//! The word cache: the tokens of words that earlier text had, found with one access to memory.
+//! The word cache: the tokens of words that were seen before, found with one memory access.
 //!
-//! Text repeats itself: nearly all pieces of a text are among the few thousand commonest. A cache
-//! belongs to one call at a time, so it needs no locks, and it is bounded: its tables grow with the
-//! words that it meets until they have the bytes that [`limit`] allows, after which new words take
-//! the place of old ones.
+//! Text repeats itself: nearly all pieces of a text are among the few thousand most frequent. A cache
+//! belongs to one call at a time, so it needs no locks. It is bounded: its tables grow with the
+//! new words until they have the bytes that [`limit`] allows; then new words replace
+//! old ones.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -165,7 +165,7 @@ impl LongEntry {
     }
 }
 
-/// The tokens of a piece: the first so many of an entry's, or those that it has no room for.
+/// The tokens of a piece: the first ones of an entry, or those that it has no room for.
 #[derive(Clone, Copy)]
 pub enum Found<'c> {
     /// A short entry's.

@@ -1,8 +1,8 @@
-//! The pool of workspaces that calls work in, one after another: one slot for each core, taken and given
-//! back without a lock.
+//! The pool of workspaces that calls use, one after another: one slot for each core, taken and returned
+//! without a lock.
 //!
-//! A thread asks its own slot first, so that it finds the word cache that its core has near. No
-//! call waits for another, nor for a thread that a fork has left behind.
+//! A thread tries its own slot first, so that it finds the word cache that is in its core's memory. No
+//! call waits for another, nor for a thread that a fork left behind.
 
 use std::ops::{Deref, DerefMut};
 use std::ptr::null_mut;

@@ -1,4 +1,5 @@
-//! Merging the new words of a BPE that does not have the byte-level strategy, one at a time, with its tables.
+//! Merges the new words of a BPE that does not have the byte-level strategy, one at a time, by that strategy's
+//! tables.
 
 use super::initial_symbols::InitialSymbols;
 use jeton_models::merge::{Merges, Pairs, SCANNED, ShortWord, long_words};

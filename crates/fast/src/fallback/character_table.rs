@@ -1,8 +1,8 @@
-//! The table of what the stages in front of the model make of each character, for stages that look at one
-//! character at a time. An entry is made when its character first occurs.
+//! The table of what each character becomes before the model, for stages that look at one
+//! character at a time. An entry is computed when its character first occurs.
 //!
-//! Look here for how a new word is normalized and split without going through the stages. What they
-//! make of a character is asked of the stages themselves, with a letter on each side of it.
+//! Look here for how a new word is normalized and split without running the stages on it. An entry comes
+//! from the stages themselves: they run on the character with a letter on each side.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,10 +21,10 @@ const CODE_POINTS: usize = 0x2_0000;
 const ROW: usize = 256;
 /// Bytes that an entry holds, at most.
 const MAX_BYTES: usize = 15;
-/// What stands on both sides of a character. No stage changes it, and nothing joins it.
+/// What is on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
-/// What becomes of each character.
+/// What each character becomes.
 pub struct CharacterTable {
     rows: Box<[Lazy<[Entry; ROW]>]>,
     /// Whether a normalizer may move marks about.
@@ -47,7 +47,7 @@ const PARTS: u8 = 3 << 4;
 /// The same: they are a mark that belongs to the piece around it, and that may change places with a
 /// mark beside it.
 const MOVES: u8 = 4 << 4;
-/// The same: not known, since it depends on what stands beside the character, or is too long.
+/// The same: not known, since it depends on what is next to the character, or is too long.
 const UNSURE: u8 = 5 << 4;
 
 /// The pieces of a word.
@@ -72,7 +72,7 @@ impl CharacterTable {
         })
     }
 
-    /// Splits `word` as `stages` do, from which this was made; returns `false` if they have to be asked.
+    /// Splits `word` as `stages` do, from which this was made; returns `false` if they have to run.
     pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;

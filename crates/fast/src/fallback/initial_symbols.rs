@@ -1,6 +1,6 @@
 //! The symbols of a word before its first merge, in a BPE of characters: each character is its token with
-//! the marks of its place in the word, the tokens of its bytes, the unknown token, or nothing. And in a
-//! BPE of bytes of which some have no token: each byte, in the place of a character.
+//! the marks of its position in the word, the tokens of its bytes, the unknown token, or nothing. In a
+//! BPE of bytes that lacks some bytes: the same for each byte.
 
 use jeton_models::model::bpe::{Alphabet, BpeOptions};
 use jeton_models::model::{Bpe, byte_token};
@@ -16,7 +16,7 @@ const ROWS: usize = 0x11_0000 / ROW;
 pub struct InitialSymbols {
     /// The tokens of characters: by [`BEHIND`] and [`LAST`] where a mark is put to such characters.
     tokens: [Tokens; 4],
-    /// Put before each character but the first, and behind the last.
+    /// Put before each character but the first, and after the last.
     prefix: Vec<u8>,
     suffix: Vec<u8>,
     /// The token of each byte of a character that has none; [`NONE`] where there is none.
@@ -30,16 +30,16 @@ pub struct InitialSymbols {
     end: Option<u32>,
 }
 
-/// The bit of a character that stands behind another one, where there is a prefix.
+/// The bit of a character that follows another one, where there is a prefix.
 const BEHIND: usize = 1;
 /// The bit of the last character, where there is a suffix.
 const LAST: usize = 2;
 
-/// What becomes of a character without a token.
+/// What a character without a token becomes.
 #[derive(Clone, Copy)]
 enum Unknown {
     Dropped,
-    /// It becomes this token, one for all that stand side by side or one for each.
+    /// It becomes this token, one for all that are side by side or one for each.
     Token {
         id: u32,
         fuses: bool,
@@ -142,14 +142,14 @@ impl InitialSymbols {
         true
     }
 
-    /// Whether a piece begins with the symbols of its parts, wherever it is split behind a character for
+    /// Whether a piece begins with the symbols of its parts, wherever it is split after a character for
     /// which [`Self::leaves_nothing`] holds.
     pub fn parts_stand_alone(&self) -> bool {
         let drops = matches!(self.unknown, Unknown::Dropped) && !self.all_bytes;
         self.prefix.is_empty() && self.suffix.is_empty() && self.end.is_none() && !drops
     }
 
-    /// Whether no unknown token waits behind this last character of a text.
+    /// Whether no unknown token waits after this last character of a text.
     pub fn leaves_nothing(&self, text: &[u8]) -> bool {
         let is_first = |byte: &u8| self.is_of_bytes || byte & 0xC0 != 0x80;
         let last = text.iter().rposition(is_first);

@@ -1,6 +1,6 @@
-//! WordPiece's longest match by a double array, with one access to memory for each byte of a word.
+//! WordPiece's longest match by a double array, with one memory access for each byte of a word.
 //!
-//! Look here for how the pieces of new words become tokens where the model is WordPiece.
+//! Look here for how the pieces of new words become tokens in WordPiece.
 
 use jeton_models::model::WordPiece;
 use jeton_stages::tables::double_array::{ArrayNode, DoubleArray};
@@ -9,7 +9,7 @@ use jeton_stages::tables::double_array::{ArrayNode, DoubleArray};
 #[derive(Debug)]
 pub struct Longest {
     tokens: DoubleArray,
-    /// Behind the mark of tokens that continue a word.
+    /// After the mark of tokens that continue a word.
     continuing: Option<ArrayNode>,
     unknown: Option<u32>,
     /// A piece of more characters is unknown as a whole.

@@ -1,8 +1,7 @@
 //! The fallback: how new words become tokens in the strategies that work for any model, by the stages or by
 //! something faster with the same result.
 //!
-//! Look here for the words that skip the stages in front of the model, because it is known what those
-//! make of them.
+//! Look here for the words that skip the stages before the model, because the result is known.
 
 pub(super) mod bpe_merger;
 pub(super) mod character_table;
@@ -22,7 +21,7 @@ use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::{Pieces, lossy};
 use longest_match::Longest;
 
-/// Plain words, of ASCII, possibly behind a space: the stages in front of the model make one piece of
+/// Plain words, of ASCII, possibly after a space: the stages in front of the model make one piece of
 /// each, of the same characters.
 #[derive(Clone, Debug)]
 pub struct PlainWords {
@@ -164,7 +163,7 @@ impl<'c> Fallback<'c> {
         done.map(|()| true)
     }
 
-    /// Makes the tokens of `word`, which no stage changes, behind `spaces` spaces, which become `▁`.
+    /// Makes the tokens of `word`, which no stage changes, after `spaces` spaces, which become `▁`.
     ///
     /// # Errors
     /// As the model.

@@ -1,5 +1,5 @@
-//! Which normalizers and which BPE the strategy for `▁` accepts: those under which a chunk has the same tokens
-//! whatever stands beside it.
+//! Which normalizers and which BPE the strategy for `▁` accepts: those that give a chunk the same tokens
+//! next to any other chunk.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -12,7 +12,7 @@ use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_stages::pre_tokenizer::SpaceMarking;
 use jeton_text::length_limit::is_in_proportion;
 
-/// Whether chunks, each of which is normalized by itself, surely do not outgrow the text: by what is
+/// Whether chunks, each of which is normalized separately, surely do not outgrow the text: by what is
 /// replaced and by what is put in front of each section.
 pub(super) fn keeps_in_proportion(normalizers: &[Normalizer]) -> bool {
     let growth = normalizers.iter().map(Normalizer::growth);
@@ -22,14 +22,14 @@ pub(super) fn keeps_in_proportion(normalizers: &[Normalizer]) -> bool {
     is_in_proportion(0, (times * front as f64) as usize)
 }
 
-/// Whether grapheme clusters may go on behind this character with a space.
+/// Whether grapheme clusters may continue after this character with a space.
 pub(super) fn joins_next(character: char) -> bool {
     let pair: String = [character, ' '].iter().collect();
     pair.graphemes(true).nth(1).is_none()
 }
 
 /// Whether this BPE sees a chunk the same way alone and in a text that nothing has split: no merge
-/// takes a space and what stands before it, unless that is a space.
+/// takes a space and what comes before it, unless that is a space.
 pub(super) fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
     let MergeRule::Merges(merges) = bpe.rule() else {
         return false;
@@ -49,7 +49,7 @@ pub(super) fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
         })
 }
 
-/// Whether this BPE makes tokens of characters by merges only, wherever in a piece they stand.
+/// Whether this BPE makes tokens of characters by merges only, wherever in a piece they are.
 pub(super) fn merges_units(bpe: &Bpe) -> bool {
     let options = bpe.options();
     options.alphabet == Alphabet::Characters && !options.ignore_merges && !options.has_affixes()
@@ -94,7 +94,7 @@ pub(super) fn only_marks_spaces(
     marks && normalizers.iter().all(Normalizer::marks_spaces)
 }
 
-/// What these make of a space and printable ASCII behind it, if that is one piece, `▁` and the same
+/// What these make of a space and printable ASCII after it, if that is one piece, `▁` and the same
 /// characters.
 pub(super) fn plain(
     normalizers: &[Normalizer],

@@ -1,4 +1,4 @@
-//! The strategy for a `tokenizer.json` in SentencePiece's manner, which writes spaces as `▁`: text is split
+//! The strategy for a `tokenizer.json` that writes spaces as `▁`, as SentencePiece does: text is split
 //! before spaces into chunks, each is looked up in the word cache, and only new ones go through the stages.
 //!
 //! Look here for which normalizers, pre-tokenizers and models are accepted, and for why a chunk's tokens
@@ -36,7 +36,7 @@ use jeton_text::text::AlignedText;
 #[derive(Debug)]
 pub struct Metaspace {
     delimiters: Delimiters,
-    /// What is done to the first chunk of a text, to the first behind an added token, and to others.
+    /// What is done to the first chunk of a text, to the first after an added token, and to others.
     first: Chain,
     section: Chain,
     inner: Chain,
@@ -56,7 +56,7 @@ struct Chain {
     pre_tokenizer: Option<PreTokenizer>,
     /// White space at the ends of a text is removed.
     strips: bool,
-    /// What becomes of a space and printable ASCII behind it, if that is known.
+    /// What becomes of a space and printable ASCII after it, if that is known.
     plain: Option<PlainWords>,
 }
 
@@ -70,11 +70,11 @@ impl Metaspace {
         let steps = stages.normalizer.as_ref().map(Normalizer::steps);
         let normalizers: Vec<_> = steps.into_iter().flatten().cloned().collect();
         if let Some(step) = normalizers.iter().find(|it| !it.facts().keeps_chunks_apart) {
-            let why = "may change a chunk by what stands beyond the space before it";
+            let why = "may change a chunk depending on text beyond the space before it";
             return Err(UnsupportedStage::normalizer(Some(step), why));
         }
         if !keeps_in_proportion(&normalizers) {
-            let why = "may make a text many times as long";
+            let why = "may make a text many times longer";
             return Err(UnsupportedStage::normalizer(
                 stages.normalizer.as_ref(),
                 why,
@@ -104,7 +104,7 @@ impl Metaspace {
                 _ => false,
             };
         if !keeps_apart {
-            let why = "may make a token of a space and what stands before it";
+            let why = "may form a token from a space and the text before it";
             return Err(UnsupportedStage::model(&stages.model, why));
         }
         let strips = normalizers.iter().any(|it| it.facts().strips);
@@ -207,8 +207,8 @@ impl Metaspace {
         self.delimiters.is_space(byte)
     }
 
-    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
-    /// line end that stands alone, or before a space behind something that is not open.
+    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a
+    /// line end that is separate, or before a space after something that is not open.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         let cuts_behind = |byte| self.delimiters.is_alone(byte);
         split_point(text, start, reach, cuts_behind, |space, at| {
@@ -221,7 +221,7 @@ impl Metaspace {
 }
 
 impl Chain {
-    /// Whether this character of ASCII becomes what a space becomes, whatever stands beside it.
+    /// Whether this character of ASCII becomes what a space becomes, whatever is next to it.
     fn makes_space(&self, blank: u8) -> bool {
         let normalized = |text: String| {
             let mut text = AlignedText::original(&text);
@@ -234,8 +234,8 @@ impl Chain {
             && new == normalized("a a".into())
     }
 
-    /// Normalizes a chunk; says whether it is *open*: whether what becomes of it and of what
-    /// follows may depend on each other.
+    /// Normalizes a chunk; says whether it is *open*: whether its result and that of the
+    /// next chunk may depend on each other.
     ///
     /// # Errors
     /// As the stages.
@@ -377,7 +377,7 @@ impl MetaspaceCall<'_> {
     }
 
     /// Makes tokens of a chunk, made longer until it is not open; says where it ends, and whether
-    /// the chunk as it was has these tokens wherever it stands.
+    /// the chunk as it was has these tokens wherever it is.
     fn through_the_stages(
         &mut self,
         chain: &Chain,
@@ -408,7 +408,7 @@ impl MetaspaceCall<'_> {
             pre_tokenizer: chain.pre_tokenizer.as_ref(),
         };
         self.fallback.pieces(&before_model.pieces(new)?)?;
-        // Behind a run of spaces stands a character that stands alone, or nothing.
+        // After a run of spaces comes a character that is separate, or nothing.
         let ends_there =
             !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));
         let alone = delimiters.is_alone(bytes[start]);

@@ -1,5 +1,5 @@
 //! Which SentencePiece models the fast path accepts: those in which no token and no step of the normalizer
-//! crosses the place between a word and the space before the next.
+//! crosses the border between a word and the space before the next.
 
 use super::SPACE;
 use jeton_models::model;
@@ -15,7 +15,7 @@ pub(super) fn check_normalizer(
         return Err("leaves spaces as they are (escape_whitespaces)");
     }
     if white_space.suffix {
-        return Err("puts a space behind a text (treat_whitespace_as_suffix)");
+        return Err("puts a space after a text (treat_whitespace_as_suffix)");
     }
     if white_space.remove_extra && !white_space.add_dummy_prefix {
         return Err("removes spaces in front and puts none there (add_dummy_prefix)");
@@ -39,7 +39,7 @@ pub(super) fn check_model(model: &model::SentencePiece) -> std::result::Result<(
         return Err("BPE with unused pieces");
     }
     if spans_a_cut(pieces) {
-        return Err("has a piece with a space behind something else");
+        return Err("has a piece with a space after something else");
     }
     if (pieces.of_kind(PieceKind::UserDefined)).any(|(piece, _)| piece.text.contains('▁')) {
         Err("has a user-defined piece with a space")
@@ -55,9 +55,9 @@ pub(super) fn texts_of(pieces: &Pieces) -> impl Iterator<Item = Piece<&str>> {
 }
 
 /// Whether text that becomes a piece may lie on both sides of a place where chunks are split: a space
-/// behind anything but a space.
+/// after anything but a space.
 fn spans_a_cut(pieces: &Pieces) -> bool {
-    // Mostly, all pieces together have no more spaces than stand in front of one.
+    // Mostly, all pieces together have no more spaces than are in front of one.
     let texts = pieces.texts().as_bytes();
     let [a, b, c] = *SPACE.as_bytes() else {
         return true;
@@ -85,7 +85,7 @@ fn spans_a_cut(pieces: &Pieces) -> bool {
         && texts_of(pieces).any(|piece| behind_spaces(piece.text).contains(['▁', ' ']))
 }
 
-/// What of a piece stands behind the spaces in front.
+/// What of a piece follows the spaces in front.
 fn behind_spaces(mut piece: &str) -> &str {
     while let Some(behind) = piece.strip_prefix(SPACE) {
         piece = behind;

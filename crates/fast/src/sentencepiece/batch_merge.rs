@@ -1,8 +1,8 @@
-//! Merging the new chunks of a SentencePiece BPE in batches: each leaves a hole among the tokens, and all
+//! Merges the new chunks of a SentencePiece BPE in batches: each leaves a gap among the tokens, and all
 //! are merged side by side.
 //!
-//! Look here for chunks and parts that the normalizer leaves as they are. Others, which few texts
-//! have, are merged at once, by `sentencepiece`.
+//! Look here for chunks and parts that the normalizer does not change. Others, which are rare,
+//! are merged at once, by `sentencepiece`.
 
 use std::ops::Range;
 
@@ -183,7 +183,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         }
     }
 
-    /// A chunk that is longer than a short one and begins with so many spaces, part by part; `kept`
+    /// A chunk that is longer than a short one and begins with this many spaces, part by part; `kept`
     /// says that the normalizer leaves it as it is. Says where something begins that is not to be split
     /// before it is normalized.
     fn parts(
@@ -239,7 +239,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         None
     }
 
-    /// Parts of a chunk, of which the first begins with so many spaces; says whether their tokens
+    /// Parts of a chunk, of which the first begins with this many spaces; says whether their tokens
     /// were known.
     fn group(
         &mut self,

@@ -1,8 +1,8 @@
-//! The chunks of one text on their way through a SentencePiece model: what the normalizer makes of a new one,
-//! the parts that it is split into, and what of these is remembered.
+//! The chunks of one text on their way through a SentencePiece model: how a new one is normalized and split
+//! into parts, and what is remembered.
 //!
-//! Look here for what happens where the character map makes a space of something else, so that a chunk
-//! is open: what it becomes depends on what follows. Segmenting is the [`Solver`]'s.
+//! Look here for open chunks: if the character map turns something else into a space, the result of a chunk
+//! may depend on the next one. Segmenting is in [`Solver`].
 
 use super::raw_cuts::{self, KeptCharacters};
 use super::{NORMALIZED, SPACE, SentencePiece};
@@ -24,10 +24,10 @@ pub trait Solver<S: Sink> {
     fn may_recall(&self, sink: &S) -> bool;
 
     /// Adds the tokens of `text`, which are the next for `sink`, to `ids` and gives them to `sink`;
-    /// says whether they are the same wherever the text stands.
+    /// says whether they are the same wherever the text is.
     fn solve(&mut self, text: &str, ids: &mut Vec<u32>, sink: &mut S) -> bool;
 
-    /// Whether a chunk may be remembered whose parts have these tokens wherever they stand.
+    /// Whether a chunk may be remembered whose parts have these tokens wherever they are.
     fn may_remember(&self, _ids: &[u32]) -> bool {
         true
     }
@@ -53,7 +53,7 @@ pub struct Gathered {
     pub(super) ids: Vec<u32>,
     /// How many of them the sink has got.
     pub(super) given: usize,
-    /// Whether they are the same wherever the chunk stands.
+    /// Whether they are the same wherever the chunk is.
     pub(super) anywhere: bool,
 }
 
@@ -201,7 +201,7 @@ impl<'c, V> ChunksCall<'c, V> {
     }
 
     /// Whether a chunk that the character map leaves as it is ends in a space, and more spaces may
-    /// follow. Behind a chunk of nothing but spaces there is no space.
+    /// follow. After a chunk of nothing but spaces there is no space.
     pub(super) fn ends_open(&self, chunk: &str) -> bool {
         chunk.ends_with(SPACE)
     }
@@ -283,7 +283,7 @@ impl<'c, V> ChunksCall<'c, V> {
         self.gathered = gathered;
     }
 
-    /// A part of a chunk that begins with so many spaces; whether the normalizer changes the rest,
+    /// A part of a chunk that begins with this many spaces; whether the normalizer changes the rest,
     /// perhaps.
     pub(super) fn part<S: Sink>(
         &mut self,
@@ -300,7 +300,7 @@ impl<'c, V> ChunksCall<'c, V> {
         }
     }
 
-    /// A part that begins with so many spaces, of which nothing is remembered; whether the normalizer
+    /// A part that begins with this many spaces, of which nothing is remembered; whether the normalizer
     /// changes the rest, perhaps.
     pub(super) fn new_part<S: Sink>(
         &mut self,
@@ -442,7 +442,7 @@ impl<'c, V> ChunksCall<'c, V> {
     }
 
     /// Gives the tokens of a part of which nothing is remembered to `sink`; says whether they are the
-    /// same wherever it stands.
+    /// same wherever it is.
     pub(super) fn lone_new_part<S: Sink>(
         &mut self,
         part: &str,

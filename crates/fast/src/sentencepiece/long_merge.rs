@@ -1,5 +1,5 @@
-//! SentencePiece's BPE on long new text: the same merges as the model's, with pairs in a heap or, where
-//! there are thousands, in lists by their rank.
+//! SentencePiece's BPE on long new text: the same merges as the model's, with pairs in a heap or, if
+//! there are thousands, in lists by rank.
 //!
 //! Look here for text of more than some dozen bytes; shorter text is merged in `short_merge`.
 
@@ -75,7 +75,7 @@ impl<'t, Q: Queue> Symbols<'t, Q> {
     fn pair(&mut self, at: u32) {
         let here = at as usize;
         self.ranks[here] = NONE;
-        // A text ends where its last symbol ends, and there is none behind.
+        // A text ends where its last symbol ends, and there is none after.
         let Some(&end) = self.ends.get(self.ends[here] as usize) else {
             return;
         };

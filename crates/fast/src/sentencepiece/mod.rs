@@ -1,8 +1,8 @@
 //! The strategy for SentencePiece `.model` files: text is split before spaces, which no piece spans, each
 //! chunk is looked up in the word cache, and only new ones are normalized and segmented.
 //!
-//! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` what becomes of
-//! a new chunk. What differs between the algorithms stands in `short_merge` and `viterbi`.
+//! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` how a new chunk
+//! is treated. The differences between the algorithms are in `short_merge` and `viterbi`.
 
 mod accepted;
 mod batch_merge;
@@ -128,7 +128,7 @@ impl Reusable for UnigramWorkspace {
 enum Parts {
     Nowhere,
     BeforeSpaces,
-    /// And behind line ends.
+    /// And after line ends.
     BehindLines,
 }
 
@@ -296,7 +296,7 @@ impl SentencePiece {
         }
     }
 
-    /// Whether the tokens of a text depend on all that stands before them, so that it cannot be encoded
+    /// Whether the tokens of a text depend on all that comes before them, so that it cannot be encoded
     /// in parts.
     pub fn needs_whole_text(&self) -> bool {
         matches!(self.solving, Solving::Unigram { .. })
@@ -323,10 +323,10 @@ impl SentencePiece {
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.
     ///
-    /// Before a space, if what stands before it ends in something else once it is normalized: it is
+    /// Before a space, if what comes before it ends in something else once it is normalized: it is
     /// asked of the stretch from the space before. No key of the character map and no piece spans
-    /// such a place, and the normalizer has nothing to remember there. The same is true behind a
-    /// line end that stands alone.
+    /// such a place, and the normalizer has nothing to remember there. The same is true after a
+    /// line end that is separate.
     pub fn split_point(
         &self,
         normalizer: &SentencePieceNormalizer,
@@ -366,7 +366,7 @@ impl<'c> ChunksCall<'c, Merging<'c>> {
         self.solver.takes(part) && !part.contains(SPACE)
     }
 
-    /// Gives the tokens of a part that begins with so many spaces to `sink`; whether the normalizer
+    /// Gives the tokens of a part that begins with this many spaces to `sink`; whether the normalizer
     /// changes the rest, perhaps.
     pub fn lone_part(&mut self, part: &str, spaces: usize, changed: bool, sink: &mut impl Sink) {
         let mut gathered = self.gathered.take();

@@ -1,6 +1,6 @@
 //! The pieces of a SentencePiece BPE by their spelling, with the rank of each.
 //!
-//! Look here for how merging, of short text and of long, asks whether two neighbours make a piece.
+//! Look here for how merging, of short text and of long, checks whether two neighbours form a piece.
 
 use std::hash::BuildHasher;
 
@@ -139,7 +139,7 @@ impl PieceIndex {
         asked
     }
 
-    /// The piece that was asked for and its rank, which is [`NONE`] if there is none. Whether there
+    /// The piece that was requested and its rank, which is [`NONE`] if there is none. Whether there
     /// is one is nothing that a processor could guess, so the answer is chosen, not branched to.
     #[inline(always)]
     pub fn answer(&self, text: &[u8], asked: &AskedPair) -> (u32, u32) {

@@ -1,8 +1,8 @@
 //! Where a long chunk may be split before it is normalized: between two characters whose normal forms
-//! stand side by side inside no piece.
+//! are adjacent inside no piece.
 //!
-//! Text that has no spaces is looked up in such parts, so what the character map makes of it has to be
-//! found out once for each part, and not on each pass.
+//! Text without spaces is looked up in such parts, so the character map runs
+//! once for each new part, and not on each pass.
 
 use super::SPACE;
 use jeton_stages::normalizer::{Charsmap, SentencePieceNormalizer};
@@ -14,7 +14,7 @@ const CHARACTERS: u32 = 1 << 16;
 
 /// Characters that the normalizer leaves as they are.
 pub struct KeptCharacters {
-    /// A bit for each: it is left as it is, whatever stands behind it.
+    /// A bit for each: it is left as it is, whatever follows it.
     always: Vec<u64>,
     /// A bit for each of ASCII: it is left as it is before another one of ASCII.
     before_ascii: u128,
@@ -26,8 +26,8 @@ pub struct RawCuts {
     pub count: usize,
     /// Whether the normalizer changes some character up to there.
     pub changed: bool,
-    /// Whether behind the last end something comes that has to be normalized together with what
-    /// stands beside it.
+    /// Whether after the last end something comes that has to be normalized together with what
+    /// is next to it.
     pub stuck: bool,
 }
 
@@ -67,7 +67,7 @@ impl KeptCharacters {
     /// spans `start`, or the end of `text`.
     ///
     /// Between two matches of the normalizer, which never looks back, parts are normalized by
-    /// themselves, unless there are spaces; so it is known what stands beside each other.
+    /// themselves, unless there are spaces; so it is known what is next to each other.
     pub fn raw_cuts<const N: usize>(
         &self,
         normalizer: &SentencePieceNormalizer,
@@ -121,7 +121,7 @@ impl KeptCharacters {
 struct NormalizerMatch {
     /// Where it ends.
     next: usize,
-    /// The first and the last character of what becomes of it.
+    /// The first and the last character of what it becomes.
     first: u32,
     last: u32,
     /// Whether that is something else.

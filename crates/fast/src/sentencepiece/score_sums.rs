@@ -1,7 +1,7 @@
 //! The sum of scores that SentencePiece's Unigram keeps through a text, rounded as the model rounds
-//! it, and what of a chunk may be remembered though its tokens depend on the sum before it.
+//! it, and what can be remembered of a chunk although its tokens depend on the sum before it.
 //!
-//! Look here for [`Summing`], which all tokens of a text go through, and for [`Scores::binade`].
+//! Look here for [`Summing`], which counts all tokens of a text, and for [`Scores::binade`].
 
 use super::unknown::UNKNOWN;
 use crate::cache::group::GROUP;
@@ -12,13 +12,13 @@ use jeton_models::model::sentencepiece::spec::PieceKind;
 use jeton_stages::tables::double_array::DoubleArray;
 use jeton_text::mem::lazy::Lazy;
 
-/// Score past which the model begins its sums anew at zero.
+/// Score past which the model begins its sums again at zero.
 const REBASED: f64 = 100_000.0;
-/// Score by which the sum may change, at most, within a part that is remembered wherever it stands, and by
+/// Score by which the sum may change, at most, within a part that is remembered wherever it is, and by
 /// the tokens of a chunk that is remembered as a whole.
 pub const MAX_CHANGE: f64 = 300.0;
 /// Score of the same, of the tokens of a chunk that is remembered as a whole and that no entry holds:
-/// each of so many characters may be unknown.
+/// each of this many characters may be unknown.
 pub const MAX_LONG_CHANGE: f64 = 4_000.0;
 /// Score of half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
@@ -108,7 +108,7 @@ impl Scores {
         (1.0..REBASED).contains(&sum).then(|| exponent(sum) as u8)
     }
 
-    /// Whether sums stay in one binade if they change by at most so much behind the sum `before`.
+    /// Whether sums stay in one binade if they change by at most so much after the sum `before`.
     pub fn stay(&self, before: f32, change: f64) -> bool {
         let before = -f64::from(before);
         let least = if self.rises { before - change } else { before };
@@ -202,7 +202,7 @@ impl<'s, S: Sink> Summing<'s, S> {
         self.summed = self.count;
     }
 
-    /// What the magnitude of the sum is at most after so many more tokens.
+    /// What the magnitude of the sum is at most after this many more tokens.
     #[inline(always)]
     fn most_after(&self, tokens: usize) -> f64 {
         let unknown = self.count - self.summed + tokens;
@@ -215,7 +215,7 @@ impl<'s, S: Sink> Summing<'s, S> {
         self.most_after(0) <= limit || f64::from(self.sum().abs()) <= limit
     }
 
-    /// Whether what is remembered wherever it stands is known to be true here.
+    /// Whether results that are remembered for any position are known to be true here.
     #[inline(always)]
     pub fn may_recall(&self) -> bool {
         self.most_after(0) <= self.scores.most
@@ -228,7 +228,7 @@ impl<'s, S: Sink> Summing<'s, S> {
     }
 
     /// Makes room for the tokens of a group that lie in entries, and of one piece elsewhere; says
-    /// whether what is remembered of its chunks wherever they stand is true behind any of them. If
+    /// whether what is remembered of its chunks wherever they are is true after any of them. If
     /// not, the sum is up to date.
     #[inline(always)]
     pub fn ready(&mut self) -> bool {
@@ -254,7 +254,7 @@ impl<'s, S: Sink> Summing<'s, S> {
         self.count = end;
     }
 
-    /// Appends the first `count` of `ids` at `end`, where there is room, and returns the index behind them.
+    /// Appends the first `count` of `ids` at `end`, where there is room, and returns the index after them.
     /// Copying all of `ids` is faster than copying some.
     #[inline(always)]
     pub fn few<const N: usize>(&mut self, end: usize, ids: &[u32; N], count: usize) -> usize {
@@ -270,7 +270,7 @@ impl<'s, S: Sink> Summing<'s, S> {
         }
     }
 
-    /// The tokens behind a place, if none of them was given away.
+    /// The tokens after a place, if none of them was given away.
     pub fn behind(&self, mark: &Mark) -> Option<&[u32]> {
         (mark.gone == self.gone).then(|| &self.tokens[mark.count..self.count])
     }

@@ -1,4 +1,4 @@
-//! Encoding the chunks of a SentencePiece Unigram in sequence, since the tokens of some depend on the sum of
+//! Encodes the chunks of a SentencePiece Unigram in sequence, since the tokens of some depend on the sum of
 //! the scores before them.
 //!
 //! Look here for how chunks are looked up, and for new long ones, which are looked up in parts.
@@ -176,7 +176,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         };
     }
 
-    /// A chunk that is longer than a short one and begins with so many spaces, part by part; says
+    /// A chunk that is longer than a short one and begins with this many spaces, part by part; says
     /// where something begins that is not to be split before it is normalized.
     fn parts(&mut self, text: &str, start: usize, end: usize, spaces: usize) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
@@ -235,8 +235,8 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         None
     }
 
-    /// Parts of a chunk, of which the first begins with so many spaces and some are changed by the
-    /// normalizer, perhaps; says whether their tokens are the same wherever they stand.
+    /// Parts of a chunk, of which the first begins with this many spaces and some are changed by the
+    /// normalizer, perhaps; says whether their tokens are the same wherever they are.
     #[inline(always)]
     fn group(
         &mut self,
@@ -257,8 +257,8 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         anywhere
     }
 
-    /// A part of this hash that is not known, or not to be recalled here, and begins with so many spaces;
-    /// says whether its tokens are the same wherever it stands.
+    /// A part of this hash that is not known, or not to be recalled here, and begins with this many spaces;
+    /// says whether its tokens are the same wherever it is.
     #[inline(never)]
     fn part(&mut self, part: &str, hash: u64, spaces: usize, changed: bool) -> bool {
         self.call.words().prefetch_beside(hash);

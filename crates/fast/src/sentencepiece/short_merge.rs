@@ -1,14 +1,14 @@
 //! SentencePiece's BPE on new text: the same merges as the model's, without a heap, for many stretches of
 //! text side by side.
 //!
-//! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long_merge`. What gathers new
-//! text is `batch_merge`.
+//! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long_merge`. `batch_merge`
+//! collects new text.
 //!
 //! `jeton_models::merge` cannot do this. It looks up the rank of a pair of ids, and a SentencePiece model has
 //! no list of pairs: any two neighbours merge whose joined spelling is a piece, which has to be looked up by
-//! its bytes, and an unused piece merges and falls apart again. A list would have to be found first: Llama 2's
-//! 31,742 pieces can be parted in 128,736 ways, of which 61,249 are pairs of pieces, and today its first text
-//! waits 2 ms.
+//! its bytes, and an unused piece merges and is split again. A list would have to be computed first: Llama 2's
+//! 31,742 pieces can be split in two in 128,736 ways, of which 61,249 are pairs of pieces; today its first text
+//! waits only 2 ms.
 
 use super::chunks::Solver;
 use super::long_merge;
@@ -32,7 +32,7 @@ pub struct MergeState {
     made: [u32; SCANNED],
     /// The piece that each symbol is.
     ids: [u32; SCANNED],
-    /// The text, with spaces for `▁`, and room behind it, so that it can be read in rows.
+    /// The text, with spaces for `▁`, and room after it, so that it can be read in rows.
     text: [u8; SCANNED + 16],
     length: usize,
     /// The places of symbols that are not part of another one yet.
@@ -62,7 +62,7 @@ impl Default for MergeState {
 }
 
 impl MergeState {
-    /// The lowest rank, and the first place where it stands.
+    /// The lowest rank, and the first place where it is.
     #[inline(always)]
     fn lowest(&self, lanes: impl Lanes) -> (u32, usize) {
         let (chunks, _) = self.ranks.as_chunks();
@@ -149,7 +149,7 @@ impl Merging<'_> {
     fn merge_all(&self, index: &PieceIndex, text: &str, ids: &mut Vec<u32>) {
         let mut start = 0;
         if self.model.holds_user_defined(text) {
-            // They merge with nothing, so what lies between them is merged by itself.
+            // They merge with nothing, so what lies between them is merged separately.
             for (piece, _) in self.model.symbols(text).filter(|&(_, it)| it) {
                 self.merge_between(index, &text[start..piece.start], ids);
                 start = piece.end;

@@ -1,10 +1,10 @@
 //! SentencePiece's Unigram on a chunk, so that the result is that of the whole text to the last bit.
 //!
 //! Sums of scores are rounded to 32 bits from the front of the text, so which of two nearly equal
-//! segmentations of a chunk wins depends on the sum before it. What is remembered of a chunk is
-//! what wins whatever the sum, which its lead proves (see [`Viterbi::least_lead`]). What wins only up
-//! to some sum is remembered with that, and where even this is too little, what wins where the sum
-//! has some magnitude (see [`Scores::binade`]), with by how much sums change within it.
+//! segmentations of a chunk wins depends on the sum before it. A chunk is remembered with the
+//! result that wins for every sum, if its lead proves that (see [`Viterbi::least_lead`]). A result that wins
+//! only up to some sum is remembered with that sum. If even this is not enough, the result is remembered for
+//! sums of one magnitude (see [`Scores::binade`]), with how much sums change within the chunk.
 
 use super::chunks::Solver;
 use super::score_sums::{
@@ -59,7 +59,7 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    /// What is remembered of text that has no clear winner: up to which sum which path wins, and behind
+    /// What is remembered of text that has no clear winner: up to which sum which path wins, and after
     /// [`BINADES`] what wins where the sum has some magnitude.
     unclear: &'m mut WordCache,
     /// Room for keys, for what is found under them, for the best ways to all places, and for the
@@ -139,7 +139,7 @@ impl<'m> Viterbi<'m> {
         farthest + self.scores.step() + text.len() as f64 * ROUNDING
     }
 
-    /// Whether these tokens, of a chunk of so many bytes, change the sum so little that they may be
+    /// Whether these tokens, of a chunk of this many bytes, change the sum so little that they may be
     /// remembered together.
     pub fn changes_little(&self, ids: &[u32], length: usize) -> bool {
         let most = match length {
@@ -160,7 +160,7 @@ impl<'m> Viterbi<'m> {
         !scores.any(|score| in_the_middle(score, binade))
     }
 
-    /// Finds what is remembered of `text` wherever it stands; says whether there is any.
+    /// Finds what is remembered of `text` wherever it is; says whether there is any.
     fn recall(&mut self, text: &str) -> bool {
         self.found.clear();
         self.unclear.emit(text.as_bytes(), &mut self.found)

@@ -558,7 +558,7 @@ impl<R: Read> Source<R> {
             (_, Some(kind)) => Value::Number(kind, self.bytes(kind.size() as u64)?),
             (TEXT, _) => Value::Text(self.text()?),
             (ARRAY, _) => self.values()?,
-            _ => return broken(format!("{number} is no kind of value")),
+            _ => return broken(format!("{number} is not a kind of value")),
         })
     }
 
@@ -579,7 +579,7 @@ impl<R: Read> Source<R> {
                 Value::Texts(texts)
             }
             (ARRAY, _) => return broken("an array of arrays, which llama.cpp does not read"),
-            _ => return broken(format!("{number} is no kind of value")),
+            _ => return broken(format!("{number} is not a kind of value")),
         })
     }
 }
@@ -682,7 +682,11 @@ mod tests {
                 ),
                 "an array of arrays",
             ),
-            ("no kind", file(1, &entry(77, b"\0\0\0\0")), "77 is no kind"),
+            (
+                "no kind",
+                file(1, &entry(77, b"\0\0\0\0")),
+                "77 is not a kind of value",
+            ),
             (
                 "a key twice",
                 file(2, &[entry(0, b"\x01"), entry(0, b"\x01")].concat()),

@@ -1,6 +1,6 @@
 //! GGUF: the tokenizer of a llama.cpp model, which the file has in front of its tensors.
 //!
-//! Look here for which keys mean what. A tokenizer that is read gives llama.cpp's ids, even where the model's
+//! Look here for which keys mean what. A loaded tokenizer gives llama.cpp's ids, even if the model's
 //! own tokenizer gives others; `pre` says how llama.cpp splits text. Differences remain in rare texts:
 //!
 //! - of added tokens that overlap, llama.cpp takes the longest, wherever it is, and jeton the one that begins

@@ -1,9 +1,9 @@
 //! How llama.cpp splits text, for each name in `tokenizer.ggml.pre`.
 //!
-//! Look here for which names are known, and which are refused. The expressions say what llama.cpp does,
-//! which is not always what the model's own tokenizer does: llama.cpp has no case folding, and takes every
-//! letter beyond ASCII for upper and lower case alike. Each expression of a list splits the pieces that the one
-//! before it left.
+//! Look here for which names are known, and which are refused. The expressions do what llama.cpp does,
+//! which is not always what the model's own tokenizer does: llama.cpp has no case folding, and treats every
+//! letter beyond ASCII as both upper and lower case. Each expression of a list splits the pieces of the
+//! one before it.
 
 use jeton_stages::pre_tokenizer::named::{
     self, DEEPSEEK_LETTERS, FALCON, GPT2_ORIGINAL, STARCODER,
@@ -297,7 +297,7 @@ const KIMI: &str = concat!(
 );
 
 /// How splits differ from those of the pattern in `meant`.
-const CONTRACTIONS: &str = "the long s (U+017F) as an s behind an apostrophe";
+const CONTRACTIONS: &str = "the long s (U+017F) as an s after an apostrophe";
 const CASES: &str = "the case of letters beyond ASCII, at which llama.cpp splits no word";
 
 /// All ways to split text that are known.
@@ -408,7 +408,7 @@ pub const PRES: &[Pre] = &[
     Pre::new(
         &["afmoe"],
         &[
-            // What stands in front of a number goes with its first digits, until the next stage.
+            // What is in front of a number goes with its first digits, until the next stage.
             r"\P{N}*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
             "[一-鿿㐀-䶿\u{8c48}-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e40}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-\u{aa7f}ꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
             deepseek_like!(r"[\r\n]*|\s*[\r\n]+"),

@@ -172,7 +172,7 @@ fn templates(metadata: &Metadata) -> Result<Vec<(String, Vec<u8>)>> {
                     format!("additional_chat_templates/{name}.jinja")
                 }
                 Some(name) => {
-                    let message = format!("{key}: {name:?} is no name of a chat template");
+                    let message = format!("{key}: {name:?} is not the name of a chat template");
                     return Err(Error::new(ErrorKind::Format, message));
                 }
                 None => continue,
@@ -194,7 +194,7 @@ fn is_file_name(name: &str) -> bool {
 struct Tokens {
     texts: Vec<String>,
     types: Vec<Type>,
-    /// Whether each token takes the white space in front of it, and behind it.
+    /// Whether each token takes the white space in front of it, and after it.
     strips: Vec<(bool, bool)>,
 }
 
@@ -356,7 +356,7 @@ impl Type {
     }
 }
 
-/// The special tokens in front of a text and behind it.
+/// The special tokens in front of a text and after it.
 struct Frame {
     before: Option<u32>,
     after: Option<u32>,

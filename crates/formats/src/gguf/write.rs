@@ -1,6 +1,6 @@
 //! From the stages of a tokenizer to the keys of a GGUF.
 //!
-//! What is written is read back, and must be the same tokenizer except for what is listed as left out.
+//! The written file is read back, and must be the same tokenizer except for what is listed as left out.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -254,12 +254,12 @@ impl Keys {
         if white_space.add_dummy_prefix && !white_space.legacy && cuts {
             return Err(cannot_hold(
                 GGUF,
-                "a space only in front of the text: llama.cpp puts one behind user-defined pieces too",
+                "a space only in front of the text: llama.cpp puts one after user-defined pieces too",
             ));
         }
         if !white_space.legacy && (white_space.add_dummy_prefix || white_space.remove_extra) {
             self.left_out.push(
-                "that no space is put behind special tokens in text, as llama.cpp does".to_owned(),
+                "that no space is put after special tokens in text, as llama.cpp does".to_owned(),
             );
         }
         let mut types = Vec::new();
@@ -355,7 +355,7 @@ impl Keys {
             let stage = stage("post-processor", stages.post_processor.as_ref());
             return Err(cannot_hold(
                 GGUF,
-                format!("{stage} behind WordPiece, only one with a token at each end"),
+                format!("{stage} after WordPiece, only one with a token at each end"),
             ));
         };
         if model.max_input_chars_per_word() < u32::MAX as usize {
@@ -478,7 +478,7 @@ impl Keys {
         }
     }
 
-    /// Writes the special tokens in front of a text and behind it.
+    /// Writes the special tokens in front of a text and after it.
     fn put_frame(&mut self, stages: &Stages) -> Result<()> {
         let (before, after) = match &stages.post_processor {
             None | Some(PostProcessor::ByteLevel { .. }) => (None, None),
@@ -486,7 +486,7 @@ impl Keys {
                 let stage = stage("post-processor", Some(other));
                 cannot_hold(
                     GGUF,
-                    format!("{stage} that adds more than one token in front and one behind"),
+                    format!("{stage} that adds more than one token in front and one at the end"),
                 )
             })?,
         };
@@ -603,7 +603,7 @@ fn type_of(kind: PieceKind) -> Type {
     }
 }
 
-/// The token in front of a text, and the one behind it.
+/// The token in front of a text, and the one after it.
 type Ends = (Option<u32>, Option<u32>);
 
 fn frame_of_any(post_processor: &Option<PostProcessor>) -> Option<Ends> {

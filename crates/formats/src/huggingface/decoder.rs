@@ -1,4 +1,4 @@
-//! Decoders as `tokenizer.json` holds them.
+//! Decoders in `tokenizer.json`.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ const KNOWN: [&str; 10] = [
     "ByteFallback",
 ];
 
-/// What tells decoders without `type` apart.
+/// What distinguishes decoders without `type`.
 const UNTAGGED: [(&str, &[&str]); 5] = [
     ("BPEDecoder", &["suffix"]),
     ("WordPiece", &["prefix", "cleanup"]),

@@ -1,9 +1,9 @@
-//! A folder as `transformers` saves it: beside the tokenizer, three files that may add tokens.
+//! A folder as `transformers` saves it: besides the tokenizer, three files that may add tokens.
 //!
 //! Look here when a token of `tokenizer_config.json` is missing, or has another id than there.
-//! What is read is what changes the ids of text. `add_bos_token` and `add_eos_token` do not:
-//! `transformers` drops them where there is a `tokenizer.json`, whose post-processor says the same.
-//! `legacy` and `add_prefix_space` count beside a `.model`; a `tokenizer.json` has them itself.
+//! Only settings that change the ids of text are read. `add_bos_token` and `add_eos_token` do not:
+//! `transformers` drops them if there is a `tokenizer.json`, whose post-processor says the same.
+//! `legacy` and `add_prefix_space` count next to a `.model`; a `tokenizer.json` has its own.
 
 use hashbrown::{HashMap, HashSet};
 use serde_json::{Map, Value};

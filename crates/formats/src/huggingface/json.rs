@@ -1,7 +1,7 @@
-//! JSON with its place: values that know where in the file they stand, so that errors can say so.
+//! JSON with its place: values that know where in the file they are, so that errors can say so.
 //!
-//! Look here also for the words of errors that all components share: a name that is unknown, a value of
-//! the wrong kind, a key that is missing.
+//! Look here also for the errors that all components share: an unknown name, a value of
+//! the wrong kind, a missing key.
 //!
 //! Objects keep their order and repeated keys, and strings are borrowed from the file where they
 //! can be: a vocabulary of a quarter of a million tokens is read without copying them.
@@ -358,7 +358,7 @@ impl<'j> Node<'j> {
         };
         let node = self.child(json, name);
         if found.next().is_some() {
-            return Err(node.error("this field stands here twice"));
+            return Err(node.error("this field appears twice"));
         }
         Ok((*json != Json::Null).then_some(node))
     }

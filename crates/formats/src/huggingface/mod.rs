@@ -1,8 +1,8 @@
 //! `tokenizer.json` of Hugging Face: every component of it, in and out.
 //!
-//! Look here for what a file as a whole says; each component has a file of its own. Everything
-//! that `tokenizers` loads is read, in its older forms too, and means the same. What is not
-//! understood is an error that names it and its place:
+//! Look here for the file as a whole; each component has a file of its own. jeton reads everything
+//! that `tokenizers` loads, older forms too, with the same meaning. Anything
+//! else is an error that names it and its place:
 //!
 //! ```
 //! use jeton_formats::huggingface;
@@ -274,10 +274,10 @@ pub fn write_first(
     Ok((normalizer.transpose()?, pre_tokenizer.transpose()?))
 }
 
-/// A function of the caller, which stands in no file.
+/// A function of the caller, which is in no file.
 fn read_function(node: &Node<'_>) -> Result<Function> {
     let number = node.field("number")?.usize()? as u64;
-    Function::known(number).ok_or_else(|| node.error("a function that nobody has any more"))
+    Function::known(number).ok_or_else(|| node.error("a function that no longer exists"))
 }
 
 fn write_function(stage: &str, function: &Function, extended: bool) -> Result<Value> {

@@ -1,4 +1,4 @@
-//! Models as `tokenizer.json` holds them.
+//! Models in `tokenizer.json`.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use jeton_text::threads::{LARGE, both};
 
 const KNOWN: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
 
-/// What tells models without `type` apart.
+/// What distinguishes models without `type`.
 const UNTAGGED: [(&str, &[&str]); 4] = [
     ("BPE", &["vocab", "merges"]),
     (
@@ -208,11 +208,11 @@ fn raw_merges(merges: &[(&str, &str)], vocab: &Vocab) -> Option<Vec<((u32, u32),
             let middle = text.len();
             push_raw(right, &mut text);
             let end = text.len();
-            // Tokens are found sooner where text goes on behind them.
+            // Tokens are found sooner where text continues after them.
             text.extend([0; 16]);
             let token = |start, end| vocab.id_of_part(&text, start, end - start);
             let pair = (token(0, middle)?, token(middle, end)?);
-            // Merges mostly stand in the order of the ids that they make.
+            // Merges mostly are in the order of the ids that they make.
             let made = if vocab.token(next) == Some(&text[..end]) {
                 next
             } else {

@@ -1,4 +1,4 @@
-//! Normalizers as `tokenizer.json` holds them.
+//! Normalizers in `tokenizer.json`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,7 +27,7 @@ const KNOWN: [&str; 15] = [
     "ByteLevel",
 ];
 
-/// What tells normalizers without `type` apart.
+/// What distinguishes normalizers without `type`.
 const UNTAGGED: [(&str, &[&str]); 6] = [
     (
         "BertNormalizer",

@@ -1,4 +1,4 @@
-//! Patterns as `tokenizer.json` holds them: `{"String": …}` or `{"Regex": …}`.
+//! Patterns in `tokenizer.json`: `{"String": …}` or `{"Regex": …}`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Post-processors as `tokenizer.json` holds them.
+//! Post-processors in `tokenizer.json`.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ const KNOWN: [&str; 5] = [
     "Sequence",
 ];
 
-/// What tells post-processors without `type` apart.
+/// What distinguishes post-processors without `type`.
 const UNTAGGED: [(&str, &[&str]); 3] = [
     (
         "RobertaProcessing",

@@ -1,4 +1,4 @@
-//! Pre-tokenizers as `tokenizer.json` holds them.
+//! Pre-tokenizers in `tokenizer.json`.
 
 use serde_json::{Value, json};
 

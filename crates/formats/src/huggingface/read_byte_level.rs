@@ -1,21 +1,21 @@
-//! Reading a byte-level BPE of a `tokenizer.json`: its tokens become raw bytes in place of GPT-2's
+//! Reads a byte-level BPE of a `tokenizer.json`: its tokens become raw bytes instead of GPT-2's
 //! characters.
 //!
 //! A file spells each byte as one of 256 printable characters, and the library that it belongs to
-//! rewrites text that way before the model sees it. Where nothing but the model could tell the
-//! difference, the vocabulary is read as raw bytes and text is left alone: same ids, no rewriting.
+//! rewrites text that way before the model sees it. If only the model could see the
+//! difference, the vocabulary is read as raw bytes and text is not rewritten: same ids, less work.
 //!
-//! Some of the bytes may be no tokens, as training leaves out those that its corpus lacks: text that
-//! holds one is unknown there, or dropped, as a character is that has no token. Only where the file
-//! writes what is unknown as tokens such as `<0xC4>`, the vocabulary stays as it is spelled: those
+//! Some bytes may have no token, since training leaves out those that its corpus lacks. Text with such a
+//! byte is unknown there, or dropped, like a character without a token. There is one exception: if the file
+//! writes unknown text as tokens such as `<0xC4>`, the vocabulary stays as it is spelled, since those
 //! would be the bytes of the 256 characters, not of the text.
 //!
-//! A token with a character outside the 256 can never be found in text, since text is rewritten
-//! to the 256. As raw bytes it could be, or could collide with another token. If it is an added
-//! token, its id has a meaning without the vocabulary, and it is left out there; else the
-//! vocabulary stays as it is spelled. An added token may have the id of a token that stands for the
-//! same bytes, as `"\n"` beside `"Ċ"`; only the first of them is left out. Where it has the id of a
-//! token that is spelled so and stands for other bytes, as `"é"` for the byte E9, the vocabulary stays
+//! A token with a character outside the 256 is never found in text, since text is rewritten
+//! to the 256. As raw bytes it could be found, or could collide with another token. If it is an added
+//! token, its id has a meaning without the vocabulary, and the vocabulary leaves it out; otherwise the
+//! vocabulary stays as it is spelled. An added token may have the id of a token for the
+//! same bytes, as `"\n"` beside `"Ċ"`; only the first of them is left out. If it has the id of a
+//! token that has the same spelling but other bytes, as `"é"` for the byte E9, the vocabulary stays
 //! as it is spelled.
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Writing a byte-level BPE to a `tokenizer.json`: a pattern of tiktoken becomes one of Oniguruma,
+//! Writes a byte-level BPE to a `tokenizer.json`: a tiktoken pattern becomes one for Oniguruma,
 //! and raw bytes become GPT-2's characters.
 
 use super::read_byte_level::decodes_to_itself;

@@ -1,8 +1,8 @@
-//! What SentencePiece's own interface returns for a text: its pieces, where each stands, and its surface.
+//! The results of SentencePiece's own interface for a text: its pieces, the place of each, and its surface.
 //!
-//! Look here where ids and spans are not enough: for what stands in an unknown piece, for segmentations
-//! with their scores, and for what each piece of a decoded text became. Places are SentencePiece's: all
-//! of what a character became begins where the character does, and only its last part has an end.
+//! Look here if ids and spans are not enough: for the text of an unknown piece, for segmentations
+//! with their scores, and for the text of each decoded piece. Places are SentencePiece's: everything
+//! that a character becomes begins where the character does, and only its last part has an end.
 
 use jeton_models::model::sentencepiece::Segment;
 use jeton_models::model::sentencepiece::spec::{Algorithm, PieceKind, Pieces};
@@ -232,10 +232,8 @@ impl<'t> Reader<'t> {
                 Given::Id(id) => match self.pieces().get(id) {
                     Some(piece) => (Some(id), piece.text),
                     None => {
-                        let message = format!(
-                            "id {id} stands for no piece; there are {}",
-                            self.pieces().len()
-                        );
+                        let message =
+                            format!("id {id} has no piece; there are {}", self.pieces().len());
                         return Err(Error::new(ErrorKind::Lookup, message).at(format!("ids[{at}]")));
                     }
                 },

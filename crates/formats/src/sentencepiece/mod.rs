@@ -1,11 +1,11 @@
 //! SentencePiece `.model` files: read and written without protobuf.
 //!
-//! Everything that changes behaviour is in the file, and so may be a self-test. A tokenizer that was
+//! Everything that changes behaviour is in the file, possibly with a self-test. A tokenizer that was
 //! read from a file is written again byte for byte.
 //!
 //! Text never becomes a control piece such as `</s>`, as in SentencePiece, unless the caller allows
-//! special tokens. What happens at the ends of a text happens there alone, not beside special tokens:
-//! a dummy prefix in front of a text, and spaces removed in front and behind.
+//! special tokens. What happens at the ends of a text happens only there, not next to special tokens:
+//! a dummy prefix in front of a text, and spaces removed at both ends.
 
 mod interface;
 
@@ -34,7 +34,7 @@ pub fn read(file: &[u8]) -> Result<Stages> {
             error
         } else {
             error.hint(
-                "behind the pieces there should be a trainer_spec and a normalizer_spec: the file \
+                "after the pieces there should be a trainer_spec and a normalizer_spec: the file \
              seems to be cut, take it again from where it came",
             )
         }
@@ -56,7 +56,7 @@ pub fn warnings(stages: &Stages) -> Vec<String> {
     let mut warnings = Vec::new();
     warnings.extend(missing.map(|what| {
         format!(
-            "there is no {what} behind the pieces, as if the file had been cut; what it does not \
+            "there is no {what} after the pieces, as if the file had been cut; what it does not \
              say is as SentencePiece has it by default"
         )
     }));

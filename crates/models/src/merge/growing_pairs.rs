@@ -1,4 +1,4 @@
-//! The table of pairs while a file of ranks is read, when merges are still being found: the bytes of each
+//! The table of pairs while a file of ranks is read and merges are still being found: the bytes of each
 //! token are merged by the merges of shorter tokens.
 
 use std::hash::BuildHasher;
@@ -18,7 +18,7 @@ pub struct GrowingPairs {
 }
 
 impl GrowingPairs {
-    /// Room for so many pairs.
+    /// Room for this many pairs.
     pub fn new(count: usize) -> Self {
         Self {
             table: TagTable::new(count),

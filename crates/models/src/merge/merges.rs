@@ -1,4 +1,4 @@
-//! Merging for words that are new: the same algorithm as the model's, over flat tables.
+//! Merges new words: the same algorithm as the model's, over flat tables.
 //!
 //! A word of n bytes begins as fewer than n symbols: a character whose bytes always become one
 //! token before anything outside it can touch them begins as that token (`Merges::symbols`).
@@ -151,7 +151,7 @@ impl<T: PairTable> Merges<T> {
     }
 
     /// The tokens of the characters that may begin as one: all merges inside come before the first
-    /// merge that takes the token itself, so nothing tells whether they happened early.
+    /// merge that takes the token itself, so nothing says whether they happened early.
     pub fn characters(&self, vocab: &Vocab) -> Vec<u32> {
         let mut first_use = vec![NONE; vocab.max_id().map_or(0, |id| id as usize + 1)];
         for ((left, right), rank, _) in self.pairs.iter() {
@@ -206,7 +206,7 @@ impl<T: PairTable> Merges<T> {
         self.merge_until::<1>(pieces, active, works);
     }
 
-    /// As [`Self::merge_together`], but a piece is merged no more once a merge has left only so many
+    /// As [`Self::merge_together`], but a piece is merged no more once a merge has left only this many
     /// symbols of it.
     pub fn merge_until<const LEFT: usize>(
         &self,

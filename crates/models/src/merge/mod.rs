@@ -1,7 +1,7 @@
-//! What every byte pair encoding merges with: merges found by their pair, a piece as a row of symbols,
-//! and queues for text that is too long to look for the best pair.
+//! What every byte pair encoding merges with: merges found by their pair, the symbols of a piece,
+//! and queues for text that is too long to scan for the best pair.
 //!
-//! Look here for how a piece of bytes becomes tokens. The model of BPE derives its merges with these
+//! Look here for how a piece of bytes becomes tokens. The BPE model derives its merges with these
 //! tables, and the fast path merges new words with them.
 
 pub(crate) mod growing_pairs;

@@ -1,4 +1,4 @@
-//! What a table of ranks by pair can do: the finished one that encodes, and the one that grows while a
+//! The trait of tables that find a rank by pair: the finished one that encodes, and the one that grows while a
 //! file of ranks is read.
 
 use jeton_stages::tables::perfect_hash::PerfectHash;

@@ -46,7 +46,7 @@ struct Places {
     /// Whether its rank is among those that wait; if not, it is empty.
     waits: bool,
     /// In rising order: merges of one rank go through the text from left to right, and so do the
-    /// pairs that they make. The first so many are taken.
+    /// pairs that they make. The first `taken` of them are taken.
     rising: Vec<u32>,
     taken: usize,
     /// What would break that order.

@@ -1,4 +1,4 @@
-//! The row of a word's symbols while it is merged, without holes, and the rank of each one's merge with the
+//! The symbols of a word while it is merged, in a row without gaps, and the rank of each one's merge with the
 //! next.
 
 use super::pairs::NO_ID;
@@ -7,7 +7,7 @@ use jeton_text::simd::{LANES, Lanes};
 
 /// Symbols of a row, at most.
 pub const MAX_SYMBOLS: usize = 64;
-/// Symbols that there is memory for: a row, and what is read behind it.
+/// Symbols that there is memory for: a row, and what is read after it.
 const ROOM: usize = MAX_SYMBOLS + 2 * LANES;
 
 /// Symbols in a row, of which the first stands at place 1.
@@ -71,7 +71,7 @@ impl Row {
             .expect("there is room for so many")
     }
 
-    /// The lowest rank, and the first place where it stands.
+    /// The lowest rank, and the first place where it is.
     #[inline(always)]
     pub fn lowest(&self, lanes: impl Lanes) -> (u32, usize) {
         let (chunks, _) = self.ranks.as_chunks();
@@ -86,7 +86,7 @@ impl Row {
         (lowest, at)
     }
 
-    /// The symbols before `at`, at it, and behind it; [`NO_ID`] where there is none.
+    /// The symbols before `at`, at it, and after it; [`NO_ID`] where there is none.
     #[inline(always)]
     pub fn around(&self, at: usize) -> [u32; 3] {
         [self.ids[at - 1], self.ids[at], self.ids[at + 1]]

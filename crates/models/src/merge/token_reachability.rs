@@ -1,8 +1,8 @@
-//! Token reachability: which tokens merging makes of their own bytes, and by which merge.
+//! Token reachability: which tokens their own bytes merge into, and by which merge.
 //!
-//! A list may make a token by several merges, as those that were written from ranks do: each way to
-//! part it is one. But alone, its bytes pass through one pair at most; and whatever stands beside it,
-//! nothing was merged across its ends before it was whole, so no other pair ever makes it.
+//! A list may produce a token by several merges, as lists that were written from ranks do: one for each way
+//! to split it in two. But alone, its bytes pass through at most one pair; and whatever surrounds it,
+//! nothing merges across its ends before it is whole, so no other pair ever produces it.
 
 use super::growing_pairs::GrowingPairs;
 use super::pairs::{Merge, Pairs};

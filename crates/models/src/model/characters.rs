@@ -1,4 +1,4 @@
-//! One token a character, over a closed or an open alphabet.
+//! One token per character, over a closed or an open alphabet.
 
 use serde::{Deserialize, Serialize};
 

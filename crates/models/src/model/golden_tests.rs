@@ -1,4 +1,4 @@
-//! Every model against the tokens that Hugging Face `tokenizers` makes: `testdata/models.toml`.
+//! Every model against the tokens of Hugging Face `tokenizers`: `testdata/models.toml`.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,7 +1,7 @@
-//! Longest match over bytes: at each place, the longest token that the text goes on with.
+//! Longest match over bytes: at each place, the longest token that the rest of the text begins with.
 //!
-//! Look here for RWKV's world vocabulary. Text is read from the front, and a match is never taken
-//! back, even where a shorter token would leave a rest that splits better.
+//! Look here for RWKV's world vocabulary. Text is read from the front, and a match is never
+//! undone, even if a shorter token would leave a rest that splits better.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Models: from a piece of text to tokens.
 //!
-//! A model knows nothing of spans in the original or of special tokens. It sees one piece and says
-//! which tokens it consists of, and which bytes of the piece each holds.
+//! A model knows nothing of spans in the original or of special tokens. It sees one piece and returns
+//! its tokens, with the bytes of the piece that each token holds.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Random segmentations, drawn from a seed so that they can be drawn again.
+//! Random segmentations, reproducible by a seed.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,4 @@
-//! A token of a piece, and the error of text that has none.
+//! A token of a piece, and the error for text without one.
 
 use std::ops::Range;
 

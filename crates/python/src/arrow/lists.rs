@@ -1,4 +1,4 @@
-//! The ids of a batch as a list array of Arrow, which shares the memory of numpy where it can.
+//! The ids of a batch as an Arrow list array, which shares numpy's memory if possible.
 
 use std::ffi::CStr;
 use std::panic::AssertUnwindSafe;

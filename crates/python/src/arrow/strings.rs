@@ -1,6 +1,6 @@
 //! A column of strings in any object of the Arrow PyCapsule interface, read in place.
 //!
-//! Look here for which types of Arrow hold texts, and for what is checked of memory that another
+//! Look here for which Arrow types hold texts, and for the checks of memory that another
 //! library describes: offsets and indices. Bytes are checked when they become texts.
 
 use std::ffi::{CStr, c_void};
@@ -183,7 +183,7 @@ fn chunk(name: &str, array: &ArrayRef) -> Outcome<Chunk> {
     };
     let data = retyped(array.to_data());
     data.validate_full()
-        .map_err(|error| argument(format!("{name} is no valid Arrow: {error}")))?;
+        .map_err(|error| argument(format!("{name} is not valid Arrow: {error}")))?;
     let values = make_array(data);
     let nulls = NullBuffer::union(values.logical_nulls().as_ref(), outer);
     Ok(Chunk { values, nulls })

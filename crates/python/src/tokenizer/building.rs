@@ -1,4 +1,4 @@
-//! A tokenizer made of its stages, a file or an image, and what it is made of.
+//! Builds a tokenizer from its stages, a file or an image, and returns its parts.
 
 use std::sync::Arc;
 

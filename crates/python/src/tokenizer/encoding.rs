@@ -1,4 +1,4 @@
-//! Text to ids and spans: the calls for batches, for encodings, and the rarer ones.
+//! Text to ids and spans: the calls for batches, for encodings, and for rarer results.
 //!
 //! The frequent calls for one text are in `single_text_calls.rs`.
 
@@ -272,7 +272,7 @@ impl Tokenizer {
         })
     }
 
-    /// The encoding of a text or of a pair; by the stages alone if that is asked for, which tests and
+    /// The encoding of a text or of a pair; by the stages alone if that is requested, which tests and
     /// benchmarks hold the other ways to.
     #[expect(
         clippy::too_many_arguments,

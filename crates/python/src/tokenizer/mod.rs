@@ -1,7 +1,7 @@
-//! The class behind `jeton.Tokenizer`: a shared, unchanging tokenizer of the core.
+//! The class behind `jeton.Tokenizer`: a shared, immutable tokenizer of the core.
 //!
-//! Each file has the calls of one subject, and hands them to the core. Arguments arrive in a fixed
-//! order; names, defaults and documentation are the Python class's.
+//! Each file has the calls of one subject, and passes them to the core. Arguments arrive in a fixed
+//! order; names, defaults and documentation are in the Python class.
 
 mod building;
 mod decoding;

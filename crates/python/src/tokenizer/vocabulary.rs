@@ -1,4 +1,4 @@
-//! What a tokenizer says of its vocabulary, its model and its plan.
+//! Facts about a tokenizer's vocabulary, its model and its plan.
 
 use jeton_core::fast::UnsupportedStage;
 use jeton_core::special_token_roles;

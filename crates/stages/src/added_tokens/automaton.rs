@@ -1,9 +1,9 @@
 //! An automaton that finds any of many spellings in one pass: of those that begin first, the
 //! longest.
 //!
-//! Look here for why there are two automata. That of the crate `aho-corasick` is the faster one, and
-//! serves the usual few; but putting its states in order may take the square of their number, which is
-//! half a minute for 200,000 added tokens. The plain one takes time in proportion to the spellings.
+//! Look here for why there are two automata. The one of the crate `aho-corasick` is faster, and
+//! serves the usual few tokens; but ordering its states may take quadratic time, which is
+//! half a minute for 200,000 added tokens. The plain one takes time proportional to the spellings.
 
 use std::ops::Range;
 
@@ -248,7 +248,7 @@ impl Plain {
         longer.push(beginning);
     }
 
-    /// The node of the longest end of a node and a byte behind it.
+    /// The node of the longest end of a node and a byte after it.
     #[inline]
     fn step(&self, mut node: u32, byte: u8) -> u32 {
         while node != ROOT {

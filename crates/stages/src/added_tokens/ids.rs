@@ -66,7 +66,7 @@ pub fn assign_ids(
     by_id.into_values().collect()
 }
 
-/// Added tokens with more of them behind, [`numbered`].
+/// Added tokens with more of them after, [`numbered`].
 ///
 /// # Errors
 /// A token that is there already, or is given twice; no id is left.
@@ -96,7 +96,7 @@ pub fn with_more(
 }
 
 /// Added tokens, `there` first, each of `more` with the id beside it. One without takes the id that the
-/// vocabulary has for it, or else the next behind all that are taken.
+/// vocabulary has for it, or else the next after all that are taken.
 ///
 /// # Errors
 /// No id is left.

@@ -1,4 +1,4 @@
-//! `<0xNN>` tokens, with which a vocabulary of characters spells the bytes of all others.
+//! `<0xNN>` tokens, which spell the bytes of characters that a vocabulary lacks.
 
 use super::invalid::Invalid;
 use jeton_text::interrupt::paced;

@@ -1,4 +1,4 @@
-//! Tokens as the bytes they stand for.
+//! Tokens as the bytes that their characters spell.
 
 use super::invalid::Invalid;
 use jeton_text::printable;

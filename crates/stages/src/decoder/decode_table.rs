@@ -1,8 +1,8 @@
-//! Decoding by table: the text of each token, where it does not depend on what stands around it.
+//! Decoding by table: the text of each token, if it does not depend on its neighbours.
 //!
-//! Most decoders give a token the same text wherever it stands, but for the ends of a text. Their
-//! texts are computed once, by the decoder itself, and decoding is then copying. Look here for which
-//! decoders these are; a property test holds both ways equal.
+//! Most decoders give a token the same text everywhere except at the ends of a text. These
+//! texts are computed once, by the decoder itself, and then decoding only copies. Look here for which
+//! decoders these are; a property test compares both ways.
 
 use super::sentencepiece::SentencePieceDecoder;
 use super::{Decoder, Invalid, byte_level};
@@ -178,7 +178,7 @@ impl DecodeTable {
     }
 
     /// Appends the texts of tokens up to the first that shows, or to the first byte, and says how many
-    /// those are: behind them tokens are in the middle.
+    /// those are: after them tokens are in the middle.
     fn append_front<'t>(
         &self,
         decoder: &SentencePieceDecoder,

@@ -1,8 +1,8 @@
 //! Decoders: from the tokens of the model back to text.
 //!
 //! A decoder rewrites a list of tokens; joined, they are the text. Tokens are byte strings, and
-//! those of a run that is not UTF-8 can either be kept as they are or become replacement
-//! characters ([`Invalid`]); everything else works on what text there is.
+//! in a run that is not UTF-8 they can either stay as they are or become replacement
+//! characters ([`Invalid`]); everything else works on the text that there is.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! SentencePiece's decoder: pieces joined, `▁` made a space, bytes made characters.
+//! SentencePiece's decoder: pieces are joined, `▁` becomes a space, byte pieces become characters.
 //!
-//! Look here for what a `.model` file decodes to: the unknown piece has a surface of its own, and the space
+//! Look here for how a `.model` file decodes: the unknown piece has a surface of its own, and the space
 //! that encoding put in front is dropped. Control pieces are special tokens, which decoding skips on
 //! request.
 
@@ -12,7 +12,7 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 
-/// What the pieces of a SentencePiece model decode to. A piece behind a NUL is text even if it is
+/// What the pieces of a SentencePiece model decode to. A piece after a NUL is text even if it is
 /// spelled as the unknown piece or as a byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentencePieceDecoder {

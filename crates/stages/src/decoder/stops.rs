@@ -30,7 +30,7 @@ impl Stops {
         self.found
     }
 
-    /// Appends to `text` what of `more` surely stands before a stop; at the end, that is all if there
+    /// Appends to `text` what of `more` surely comes before a stop; at the end, that is all if there
     /// is none.
     pub fn push(&mut self, more: &str, is_end: bool, text: &mut String) {
         if self.found.is_some() {

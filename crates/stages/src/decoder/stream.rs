@@ -1,8 +1,8 @@
 //! Streaming decoding: after each token, the text that no later token can change.
 //!
-//! Look here for what each decoder has to keep back until more tokens are there. What a stream gave,
-//! and at last the rest, is together what [`Decoder::decode`] gives for all tokens; a property test
-//! holds them equal. A decoder that needs all tokens keeps them all.
+//! Look here for what each decoder has to hold back until more tokens arrive. The outputs of a stream,
+//! with the rest at the end, are together the result of [`Decoder::decode`] for all tokens; a property test
+//! compares them. A decoder that needs all tokens holds them all back.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! BERT's clean-up, in its four steps. The order and the switches stand with [`Normalizer`].
+//! BERT's clean-up, in its four steps. The order and the switches are in [`Normalizer`].
 //!
 //! [`Normalizer`]: super::Normalizer
 

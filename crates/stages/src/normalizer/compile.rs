@@ -1,8 +1,8 @@
-//! Building character maps: from rules to the blob that `precompiled` reads.
+//! Builds character maps: from rules to the blob that `precompiled` reads.
 //!
-//! Look here for how a double array is laid out. Keys that end alike share their ends. States are
-//! placed one after another; each takes the first base within the last blocks of 256 units at which
-//! all that can follow it is free, and a new block if there is none, so that building is linear in
+//! Look here for how a double array is laid out. Keys with the same ending share it. States are
+//! placed one after another; each takes the first base, within the last blocks of 256 units, at which
+//! all its successors are free, and a new block if there is none, so building is linear in
 //! the size of the rules.
 
 use std::collections::{BTreeMap, HashMap};

@@ -28,7 +28,7 @@ pub struct NormalizerFacts {
     pub lowers: bool,
     /// It changes only `▁` and white space.
     pub changes_only_spaces: bool,
-    /// It may write `▁` behind the front of a text.
+    /// It may write `▁` after the front of a text.
     pub writes_marks: bool,
     /// It looks at whole grapheme clusters.
     pub sees_clusters: bool,
@@ -247,7 +247,7 @@ impl Normalizer {
         )
     }
 
-    /// The normalizer that it is behind the front of a text, if it does anything there.
+    /// The normalizer that it amounts to after the front of a text, if it does anything there.
     pub fn behind_front(&self) -> Option<Self> {
         match self {
             Self::Prepend { .. } => None,

@@ -1,6 +1,6 @@
 //! Normalizers: what happens to text before it is split into pieces.
 //!
-//! One variant a kind, one file a kind that is more than a line. Each rewrites an
+//! One variant per kind, and one file per kind that takes more than a line. Each rewrites an
 //! [`AlignedText`], so spans survive.
 
 mod bert;

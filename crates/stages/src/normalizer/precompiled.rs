@@ -31,7 +31,7 @@ use jeton_text::text::AlignedText;
 pub struct Charsmap {
     units: Vec<u32>,
     replacements: String,
-    /// Which bytes are in keys of more than one byte, at the front or behind it.
+    /// Which bytes are in keys of more than one byte, at the front or after it.
     inner_bytes: Box<[bool; 256]>,
     /// The characters that it may change, found on first use.
     changed: Lazy<CharacterSet>,
@@ -50,7 +50,7 @@ const LONGEST_KEY: u32 = 1024;
 /// Bytes of all keys together above which they are not listed. NFKC's have two million.
 const KEY_BYTES: usize = 1 << 26;
 
-/// States above which the characters of keys are not told apart. NFKC's keys need some 80,000.
+/// States above which the characters of keys are not distinguished. NFKC's keys need some 80,000.
 const MAX_STATES: usize = 1 << 20;
 
 /// No code point.
@@ -72,7 +72,7 @@ impl Charsmap {
         let size = u32::from_le_bytes(*size) as usize;
         if size == 0 || !size.is_multiple_of(4) {
             return Err(broken(format!(
-                "its trie has {size} bytes, which is no positive multiple of 4"
+                "its trie has {size} bytes, not a positive multiple of 4"
             )));
         }
         let (trie, replacements) = rest.split_at_checked(size).ok_or_else(|| {
@@ -103,7 +103,7 @@ impl Charsmap {
         let units = self.units.len();
         if !units.is_multiple_of(256) {
             return Err(broken(format!(
-                "its trie has {} bytes, which is no multiple of 1024",
+                "its trie has {} bytes, not a multiple of 1024",
                 4 * units
             )));
         }
@@ -113,7 +113,7 @@ impl Charsmap {
         let is_value = |unit: u32| unit >> 31 == 1;
         let root = self.units[0];
         if is_value(root) || root & 0x1FF != 0 || base(0, root) == 0 {
-            return Err(broken("its trie begins with a unit that is no root"));
+            return Err(broken("its trie begins with a unit that is not a root"));
         }
         for (at, &unit) in self.units.iter().enumerate() {
             if is_value(unit) {
@@ -148,7 +148,7 @@ impl Charsmap {
         self.prefixes(text).last()
     }
 
-    /// Which bytes are in keys of more than one byte, at the front or behind it.
+    /// Which bytes are in keys of more than one byte, at the front or after it.
     pub fn inner_bytes(&self) -> &[bool; 256] {
         &self.inner_bytes
     }
@@ -188,7 +188,7 @@ impl Charsmap {
         })
     }
 
-    /// Whether keys go on from the unit at `at` with a byte that `wanted` accepts.
+    /// Whether keys continue from the unit at `at` with a byte that `wanted` accepts.
     fn goes_on(&self, at: usize, wanted: impl Fn(u8) -> bool) -> bool {
         let base = base(at, self.units[at]);
         (1..=u8::MAX).filter(|byte| wanted(*byte)).any(|byte| {
@@ -638,7 +638,7 @@ mod tests {
         let charsmap = Charsmap::new(BLOB).unwrap();
         let leaves = |text: &str| charsmap.leaves(text.as_bytes());
         assert!(leaves("x") && leaves("中"));
-        // `e` may stand before an accent.
+        // `e` may come before an accent.
         assert!(!leaves("A") && !leaves("\u{200b}") && !leaves("E"));
     }
 
@@ -685,8 +685,8 @@ mod tests {
     #[test]
     fn broken_blobs_are_refused() {
         refused(b"", "ends before the size");
-        refused(&[0; 4], "no positive multiple of 4");
-        refused(&[3, 0, 0, 0, 1, 2, 3], "no positive multiple of 4");
+        refused(&[0; 4], "not a positive multiple of 4");
+        refused(&[3, 0, 0, 0, 1, 2, 3], "not a positive multiple of 4");
         refused(&[0xFC, 0xFF, 0xFF, 0xFF, 1], "only 1 are there");
         refused(&BLOB[..500], "only 496 are there");
         refused(&blob(&[0], b"\xFF\0"), "not UTF-8");

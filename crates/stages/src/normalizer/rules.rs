@@ -1,8 +1,8 @@
-//! SentencePiece's normalization rules by name, made from Unicode's tables.
+//! SentencePiece's normalization rules by name, built from Unicode's tables.
 //!
-//! Look here for what `nmt_nfkc` is. A map cannot say all of NFKC: it says what each character
+//! Look here for what `nmt_nfkc` is. A map cannot express all of NFKC: it says what each character
 //! becomes, and which sequences become one character because they are the full decomposition of
-//! one. Whatever the shorter keys of a key make of it anyway is left out.
+//! one. Entries whose result follows from shorter keys are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -145,7 +145,7 @@ fn nfkc() -> Rules {
     rules
 }
 
-/// The text with the longest keys replaced, of up to so many characters.
+/// The text with the longest keys replaced, of up to this many characters.
 fn mapped(rules: &Rules, text: &str, longest: usize) -> String {
     let mut new = String::new();
     let mut rest = text;

@@ -1,7 +1,7 @@
-//! SentencePiece's normalizer: its character map, and what it does with white space.
+//! SentencePiece's normalizer: its character map, and its treatment of white space.
 //!
 //! Look here for `▁`. The map replaces the longest match, not whole graphemes as `tokenizers` does
-//! with the same map; user-defined pieces are left as they are.
+//! with the same map; user-defined pieces stay as they are.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ pub struct WhiteSpace {
     pub escape: bool,
     /// Spaces end words instead of beginning them.
     pub suffix: bool,
-    /// What stands between added tokens has ends of its own, as if it were a text by itself:
+    /// What is between added tokens has ends of its own, as if it were a text by itself:
     /// transformers' `legacy`. A `.model` does not hold it.
     pub legacy: bool,
 }
@@ -76,7 +76,7 @@ struct Parts {
 #[derive(Default)]
 struct Output {
     text: String,
-    /// Where each run of `text` begins, and the bytes of the old text that it stands for.
+    /// Where each run of `text` begins, and the bytes of the old text that it replaces.
     runs: Vec<(usize, Range<usize>)>,
     /// Where in the old text ends what `text` stands for; unset where that is spaces alone.
     end: Option<usize>,
@@ -146,7 +146,7 @@ impl SentencePieceNormalizer {
     }
 
     /// Normalizes a part of a text, without what happens at the ends of the text; `back` says that
-    /// the part is the last. What stands before the part is taken not to end in a space.
+    /// the part is the last. What comes before the part is taken not to end in a space.
     pub fn normalize_part(&self, text: &str, back: bool) -> String {
         self.run(text, false, back, usize::MAX).text
     }
@@ -169,7 +169,7 @@ impl SentencePieceNormalizer {
         text.replace(new, origins)
     }
 
-    /// Whether this character is left as it is, whatever stands behind it.
+    /// Whether this character is left as it is, whatever follows it.
     pub fn leaves(&self, character: char) -> bool {
         let mut bytes = [0; 4];
         let bytes = character.encode_utf8(&mut bytes).as_bytes();
@@ -304,7 +304,7 @@ impl Output {
         self.text.push_str(text);
     }
 
-    /// What was removed up to `end` belongs to what stands before it.
+    /// What was removed up to `end` belongs to what comes before it.
     fn extend_to(&mut self, end: usize) {
         if let Some((_, origin)) = self.runs.last_mut() {
             origin.end = end;

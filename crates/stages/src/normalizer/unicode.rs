@@ -1,14 +1,14 @@
-//! Unicode's four normalization forms: with the alignment, or as text alone where nothing is lost
-//! on what is normalized already.
+//! Unicode's four normalization forms: with the alignment, or as text alone, at no cost for
+//! text that is normalized already.
 //!
-//! Look here for how text is found to be normalized at the speed of reading it. A table says of each
-//! character, for each form:
+//! Look here for how normalized text is recognized at the speed of reading it. A table has a number for each
+//! character and form:
 //!
 //! - 0: it is *fixed*. It stays as it is, and nothing before it joins it or moves past it. Text of
-//!   fixed characters is normalized, and what stands before one is normalized by itself.
+//!   fixed characters is normalized, and the text in front of one can be normalized separately.
 //! - 1 to 254: it stays as it is, but is a mark of this combining class. After a fixed character,
 //!   marks are normalized if their classes do not fall.
-//! - 255: it may change. What lies from the last fixed character before it up to the next one has to
+//! - 255: it may change. The text from the last fixed character before it up to the next one has to
 //!   be normalized.
 //!
 //! This is the quick check of Unicode's Annex 15, kept as far as the fixed characters around.
@@ -205,10 +205,10 @@ impl Form {
 }
 
 /// Decomposed text, composed: each character joins the one before it of class 0, unless a mark of the
-/// same class or a higher one stands between them.
+/// same class or a higher one is between them.
 fn composed(parts: Vec<(char, Range<usize>)>) -> Vec<(char, Range<usize>)> {
     let mut whole: Vec<(char, Range<usize>)> = room::with_capacity(parts.len());
-    // The last character of class 0, and the class of the last mark behind it.
+    // The last character of class 0, and the class of the last mark after it.
     let mut base: Option<usize> = None;
     let mut last = None;
     for (part, origin) in paced(parts.into_iter()) {

@@ -32,7 +32,7 @@ pub struct PreTokenizerFacts {
 /// What a pre-tokenizer does at spaces, which it writes as `▁`; it acts on nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpaceMarking {
-    /// The pre-tokenizer that it is behind an added token.
+    /// The pre-tokenizer that it amounts to after an added token.
     pub behind_tokens: PreTokenizer,
     /// The pre-tokenizer that it is for a chunk that begins with a space.
     pub inside: PreTokenizer,

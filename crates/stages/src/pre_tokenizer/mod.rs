@@ -1,6 +1,6 @@
 //! Pre-tokenizers: where text is split into the pieces that the model sees.
 //!
-//! Look here for the kinds there are; those of more than a few lines have a file of their own, and
+//! Look here for the kinds; those of more than a few lines have a file of their own, and
 //! [`named`] has the well-known ones by name.
 
 mod byte_level;
@@ -68,14 +68,14 @@ pub enum PreTokenizer {
     Split {
         /// What to look for.
         pattern: SearchPattern,
-        /// What becomes of a match.
+        /// What a match becomes.
         behavior: SplitBehavior,
         /// Matches are the pieces rather than the delimiters.
         invert: bool,
     },
     /// At punctuation.
     Punctuation {
-        /// What becomes of it.
+        /// What it becomes.
         behavior: SplitBehavior,
     },
     /// At numbers.
@@ -85,7 +85,7 @@ pub enum PreTokenizer {
     },
     /// Where the script changes.
     UnicodeScripts,
-    /// Every so many characters.
+    /// Every this many characters.
     FixedLength {
         /// How many; at least 1.
         length: usize,
@@ -119,7 +119,7 @@ impl PreTokenizer {
         }
     }
 
-    /// What puts a `▁` in front of a text, also of one that begins with a `▁`, and nowhere behind: a
+    /// What puts a `▁` in front of a text, also of one that begins with a `▁`, and nowhere after: a
     /// SentencePiece model's dummy prefix. A space in front is taken for it, so spaces that count are
     /// written as `▁` before; others are here.
     pub fn dummy_prefix() -> Self {
@@ -192,7 +192,7 @@ impl PreTokenizer {
         }
     }
 
-    /// Appends where the pieces of `text` lie, which are its parts as they stand there: what
+    /// Appends where the pieces of `text` lie, which are its parts as they are there: what
     /// [`Self::ByteLevel`] writes is not in it. For a single stage, and not for [`Self::Metaspace`],
     /// which splits what it has written.
     ///

@@ -1,7 +1,7 @@
 //! Pre-tokenizers that are known by name: the split patterns of well-known models.
 //!
-//! Look here for what `pattern="gpt4"` means. The expressions stand as their publishers wrote
-//! them; each is run in the dialect of the library it was written for.
+//! Look here for what `pattern="gpt4"` means. The expressions are as their publishers wrote
+//! them; each runs in the dialect of the library it was written for.
 
 use super::{PreTokenizer, SplitBehavior};
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
@@ -72,7 +72,7 @@ impl Named {
     /// The one expression of Oniguruma that splits every text alike, where there is one.
     ///
     /// Such expressions match every character, so that nothing lies between matches. Oniguruma has
-    /// no possessive `{1,3}+`, and its `$` is the end of a line, so some stand here written anew.
+    /// no possessive `{1,3}+`, and its `$` is the end of a line, so some are written again here.
     pub fn in_oniguruma(&self) -> Option<&'static str> {
         match (self.name, self.rule) {
             ("gpt2", _) => Some(GPT2_ORIGINAL),

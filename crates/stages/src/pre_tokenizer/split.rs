@@ -1,6 +1,6 @@
-//! Splitting at delimiters, and the five things that can become of them.
+//! Splitting at delimiters, and the five ways to treat these.
 //!
-//! Look here for the one loop behind every pre-tokenizer that looks for something in the text.
+//! Look here for the one loop behind every pre-tokenizer that searches for something in the text.
 
 use std::ops::Range;
 

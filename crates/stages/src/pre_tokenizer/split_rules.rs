@@ -1,4 +1,4 @@
-//! What the stages that only split look for, as patterns of one kind, so that several stages can be made one
+//! The delimiters of the stages that only split, as patterns of one kind, so that several stages can become one
 //! automaton.
 
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use jeton_text::pattern::{Regex, SearchPattern};
 pub(crate) struct SplitRule {
     /// As [`steps_over`](jeton_text::pattern::steps_over) takes them.
     pub patterns: Vec<Hir>,
-    /// What becomes of a match.
+    /// What a match becomes.
     pub behavior: SplitBehavior,
     /// What lies between takes the part of the matches, and they take its.
     pub invert: bool,

@@ -1,9 +1,9 @@
 //! Splitting where the script changes, as SentencePiece's trainer does: Hiragana, Katakana and Han
-//! are one script, and spaces belong to whatever stands around them.
+//! are one script, and spaces belong to their neighbours.
 //!
-//! The scripts are those of Unicode 9, which `tokenizers` has. They are today's for the characters
-//! that Unicode 9 had, but for four; a character that it did not have belongs to no script, as a
-//! space does.
+//! The scripts are those of Unicode 9, as in `tokenizers`. For the characters of Unicode 9 they are
+//! today's, except for four; newer characters belong to no script, like
+//! a space.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use unicode_script::{Script, UnicodeScript};
 
 use jeton_text::mem::lazy::LazyStatic;
 
-/// Splits `text` where a script begins, and appends where the pieces lie. What stands before the first
+/// Splits `text` where a script begins, and appends where the pieces lie. What comes before the first
 /// character that has a script is dropped, and so is a text without any: so does `tokenizers`.
 pub(super) fn cut(text: &str, pieces: &mut Vec<Range<usize>>) {
     let mut last = None;

@@ -1,5 +1,5 @@
 //! A splitter for any pre-tokenizer: the fastest one for its first stages, the stages themselves
-//! for the others. It keeps nothing that only spans need.
+//! for the rest. It keeps nothing that only spans need.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub struct AnySplitter {
     /// The next ones, up to the first that splits into words.
     coarse: Vec<PreTokenizer>,
     /// The others, which split words. Here and there, those that write printable characters do so for the
-    /// stages behind them.
+    /// stages after them.
     fine: Vec<PreTokenizer>,
     /// A space is put in front of text that does not begin with one.
     prefix_space: bool,
@@ -171,7 +171,7 @@ impl AnySplitter {
 
     /// A place in `text`, about `reach` bytes after `start`, at which it may be parted before it is
     /// normalized and split; the end of the text if none is known. `normalizer` must do the same to words
-    /// wherever they stand.
+    /// wherever they are.
     pub fn split_point(
         &self,
         normalizer: Option<&Normalizer>,
@@ -217,7 +217,7 @@ impl AnySplitter {
         let bytes = text.as_bytes();
         let is_changed = self.prefix_space || normalizer.is_some();
         let parts = |at: usize| {
-            // A blank stays what it is, whatever stands behind it.
+            // A blank stays what it is, whatever follows it.
             let begins = bytes[at] == b' ' || !is_changed && bytes[at].is_ascii_graphic();
             let both = text.get(at - 1..at + 1).filter(|_| begins);
             let both = both.and_then(|both| match normalizer {
@@ -306,7 +306,7 @@ fn parts_both(stage: &PreTokenizer, both: &str) -> bool {
     stage.ranges(both, &mut pieces).is_ok() && !pieces.contains(&(0..both.len()))
 }
 
-/// The pieces of `text` in GPT-2's printable characters, one behind the other; they lie there then.
+/// The pieces of `text` in GPT-2's printable characters, one after the other; they lie there then.
 fn written(text: &str, pieces: &mut [Range<usize>]) -> String {
     let mut written = String::with_capacity(2 * text.len());
     for piece in pieces {
@@ -409,7 +409,7 @@ mod tests {
             (vec![punctuation(SplitBehavior::MergedWithNext)], 8),
             (vec![words], 14),
             (vec![digits.clone(), isolated.clone()], 14),
-            // What looks at more than two characters, and whatever stands behind it.
+            // What looks at more than two characters, and whatever follows it.
             (vec![runs.clone(), digits.clone()], 28),
             (vec![isolated.clone(), runs, digits.clone()], 9),
         ] {

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 const BLOCKS_AT_ONCE: usize = 16;
 /// Places that are written at a time.
 const ROW: usize = 8;
-/// Chunks, at most, that begin in so many blocks, and one that began before; and a row of room, since
+/// Chunks, at most, that begin in this many blocks, and one that began before; and a row of room, since
 /// whole rows are written, where a block has AVX-512 write eight.
 const MAX_CHUNKS: usize = BLOCK * BLOCKS_AT_ONCE + 1 + ROW;
 
@@ -148,7 +148,7 @@ impl Delimiters {
             return Ok(());
         }
         let (mut begun, mut ended) = (0, 0);
-        // The first byte stands after a place where text is split. Where spaces are kept, that it
+        // The first byte follows a place where text is split. Where spaces are kept, that it
         // begins a chunk is known, and it must not end one.
         let mut after_space = 1;
         let mut after_alone = 0;
@@ -239,7 +239,7 @@ trait Way: Copy {
     /// Which bytes of a block are in `set`.
     fn mask(self, block: &[u8; BLOCK], set: &Set) -> u64;
 
-    /// Writes `base + i` behind the first `count` of `places` for each bit `i` of `mask`; returns how
+    /// Writes `base + i` after the first `count` of `places` for each bit `i` of `mask`; returns how
     /// many there are then. Whole rows are written, since how many bits are set is no guess that a
     /// processor often gets right.
     fn write(self, mask: u64, base: usize, places: &mut [usize; MAX_CHUNKS], count: usize)
@@ -422,7 +422,7 @@ mod avx512 {
     }
 }
 
-/// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a byte that
+/// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a byte that
 /// `cuts_behind` accepts, or before a space that `cuts_before` accepts, which is told where the space before
 /// that lies (or `start`) and where this one does. The whole rest where there is no such place.
 pub fn split_point(

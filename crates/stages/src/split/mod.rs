@@ -1,5 +1,5 @@
-//! Splitting text: into words by a pattern, into chunks at spaces, and long ones of either at safe split
-//! points, between characters that no token holds together.
+//! Splitting text: into words by a pattern, into chunks at spaces, and long words or chunks at safe split
+//! points, between characters that are adjacent in no token.
 
 pub mod any_splitter;
 pub mod delimiters;

@@ -1,5 +1,5 @@
-//! 64 bytes in NEON's vectors, and the bits of a comparison of them, for which NEON has no
-//! instruction of its own.
+//! 64 bytes in NEON's vectors, and the bits of a comparison of them, which takes several instructions of
+//! NEON.
 
 use std::arch::aarch64::*;
 

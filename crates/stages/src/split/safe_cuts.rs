@@ -1,7 +1,7 @@
 //! Safe split points: the pairs of characters between which a long word may be split without changing its tokens,
-//! because no token holds the two side by side.
+//! because they are adjacent in no token.
 //!
-//! No merge can cross such a place, so what lies on its two sides is merged independently. Text
+//! No merge can cross such a place, so its two sides are merged independently. Text
 //! without spaces falls apart into runs of a few characters, most of which the cache holds.
 
 use crate::vocab::Vocab;
@@ -89,7 +89,7 @@ impl SafeCuts {
         usize::from(left) << 8 | usize::from(right)
     }
 
-    /// The end of the first part of `text[start..end]` that may be merged by itself.
+    /// The end of the first part of `text[start..end]` that may be merged separately.
     #[inline]
     pub fn first_cut(&self, text: &[u8], start: usize, end: usize) -> usize {
         let (mut left, length) = decode(text, start);
@@ -107,7 +107,7 @@ impl SafeCuts {
         end
     }
 
-    /// Writes the ends of the first parts of `text[start..end]` that may be merged by themselves to
+    /// Writes the ends of the first parts of `text[start..end]` that may be merged separately to
     /// `ends`; returns how many they are. The table is prefetched for some characters before the first of
     /// them is looked up. A processor cannot guess whether a part ends, so each place is written, and
     /// counted or not.
@@ -155,7 +155,7 @@ impl SafeCuts {
         self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
-    /// Whether some token may hold both characters that stand beside the place `at`.
+    /// Whether some token may hold both characters that are next to the place `at`.
     #[inline(always)]
     fn may_hold_together(&self, text: &[u8], at: usize, left: u32, right: u32) -> bool {
         self.holds_together(text, at, Self::hash(left, right))

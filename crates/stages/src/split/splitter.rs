@@ -154,7 +154,7 @@ impl Splitter {
     }
 }
 
-/// What is said of so many bytes without a place to split, which places of 32 bits do not reach.
+/// What is said of this many bytes without a place to split, which places of 32 bits do not reach.
 pub fn uncut(length: usize) -> Error {
     let message = format!("{length} bytes without a place to split are more than 4 GiB");
     Error::new(ErrorKind::Encode, message).hint("encode the text in parts")

@@ -10,7 +10,7 @@ pub struct Stretches<F> {
     start: usize,
     /// Whether a piece began that has not ended.
     is_open: bool,
-    /// Which bytes begin a piece; of those behind the last one none does.
+    /// Which bytes begin a piece; of those after the last one none does.
     bits: [u64; WORDS],
 }
 
@@ -25,7 +25,7 @@ impl<F: FnMut(usize, usize, &[u64])> Stretches<F> {
         }
     }
 
-    /// A piece begins at each byte, counted from `base` on, that has a bit; all of them behind the last
+    /// A piece begins at each byte, counted from `base` on, that has a bit; all of them after the last
     /// one that began.
     #[inline(always)]
     pub fn begin(&mut self, base: usize, bits: u64) {

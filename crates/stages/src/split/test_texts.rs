@@ -1,4 +1,4 @@
-//! What the texts of tests are made of.
+//! The parts that texts of tests are drawn from.
 
 /// Words, runs, contractions, numbers and marks that patterns part, and what they confuse.
 pub const PARTS: &[&str] = &[

@@ -1,8 +1,8 @@
-//! A double array of tokens and their scores: which tokens does this text begin with, at one access to
-//! memory for each byte?
+//! A double array of tokens and their scores: which tokens does this text begin with, at one memory access
+//! per byte?
 //!
-//! Look here for the trie behind Viterbi's algorithm and behind the longest match. It is made from the
-//! model's own, which is smaller and made faster, when the first word is new.
+//! Look here for the trie behind Viterbi's algorithm and the longest match. It is built from the
+//! model's own trie, which is smaller and faster to build, at the first new word.
 
 use crate::tables::trie::Trie;
 
@@ -15,7 +15,7 @@ const NOBODY: u32 = u32::MAX - 1;
 /// Places that are tried for the children of a node before they go to the end.
 const GAPS_TRIED: usize = 16;
 
-/// A trie whose node for the byte `c` behind a node is the one at that node's `base + c`, if that
+/// A trie whose node for the byte `c` after a node is the one at that node's `base + c`, if that
 /// node is its owner.
 pub struct DoubleArray {
     nodes: Vec<Node>,
@@ -90,7 +90,7 @@ impl DoubleArray {
         self.prefixes_behind(ArrayNode::ROOT, text, found);
     }
 
-    /// The same, for the tokens that go on from `place` with a beginning of `text`.
+    /// The same, for the tokens that continue from `place` with a beginning of `text`.
     #[inline(always)]
     pub fn prefixes_behind(
         &self,
@@ -121,7 +121,7 @@ impl DoubleArray {
         place.map(ArrayNode)
     }
 
-    /// The node for `byte` behind a node and its base.
+    /// The node for `byte` after a node and its base.
     #[inline(always)]
     fn step(&self, place: u32, base: u32, byte: u8) -> Option<u32> {
         let next = base.wrapping_add(byte.into());

@@ -1,4 +1,4 @@
-//! Tables in which tokens are found: a trie, a double array, a perfect hash, a tag table.
+//! Tables that find tokens: a trie, a double array, a perfect hash, a tag table.
 
 pub mod double_array;
 pub mod perfect_hash;

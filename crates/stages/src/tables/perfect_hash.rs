@@ -1,8 +1,8 @@
 //! A perfect hash: a table of numbers by keys that are all known beforehand. Each key has a place of its
 //! own, so a look-up is one comparison.
 //!
-//! Keys fall into small buckets by their hash. For each bucket, the largest first, the first
-//! displacement is taken under which all of its keys fall on places that are free yet (Pagh, "Hash
+//! Keys are divided into small buckets by their hash. Each bucket, the largest first, takes the first
+//! displacement that moves all of its keys to free places (Pagh, "Hash
 //! and displace", 1999; Belazzougui, Botelho and Dietzfelbinger, "Hash, displace, and compress",
 //! 2009).
 

@@ -1,8 +1,8 @@
 //! A tag table: numbers by a few bits of their hash, sixteen to a cache line, small enough to stay in the
 //! processor's cache.
 //!
-//! An entry is a number of 20 bits and 12 bits of the hash. So an entry that looks alike is only
-//! likely the right one, and whoever looks compares what the number stands for.
+//! An entry is a number of 20 bits and 12 bits of the hash. So an entry with the right tag is only
+//! probably the right one, and the caller compares the key that the number refers to.
 
 use jeton_text::mem::prefetch::prefetch;
 
@@ -119,7 +119,7 @@ pub struct TagTable {
 }
 
 impl TagTable {
-    /// Room for so many numbers.
+    /// Room for this many numbers.
     pub fn new(count: usize) -> Self {
         Self {
             lines: vec![Line([EMPTY; LINE]); count.div_ceil(FILLED).max(1)],
@@ -162,7 +162,7 @@ impl TagTable {
         }
     }
 
-    /// The same place in the line behind.
+    /// The same place in the next line.
     #[inline]
     pub fn behind(&self, place: Address) -> Address {
         let line = match place.line as usize + 1 {
@@ -186,7 +186,7 @@ impl Alike<'_> {
         self.bits & self.bits.wrapping_sub(1) != 0
     }
 
-    /// Whether the line is full, so that more may lie behind it.
+    /// Whether the line is full, so that more may lie after it.
     #[inline(always)]
     pub fn is_full(self) -> bool {
         self.line.0[LINE - 1] != EMPTY

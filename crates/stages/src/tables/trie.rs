@@ -1,6 +1,6 @@
 //! A trie over byte strings: which tokens does this text begin with?
 //!
-//! Look here for the look-up behind WordPiece and Unigram. Children of a node lie side by side,
+//! Look here for the look-up behind WordPiece and Unigram. Children of a node are side by side,
 //! sorted by byte, in one flat array; building is linear in the bytes of the tokens.
 
 use crate::vocab::Vocab;
@@ -159,7 +159,7 @@ impl Trie {
         TrieNode(0)
     }
 
-    /// One byte on, if a token goes on with it.
+    /// One byte on, if a token continues with it.
     pub fn step(&self, place: TrieNode, byte: u8) -> Option<TrieNode> {
         let Node { first, count, .. } = *self.nodes.get(place.0 as usize)?;
         let children = &self.bytes[first as usize..first as usize + usize::from(count)];
@@ -177,7 +177,7 @@ impl Trie {
         (id != NO_TOKEN).then_some(id)
     }
 
-    /// The tokens that go on from `place` with a beginning of `text`: their ids and how many
+    /// The tokens that continue from `place` with a beginning of `text`: their ids and how many
     /// bytes of `text` they took, shortest first.
     pub fn prefixes(&self, place: TrieNode, text: &[u8]) -> impl Iterator<Item = (u32, usize)> {
         let mut bytes = text.iter().zip(1..);

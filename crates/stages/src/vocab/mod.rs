@@ -79,7 +79,7 @@ impl Vocab {
         Ok(vocab)
     }
 
-    /// The vocabulary of tokens that lie in `bytes`, one behind the other in the order of ids, by
+    /// The vocabulary of tokens that lie in `bytes`, one after the other in the order of ids, by
     /// where they end. `None` where [`Vocab::new`] would refuse them.
     pub fn of_ends(bytes: Vec<u8>, ends: &[usize]) -> Option<Self> {
         u32::try_from(bytes.len()).ok()?;
@@ -144,7 +144,7 @@ impl Vocab {
         if let Some(other) = self.token(id) {
             let other = show(other);
             return broken(format!(
-                "id {id} stands for both {other} and {}",
+                "id {id} is used for both {other} and {}",
                 show(token)
             ));
         }
@@ -164,7 +164,7 @@ impl Vocab {
         Ok(())
     }
 
-    /// Makes the index anew, larger.
+    /// Makes the index again, larger.
     fn make_room(&mut self) {
         let mut index = Index::with_room(2 * self.index.count + 1);
         for id in self.index.ids() {
@@ -186,7 +186,7 @@ impl Vocab {
     }
 
     /// The id of the token `text[start..start + length]`: sooner than [`Self::id`] where text goes on
-    /// behind it.
+    /// after it.
     #[inline]
     pub fn id_of_part(&self, text: &[u8], start: usize, length: usize) -> Option<u32> {
         let hash = self.index.hash(text, start, length);
@@ -279,7 +279,7 @@ impl Index {
     const FREE: u32 = u32::MAX;
     const TAG: u32 = !MAX_ID;
 
-    /// An empty one with room for so many ids.
+    /// An empty one with room for this many ids.
     fn with_room(count: usize) -> Self {
         let long = RandomState::default();
         Self {
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn contradictions_are_refused() {
         let twice = Vocab::new([("a", 0), ("b", 0)]).unwrap_err();
-        assert_eq!(twice.to_string(), "id 0 stands for both \"a\" and \"b\"");
+        assert_eq!(twice.to_string(), "id 0 is used for both \"a\" and \"b\"");
         let doubled = Vocab::new([("a", 0), ("a", 1)]).unwrap_err();
         assert_eq!(doubled.to_string(), "token \"a\" has two ids, 0 and 1");
         assert!(Vocab::new([("a", u32::MAX)]).is_err());

@@ -1,7 +1,7 @@
 //! Tokens that a model does not find in text, whatever the text spells.
 //!
-//! These are the special tokens that stand in the model's own vocabulary. Look here for why
-//! `special="ignore"` costs nothing in a call: the model learns it once, when a tokenizer is built.
+//! These are the special tokens in the model's own vocabulary. Look here for why
+//! `special="ignore"` costs nothing in a call: they are withheld once, when a tokenizer is built.
 
 /// A set of ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Memory in large pages, for tables that are read at random.
 //!
 //! Before a small page of a large table can be read, the processor must find it, and it remembers
-//! few of them. Where the system has no large pages for the asking, these are ordinary vectors.
+//! few of them. If the system has no large pages to offer, these are ordinary vectors.
 
 /// An empty vector with room for `length`.
 pub fn with_capacity<T>(length: usize) -> Vec<T> {

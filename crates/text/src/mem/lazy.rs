@@ -1,7 +1,7 @@
-//! Values that are made when they are first asked for, without a lock that a fork could leave shut.
+//! Values that are computed on first use, without a lock that a fork could leave locked.
 //!
-//! Look here before using `OnceLock` or `LazyLock`, which `clippy.toml` refuses: a child that was
-//! forked while another thread held one of theirs waits for it forever. The makers race instead.
+//! Look here before using `OnceLock` or `LazyLock`, which `clippy.toml` refuses: if a process is
+//! forked while another thread holds one of theirs, the child waits for it forever. Here threads race instead.
 
 use std::ops::Deref;
 

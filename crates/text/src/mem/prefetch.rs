@@ -1,6 +1,6 @@
 //! Prefetching: asking for memory before it is needed.
 
-/// Prefetches the memory of `table[at]`, or for what lies behind the table.
+/// Prefetches the memory of `table[at]`, or for memory beyond the table.
 #[inline(always)]
 pub fn prefetch<T>(table: &[T], at: usize) {
     let place = table.as_ptr().wrapping_add(at);

@@ -1,8 +1,8 @@
-//! Room for what grows with the input, which the system may not have.
+//! Room for data that grows with the input, which the system may not have.
 //!
-//! Where a vector finds no room, Rust ends the process. Large ones ask here instead: without room the
-//! work of the call is ended by unwinding, as an interrupt ends it, and whoever called hears of
-//! [`NoRoom`]. Small vectors do not ask: [`ask`] says before the work whether there is room for all of
+//! If a vector finds no room, Rust ends the process. Large ones ask here instead: without room the
+//! work of the call is ended by unwinding, as by an interrupt, and the caller gets
+//! [`NoRoom`]. Small vectors do not ask: [`ask`] checks before the work whether there is room for all of
 //! them together.
 
 use std::panic::resume_unwind;
@@ -10,14 +10,14 @@ use std::panic::resume_unwind;
 /// Work was ended because the system has no more memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
-    /// How many bytes were asked for.
+    /// How many bytes were requested.
     pub bytes: usize,
 }
 
 /// Bytes that are not worth a question.
 const SMALL: usize = 256 << 10;
 
-/// Ends the work unless the system has so many bytes, which it keeps.
+/// Ends the work unless the system has this many bytes, which it keeps.
 pub fn ask(bytes: usize) {
     if bytes >= SMALL && !is_there(bytes) {
         // The allocator may keep some, which it gives back now.
@@ -25,7 +25,7 @@ pub fn ask(bytes: usize) {
     }
 }
 
-/// Whether the system has so many bytes. They are not the allocator's, which would keep them.
+/// Whether the system has this many bytes. They are not the allocator's, which would keep them.
 #[cfg(target_os = "linux")]
 fn is_there(bytes: usize) -> bool {
     // SAFETY: new memory, which nobody uses and which is given back.
@@ -63,7 +63,7 @@ pub fn reserve_exact<T>(vector: &mut Vec<T>, more: usize) {
     }
 }
 
-/// Makes room for so many more.
+/// Makes room for this many more.
 #[inline(always)]
 pub fn reserve<T>(vector: &mut Vec<T>, more: usize) {
     if vector.capacity() - vector.len() < more {

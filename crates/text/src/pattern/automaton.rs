@@ -1,9 +1,9 @@
 //! The automaton of a pattern over character classes.
 //!
-//! Look here for how a match is found. The automaton is that of `regex-automata`, made of the pattern
-//! over [`CharacterClasses`], so it is small enough to be made at once and to stay in the nearest cache.
-//! Reading a text is then one step a character. What splits whole texts takes the steps of one or several
-//! patterns, [`steps_over`] the same classes, and makes one table of them (`split::sequence`).
+//! Look here for how a match is found. The automaton is that of `regex-automata`, built from the pattern
+//! over [`CharacterClasses`], so it is small enough to be built at once and to stay in the nearest cache.
+//! Reading a text is then one step per character. To split whole texts, the steps of one or several
+//! patterns over the same classes ([`steps_over`]) become one table (`split::sequence`).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::text::boundary_before;
 /// Bytes of the largest automaton: far above what split patterns need, and soon made.
 const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 
-/// Which pattern of an automaton reads more than its match: the white space of the tail, or a letter behind
+/// Which pattern of an automaton reads more than its match: the white space of the tail, or a letter after
 /// a look. The other is the branches as written.
 pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
@@ -37,7 +37,7 @@ impl AutomatonStep {
     /// And it is one of the pattern that gives its last character back, or of a look-around has read one
     /// letter more.
     pub const TAIL: u32 = 1 << 28;
-    /// No match goes on with the character; none does at the end of the text.
+    /// No match continues with the character; none does at the end of the text.
     pub const DEAD: u32 = 1 << 27;
     /// The row; what lies above it are marks.
     const ROW: u32 = (1 << 27) - 1;
@@ -124,7 +124,7 @@ impl Automaton {
     /// The leftmost match that begins at byte `from` of `text` or later.
     ///
     /// # Errors
-    /// Where to go on from, if much of the text would have to be read again and again to find one.
+    /// Where to continue from, if much of the text would have to be read again and again to find one.
     pub fn find_from(
         &self,
         text: &str,
@@ -191,7 +191,7 @@ pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
     }
 }
 
-/// The steps of `dfa` from `start` on, over so many classes.
+/// The steps of `dfa` from `start` on, over this many classes.
 pub(super) fn steps(
     dfa: &dense::DFA<Vec<u32>>,
     start: StateID,

@@ -1,11 +1,10 @@
 //! Patterns that only a backtracking engine runs: the matches of a text, within a budget.
 //!
-//! Look here for how an engine that says nothing of its steps is held to a limit of them. It tries with
-//! a low limit; where that is reached, it tries each place by itself, with a limit that rises until
-//! the place is known to begin a match or not. Tries that were given up are charged. What a try takes
-//! that is not charged is less than eight times that, or little. A try that may take long is left to
-//! `aside`, where an interrupt is heard.
-
+//! Look here for how an engine that does not count its steps is kept within a limit. It tries with
+//! a low limit; if that is reached, it tries each place separately, with a limit that rises until
+//! the place is known to begin a match or not. Tries that were given up are charged. The uncharged work of a try
+//! is less than eight times the charged work, or little. A try that may take long runs in
+//! `aside`, where it can be interrupted.
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -115,7 +114,7 @@ fn continues(source: &str) -> bool {
 #[derive(Clone, Copy)]
 struct Start {
     place: usize,
-    /// There, and nowhere behind it.
+    /// There, and nowhere after it.
     is_alone: bool,
     /// The last match ended there.
     continues: bool,
@@ -207,7 +206,7 @@ impl<'t> Matches<'t> {
             let Some(Range { start, end }) = self.find(budget)? else {
                 break;
             };
-            // `\K` may move the beginning before what is matched already, or behind the end.
+            // `\K` may move the beginning before what is matched already, or after the end.
             if start < self.state.last_end.unwrap_or(0) || start > end {
                 self.state.at = self.behind(end.max(self.state.at));
                 continue;

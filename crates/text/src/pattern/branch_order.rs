@@ -1,9 +1,9 @@
-//! The order of branches that begin alike, which `regex-syntax` loses where it puts their
-//! beginnings together.
+//! The order of branches that begin alike, which `regex-syntax` loses where it joins their
+//! beginnings.
 //!
-//! `regex-syntax` reads `X?A|X?B` as `X?(?:A|B)`. That is the same where `X` can match in one way. But
-//! in `ab` the first of `a?a|a?b` finds `a` without its `a?`, while `a?(?:a|b)` takes the `a` and finds
-//! `ab`. What a backtracking engine does not put together is kept apart here: each branch goes into a
+//! `regex-syntax` reads `X?A|X?B` as `X?(?:A|B)`. That is the same if `X` can match in only one way. But
+//! in `ab` the first branch of `a?a|a?b` finds `a` without its `a?`, while `a?(?:a|b)` takes the `a` and finds
+//! `ab`. If the backtracking engine does not join branches, they are kept apart here: each branch goes into a
 //! group of its own, and groups are never alike.
 
 use regex_syntax::ast::{self, Ast};
@@ -94,7 +94,7 @@ fn within(
     }
 }
 
-/// Whether a quantifier stands behind another somewhere in `ast`, as possessive ones are read.
+/// Whether a quantifier follows another somewhere in `ast`, as possessive ones are read.
 pub(super) fn repeats_twice(ast: &Ast) -> bool {
     match ast {
         Ast::Group(group) => repeats_twice(&group.ast),

@@ -2,8 +2,8 @@
 //!
 //! Look here for the limits. A step is work that shows that a pattern goes over the same text again and
 //! again: a step of a backtracking engine in a try that it gave up, or a byte that an automaton has read
-//! behind the end of its match. A pattern that takes no steps, such as those of published models, never
-//! meets the limit. Work that shows in no steps is limited by the clock.
+//! beyond the end of its match. Patterns without such steps, such as those of published models, never
+//! reach the limit. Work that steps do not show is limited by the clock.
 
 use std::time::{Duration, Instant};
 
@@ -81,7 +81,7 @@ impl Budget {
         STEPS_PER_BYTE * (self.bytes + MORE_BYTES) - self.steps
     }
 
-    /// Checks that so many steps are left.
+    /// Checks that this many steps are left.
     ///
     /// # Errors
     /// Fewer are left.

@@ -1,7 +1,7 @@
-//! Character classes: the characters that a pattern does not tell apart, as one small number.
+//! Character classes: the characters that a pattern does not distinguish, as one small number.
 //!
 //! Look here for how a character becomes a small number. Two characters are in one class if every
-//! set and every literal of the pattern holds both or neither; so the pattern can be read as one
+//! set and every literal of the pattern contains both or neither; so the pattern can be read as one
 //! over classes, one byte each, and its automaton has a handful of states.
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub struct CharacterClasses {
 }
 
 impl CharacterClasses {
-    /// The classes that `patterns` tell apart; `None` if they are too many, or if a pattern is about
+    /// The classes that `patterns` distinguish; `None` if they are too many, or if a pattern is about
     /// bytes.
     pub fn of(patterns: &[Hir]) -> Option<Self> {
         let mut sets = Vec::new();
@@ -121,7 +121,7 @@ impl CharacterClasses {
         }
     }
 
-    /// The classes of the characters of a set, which is one of those that they tell apart.
+    /// The classes of the characters of a set, which is one of those that they distinguish.
     pub fn inside(&self, set: &ClassUnicode) -> impl Iterator<Item = u8> {
         let classes = (0_u8..).zip(&self.examples);
         let inside = classes.filter(|(_, example)| holds(set, **example));

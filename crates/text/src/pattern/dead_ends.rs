@@ -1,10 +1,10 @@
-//! Dead ends: the places from which an automaton found no end of a match, so that no text is read
-//! in vain twice.
+//! Dead ends: the places from which an automaton found no end of a match, so that no failed search is
+//! repeated.
 //!
 //! Look here for why `a+b|a` takes linear time on one letter a million times. Each of its matches is the
-//! first letter, and is known to be only at the end of the text. But what an automaton finds from a
-//! place on depends on its state and the place alone: where it has once found nothing, it finds nothing
-//! again. So what was read far behind the end of a match is kept in mind, for one place in each block.
+//! first letter, which is certain only at the end of the text. But what an automaton finds from a
+//! place on depends on its state and the place alone: if it once found nothing, it finds nothing
+//! again. So text that was read far beyond the end of a match is recorded, one place in each block.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub(super) struct DeadEnds {
     known: HashSet<(usize, usize), RandomState>,
     /// The last of these places.
     last: usize,
-    /// The looks of the match that is being read, behind the last place where one ends.
+    /// The looks of the match that is being read, after the last place where one ends.
     looks: Vec<(usize, usize)>,
     /// Where the next look is due.
     due: usize,

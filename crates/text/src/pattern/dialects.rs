@@ -1,7 +1,7 @@
 //! The dialects of patterns, and which patterns mean the same in a dialect as to an automaton.
 //!
-//! Two things stand between the well-known split patterns and an automaton beside their tail
-//! ([`super::linear`]), and each is taken away only where the result is provably the same:
+//! Besides their tail ([`super::linear`]), two things keep the well-known split patterns from being an
+//! automaton, and each is removed only where the result is provably the same:
 //!
 //! - **Possessive quantifiers.** `X++` differs from `X+` only if giving back a character of `X`
 //!   lets the rest of its branch match. It cannot where the rest matches the empty string (then

@@ -1,10 +1,10 @@
 //! Patterns that one automaton runs in linear time, with the meaning of the dialect.
 //!
 //! A pattern qualifies if its constructs mean the same to the dialect and to the automaton
-//! ([`super::dialects`]), but for one that is taken away here: **the tail `|\s+(?!\S)|\s+`** (or
-//! `…|\s`). At white space that no earlier branch wants, it takes the whole run at the end of the text,
+//! ([`super::dialects`]), except for one that is removed here: **the tail `|\s+(?!\S)|\s+`** (or
+//! `…|\s`). At white space that no earlier branch takes, it takes the whole run at the end of the text,
 //! else the run without its last character, else (the run is one character) that character. So the
-//! automaton takes the run, and the rule is applied to what it took.
+//! automaton takes the run, and then the rule is applied to it.
 //!
 //! A pattern that can match the empty string does not qualify: engines differ in how they step
 //! over empty matches.

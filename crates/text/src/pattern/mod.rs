@@ -1,11 +1,11 @@
-//! Patterns: what splits and replacements look for, in the dialect of the library they come from.
+//! Patterns: the expressions of splits and replacements, in the dialect of the library they come from.
 //!
 //! Look here for which engine runs a pattern. There are two kinds: the dialect's own backtracking
 //! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
-//! that provably mean the same there (`dialects`), which every well-known split pattern does: one
-//! (`linear`), or several where a pattern looks around (`look_around`). An automaton reads character
-//! classes (`automaton`, `character_classes`), and nothing twice in vain (`dead_ends`); which branch
-//! comes first stays as it is written (`branch_order`). `regex` chooses the engine; `matches` asks it
+//! that provably mean the same there (`dialects`), including every well-known split pattern: one
+//! (`linear`), or several if a pattern looks around (`look_around`). An automaton reads character
+//! classes (`automaton`, `character_classes`), and repeats no failed search (`dead_ends`); the
+//! order of branches stays as written (`branch_order`). `regex` chooses the engine; `matches` asks it
 //! for match after match.
 
 mod automaton;

@@ -1,8 +1,8 @@
 //! Oniguruma's regular expressions: the few calls of the library that patterns need.
 //!
 //! Look here for how they are compiled. The crate `onig` does so under one lock of the process,
-//! which a fork may leave shut; the library itself only needs to be initialized by one thread, and
-//! shares nothing but constants afterwards.
+//! which a fork may leave locked; the library itself only needs to be initialized by one thread, and
+//! then shares nothing but constants.
 
 use std::ops::Range;
 use std::ptr::{null, null_mut};

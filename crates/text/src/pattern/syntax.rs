@@ -1,4 +1,4 @@
-//! What the crate `regex-syntax` reads a pattern as: its tree, and the plainer form that automata are made of.
+//! The tree that the crate `regex-syntax` reads a pattern as, and the plainer form that automata are built from.
 
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::Hir;

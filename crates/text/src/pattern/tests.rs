@@ -102,7 +102,7 @@ fn linear_patterns() -> &'static [(Regex, Regex)] {
     &PATTERNS
 }
 
-/// Text that is hard to split: few characters, of every class that the patterns tell apart.
+/// Text that is hard to split: few characters, of every class that the patterns distinguish.
 fn nasty_text() -> impl Strategy<Value = String> {
     let characters = prop_oneof![
         6 => proptest::sample::select("'sSdDtTmMlLvVeErR aZé漢かーʰǅſK١5Ⅷ²½".chars().collect::<Vec<_>>()),

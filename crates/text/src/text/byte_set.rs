@@ -1,6 +1,6 @@
-//! A set of bytes, and where they stand in a text: 64 bytes are looked at together.
+//! A set of bytes, and where they occur in a text: 64 bytes are checked together.
 //!
-//! Look here for how text is passed quickly of which few characters need a look: what is looked for are
+//! Look here for how text is skipped quickly if only few of its characters matter: the search is for
 //! the bytes that begin these.
 
 use super::boundary_before;
@@ -63,7 +63,7 @@ impl ByteSet {
         self.find_by(text, from, |block| self.portable(block), is_it)
     }
 
-    /// As [`Self::find`], of the bytes near `from`; behind these, where a character begins or the text
+    /// As [`Self::find`], of the bytes near `from`; after these, where a character begins or the text
     /// ends.
     #[inline]
     pub fn find_near(&self, text: &str, from: usize, is_it: impl FnMut(usize) -> bool) -> usize {

@@ -1,4 +1,4 @@
-//! Searches in text and copies of it, which an interrupt can end.
+//! Searches in text and copies of it, which can be interrupted.
 
 use std::str::MatchIndices;
 
@@ -16,7 +16,7 @@ pub fn boundary_before(text: &str, at: usize) -> usize {
 /// Bytes that are searched for a text in one go.
 const STRETCH: usize = 1 << 20;
 
-/// Where a text stands in another, from left to right and beside each other: what `match_indices` gives,
+/// Where a text is in another, from left to right and beside each other: what `match_indices` gives,
 /// which hears no interrupt while it finds nothing, so it goes over a stretch at a time.
 pub struct Occurrences<'t> {
     text: &'t str,
@@ -36,7 +36,7 @@ impl<'t> Occurrences<'t> {
         Self::by(text, wanted, STRETCH)
     }
 
-    /// The same, which goes over so many bytes at a time.
+    /// The same, which goes over this many bytes at a time.
     fn by(text: &'t str, wanted: &'t str, stretch: usize) -> Self {
         let mut new = Self {
             text,
@@ -87,7 +87,7 @@ pub fn copied(text: &str) -> String {
     copy
 }
 
-/// The same text behind a space, copied part by part.
+/// The same text after a space, copied part by part.
 pub fn behind_space(text: &str) -> String {
     let mut copy = String::with_capacity(text.len() + 1);
     copy.push(' ');
@@ -107,7 +107,7 @@ fn push(to: &mut String, text: &str) {
     to.push_str(rest);
 }
 
-/// How often `wanted`, which is not empty, stands in a text.
+/// How often `wanted`, which is not empty, is in a text.
 pub fn count(text: &str, wanted: &str) -> usize {
     paced(Occurrences::new(text, wanted)).count()
 }

@@ -27,7 +27,7 @@ impl Unit {
         }
     }
 
-    /// How many units a character of so many bytes has.
+    /// How many units a character of this many bytes has.
     #[inline(always)]
     pub fn of_length(self, bytes: usize) -> usize {
         match self {

@@ -1,4 +1,4 @@
-//! Bytes as text: what becomes of those that are not UTF-8, and of characters whose bytes come one by
+//! Bytes as text: bytes that are not UTF-8, and characters whose bytes arrive one by
 //! one.
 
 use std::borrow::Cow;

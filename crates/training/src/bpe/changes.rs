@@ -1,7 +1,7 @@
-//! What one merge changes: which symbols stood beside the pair and now stand beside the new token.
+//! What one merge changes: the neighbours of the pair become neighbours of the new token.
 //!
-//! Summed up by neighbour, so that the tables of pairs are touched once for each distinct
-//! neighbour and not once for each occurrence.
+//! Changes are summed up by neighbour, so that the tables of pairs are updated once per distinct
+//! neighbour and not once per occurrence.
 
 use super::words::{NONE, merge_in_word, prefetch};
 
@@ -13,7 +13,7 @@ const AHEAD: usize = 12;
 pub(super) struct Neighbour {
     /// How often it stood beside the pair.
     pub lost: i64,
-    /// How often it stands beside the new token.
+    /// How often it is next to the new token.
     pub won: i64,
     /// In how many words it does.
     words: u32,
@@ -40,7 +40,7 @@ pub(super) struct Side {
     neighbours: Vec<Neighbour>,
     /// The symbols that are neighbours.
     touched: Vec<u32>,
-    /// Neighbours and words in which they stand beside the new token, in the order of the words.
+    /// Neighbours and words in which they are next to the new token, in the order of the words.
     words: Vec<(u32, u32)>,
 }
 
@@ -125,7 +125,7 @@ impl Changes {
                 prefetch(row, (later - offset) as usize);
             }
             let row = &mut row[(word - offset) as usize..];
-            // What stands before a new token loses and wins at once. What stands after it, too;
+            // What comes before a new token loses and wins at once. What follows it, too;
             // but twice the new token is one pair, whichever side it is seen from.
             let mut twice = 0;
             let before = |symbol, count| {

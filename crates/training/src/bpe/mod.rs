@@ -1,11 +1,11 @@
 //! Training byte pair encoding: word counts in, merges out.
 //!
-//! By definition: every word is a row of symbols, bytes or characters; as long as the vocabulary
+//! By definition: every word is a sequence of symbols, bytes or characters; as long as the vocabulary
 //! is too small, the most frequent pair of neighbouring symbols becomes a new one, everywhere.
 //! The worked example: in `low`×5 `lower`×2 `newest`×6 `widest`×3, each with `</w>` at its end,
 //! `es` comes first (9 times), then `est`, `est</w>`, `lo` and `low`.
 //!
-//! Here are the steps, and `parameters` stand beside them. `pair_counts` knows the pairs and where they occur, `words`
+//! Here are the steps, with their `parameters`. `pair_counts` knows the pairs and where they occur, `words`
 //! holds the words, `changes` what a merge does to the pairs around it, and `queue` returns which
 //! pair comes next.
 

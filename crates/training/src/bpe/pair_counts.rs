@@ -1,10 +1,10 @@
 //! The pairs of a corpus: how frequent each is, where it occurs, and which comes next, ties
 //! included.
 //!
-//! Everything lies in flat arrays. A merge visits the words that its pair occurs in; what it
-//! changes is summed up by neighbour first, so that tables of pairs are touched once for each
-//! distinct neighbour and not once for each occurrence. A merge takes one symbol away for each
-//! occurrence and adds at most two places where pairs occur, so the places never number more than
+//! Everything is in flat arrays. A merge visits the words that contain its pair; the
+//! changes are summed up by neighbour first, so that tables of pairs are updated once per
+//! distinct neighbour and not once per occurrence. A merge removes one symbol per
+//! occurrence and adds at most two places where pairs occur, so there are never more places than
 //! three times the symbols.
 
 use std::cmp::Ordering;

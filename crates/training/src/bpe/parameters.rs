@@ -1,4 +1,4 @@
-//! The parameters of byte pair training, and what is refused among them.
+//! The parameters of byte pair training, and which are refused.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ pub enum TieBreak {
     ///
     /// Counts, too, are as Hugging Face `tokenizers` keeps them. They are exact but where two
     /// merges make one token, say `a`+`bc` and `ab`+`c`: a pair with that token that was there
-    /// before the second merge then counts anew for what the second merge adds, on top of the
+    /// before the second merge then counts again for what the second merge adds, on top of the
     /// old, and both parts of it are merged each at its own time.
     #[default]
     HuggingFace,
@@ -76,7 +76,7 @@ pub struct BpeTrainer {
     pub vocab_size: usize,
     /// A pair less frequent than this is not merged.
     pub min_frequency: u64,
-    /// A token that is merged has at most so many units (bytes or characters). With
+    /// A token that is merged has at most this many units (bytes or characters). With
     /// [`TieBreak::HuggingFace`] it has fewer, but two units always make one, as in `tokenizers`.
     pub max_token_length: Option<usize>,
     /// What a word is before the first merge. Bytes are always all 256.

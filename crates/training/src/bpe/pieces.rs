@@ -1,10 +1,10 @@
 //! Learning pieces by merging pairs, as SentencePiece does.
 //!
 //! Look here for how its training differs from that of other byte pair encodings. The characters of the
-//! alphabet are pieces whatever happens, and come last. Words are split where no piece may cross, and
-//! the most frequent pair that makes a valid piece is merged. Where two merges would make one piece, as
+//! alphabet are always pieces, and come last. Words are split where no piece may cross, and
+//! the most frequent pair that forms a valid piece is merged. If two merges would form one piece, as
 //! `ab`+`c` and `a`+`bc`, only the first is done: the other pair stays two pieces in the words.
-//! SentencePiece goes on with pairs that no longer occur where no others are left; here that is the end.
+//! If no pair occurs any more, training ends; SentencePiece continues with pairs that occurred earlier.
 
 use super::WATCH_EVERY;
 use super::pair_counts::PairCounts;

@@ -1,4 +1,4 @@
-//! What training continues from: tokens that keep their ids, and merges that come first.
+//! Where training continues from: tokens that keep their ids, and merges that come first.
 
 use std::collections::BTreeSet;
 

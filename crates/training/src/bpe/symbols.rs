@@ -1,4 +1,4 @@
-//! The alphabet of a corpus, and its words as rows of symbols.
+//! The alphabet of a corpus, and its words as sequences of symbols.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -113,7 +113,7 @@ impl InitialSymbols {
         units
     }
 
-    /// How often each of so many symbols occurs.
+    /// How often each of this many symbols occurs.
     pub fn frequencies(&self, counts: &WordCounts, alphabet: Alphabet, symbols: usize) -> Vec<u64> {
         let mut frequencies = vec![0u64; symbols];
         for (word, count) in counts.iter() {

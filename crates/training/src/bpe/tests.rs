@@ -1,4 +1,4 @@
-//! Training against its definition, the worked examples, and what `tokenizers` trains.
+//! Training against its definition, the worked examples, and the merges of `tokenizers`.
 
 use serde::Deserialize;
 
@@ -198,7 +198,7 @@ fn a_size_below_the_alphabet_of_characters_trains_no_merges() {
     }
 }
 
-/// The definition, with everything counted anew for each merge; for the rules that count so.
+/// The definition, with everything counted again for each merge; for the rules that count so.
 fn merges_by_definition(
     words: &[(&str, u64)],
     training: &BpeTrainer,

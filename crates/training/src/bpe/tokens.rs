@@ -1,4 +1,4 @@
-//! The tokens that training has made so far, with their ids.
+//! The tokens that training has so far, with their ids.
 
 use std::collections::BTreeSet;
 
@@ -146,7 +146,7 @@ impl Limits {
 }
 
 /// What a special token is among the tokens. Where tokens are bytes and a file would spell these bytes in
-/// other characters, it is no token of text: behind a byte that no text holds.
+/// other characters, it is no token of text: after a byte that no text holds.
 pub(super) fn spelling(special: &str, alphabet: Alphabet) -> Vec<u8> {
     let mut bytes = special.as_bytes().to_vec();
     if alphabet == Alphabet::Bytes && !bytes.iter().all(u8::is_ascii_graphic) {

@@ -59,7 +59,7 @@ pub(super) struct Blocks<R> {
     offset: u64,
     lines: u64,
     ended: bool,
-    /// Of the bytes before the next block, if that is asked for.
+    /// Of the bytes before the next block, if that is requested.
     consumed: Option<Sha256>,
 }
 

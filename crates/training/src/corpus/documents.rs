@@ -1,6 +1,6 @@
 //! The documents of a corpus: files, lines or records, in order, to be encoded.
 //!
-//! Look here for what a document is, for where reading goes on after it was stopped, and for how
+//! Look here for what a document is, where reading resumes after a stop, and how
 //! much is read ahead.
 
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ impl Default for DocumentOptions {
     }
 }
 
-/// A place between two blocks of a corpus, to go on from.
+/// A place between two blocks of a corpus, to continue from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusPosition {
     /// The number of the file, from 0.
@@ -82,7 +82,7 @@ pub struct DocumentPart {
     /// Whether the file begins, and ends, with it.
     is_first: bool,
     is_last: bool,
-    /// Where reading goes on behind it.
+    /// Where reading continues after it.
     pub after: CorpusPosition,
     /// How many bytes of the file had been read from the disk.
     pub read: u64,

@@ -1,4 +1,4 @@
-//! Which files a corpus has: folders looked through, each file once.
+//! Finds the files of a corpus: searches folders, returns each file once.
 
 use std::collections::HashSet;
 use std::fs;

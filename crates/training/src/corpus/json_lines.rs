@@ -35,7 +35,7 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
             let told = error.to_string();
             let wrong = |message: String| Error::new(ErrorKind::Format, message);
             if told.contains("surrogate") || told.contains("end of hex escape") {
-                let message = "a surrogate is escaped without its other half, which is no text";
+                let message = "a surrogate is escaped without its other half, so it is not text";
                 return Err(
                     wrong(message.to_owned()).hint("set errors=\"replace\" or errors=\"ignore\"")
                 );

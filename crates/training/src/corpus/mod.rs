@@ -1,7 +1,7 @@
-//! A corpus: files of text and of JSON lines, compressed or not, as what word counting reads.
+//! A corpus: files of text and of JSON lines, compressed or not, as the input of word counting.
 //!
-//! Look here for what may be trained from. Files are read a few megabytes at a time, some of them
-//! ahead of others, so memory does not grow with their size; and taken in the order given, so the
+//! Look here for which files can be trained from. Files are read a few megabytes at a time, some of them
+//! ahead, so memory does not grow with their size; and they are used in the given order, so the
 //! result does not depend on the number of threads.
 
 use std::borrow::Cow;
@@ -131,7 +131,7 @@ const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
 const LONGEST_DOCUMENT: usize = if cfg!(test) { 1 << 16 } else { 512 << 20 };
 /// Bytes of text after which freed memory is given back, where there is a budget.
 const GIVE_BACK_EVERY: u64 = 8 << 20;
-/// One in so many bytes of the memory budget may be taken by reading.
+/// One in this many bytes of the memory budget may be taken by reading.
 const READING_SHARE: u64 = 6;
 
 /// Time for which a pipe that brings nothing is waited for, before the caller is asked whether to go
@@ -235,7 +235,7 @@ impl Corpus {
         }
     }
 
-    /// Reads all files for a counter, so many at a time, each on a thread of its own; fewer at a
+    /// Reads all files for a counter, this many at a time, each on a thread of its own; fewer at a
     /// time, and less of each, where the counter has little memory.
     pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
         let mut threads = threads.max(1);
@@ -504,7 +504,7 @@ fn is_named(path: &Path, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Bytes at the front of a file that tell whether it is text.
+/// Bytes at the front of a file that say whether it is text.
 const BEGINNING: u64 = 64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The characters of the words: which of them must be pieces, and what the rules know of each.
+//! The characters of the words: which of them must be pieces, and what the rules say of each.
 
 use std::cmp::Reverse;
 

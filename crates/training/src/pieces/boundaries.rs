@@ -1,5 +1,5 @@
-//! What parts words whatever stands around it: the spellings of special tokens and of symbols of the
-//! user. No piece holds a part of one.
+//! Spellings that always split words: those of special tokens and of the user's
+//! symbols. No piece holds a part of one.
 
 use jeton_stages::tables::trie::Trie;
 

@@ -1,4 +1,4 @@
-//! Pieces as SentencePiece has them: what both ways to learn them share.
+//! SentencePiece's pieces: what both ways to learn them share.
 //!
 //! `rules` says which strings may be pieces, `alphabet` which characters must be, `fragments` splits
 //! words where no piece can cross, and `parameters` are those of learning. Look into `unigram` and

@@ -1,4 +1,4 @@
-//! The parameters of learning pieces, whichever way they are learnt, and which are refused.
+//! The parameters that both ways to learn pieces share, and which are refused.
 
 use super::rules::PieceRules;
 use crate::checks::{self, wrong};

@@ -1,7 +1,7 @@
 //! Which strings may be pieces.
 //!
-//! Look here for where scripts, digits and spaces part pieces. The rules are SentencePiece's. Most
-//! of them look at two neighbouring characters only, so text can be split there before training.
+//! Look here for where scripts, digits and spaces separate pieces. The rules are SentencePiece's. Most
+//! of them look only at two neighbouring characters, so text can be split there before training.
 
 use unicode_script::{Script, UnicodeScript};
 
@@ -23,7 +23,7 @@ pub struct PieceRules {
     /// A piece holds characters of one script. Han and both kana count as one; digits, punctuation
     /// and symbols are a script of their own.
     pub split_by_unicode_script: bool,
-    /// Digits do not stand beside letters; otherwise they go with any script.
+    /// Digits are not next to letters; otherwise they go with any script.
     pub split_by_number: bool,
     /// A digit is a piece by itself.
     pub split_digits: bool,
@@ -49,7 +49,7 @@ pub(crate) enum Class {
     Space,
     /// A digit that must be alone.
     Alone,
-    /// Of no script: it stands beside any, and what comes after it does, too.
+    /// Of no script: it is next to any, and what comes after it does, too.
     Any,
     /// Of the script of the character before it.
     Inherited,
@@ -74,7 +74,7 @@ impl PieceRules {
         }
     }
 
-    /// Whether no piece holds the one directly before the other, whatever stands around them.
+    /// Whether no piece holds the one directly before the other, whatever is around them.
     pub(crate) fn part(&self, left: Class, right: Class) -> bool {
         match (left, right) {
             (Class::Alone, _) | (_, Class::Alone) => true,

@@ -1,7 +1,7 @@
 //! Expectation and maximization: how often each piece is used if every way to split the fragments counts
-//! by its probability, and the probabilities that follow from it.
+//! by its probability, and the resulting probabilities.
 //!
-//! From the back, each place gets the probability of all that follows it: the sum over the pieces
+//! From the back, each place gets the probability of everything after it: the sum over the pieces
 //! there of the piece times what follows the piece. From the front, the uses of a place are then
 //! shared among the pieces there in these proportions. The probabilities of long fragments are too
 //! small for floating point, so each comes with an exponent of its own.

@@ -1,8 +1,8 @@
 //! Which pieces begin at each place of the fragments, without a trie and without a search.
 //!
-//! Each place knows the longest piece that begins there, and each piece the longest shorter one
-//! that it begins with: following these from a place gives all pieces there. When pieces are
-//! dropped, both are changed to the nearest one that is left.
+//! Each place stores the longest piece that begins there, and each piece the longest shorter one
+//! that it begins with: following these links from a place gives all pieces there. When pieces are
+//! dropped, both are redirected to the nearest one that is left.
 
 use rayon::prelude::*;
 

@@ -1,12 +1,12 @@
 //! Training Unigram: words with counts in, pieces with the logarithms of their probabilities out.
 //!
 //! By definition: a text's probability is the sum, over all ways to split it into pieces, of the
-//! product of the pieces' probabilities. Training starts from many substrings that are frequent,
+//! product of the pieces' probabilities. Training starts from many frequent substrings. It
 //! makes the words more probable by expectation and maximization, drops the pieces whose loss costs
-//! the least, and again, until few enough are left. Sources: Kudo, "Subword Regularization", 2018;
+//! the least, and repeats this until few enough are left. Sources: Kudo, "Subword Regularization", 2018;
 //! the steps, the thresholds and the names of the parameters are those of SentencePiece.
 //!
-//! Here are the steps, and `parameters` stand beside them. What may be a piece, and where words can be
+//! Here are the steps, with their `parameters`. What may be a piece, and where words can be
 //! split, is in `pieces`. `suffixes` and `seeds` find the substrings, `matches` knows which pieces begin
 //! at each place. `rounds` says how many pieces each round leaves; `expectation` and `pruning` are its
 //! two halves.

@@ -1,4 +1,4 @@
-//! The parameters of learning pieces by their probability, and what is refused among them.
+//! The parameters of learning pieces by their probability, and which are refused.
 
 use crate::checks::wrong;
 use crate::pieces::PieceOptions;

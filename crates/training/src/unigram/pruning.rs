@@ -1,7 +1,7 @@
 //! Pruning: dropping the pieces that cost the least.
 //!
 //! The cost of dropping a piece is how much less probable the best segmentations of all fragments become if each
-//! use of it is replaced by the best cut of its own text into other pieces.
+//! use of it is replaced by the best split of its own text into other pieces.
 
 use rayon::prelude::*;
 
@@ -9,7 +9,7 @@ use super::expectation::sum_by_thread;
 use super::matches::{MatchedPiece, Matches, NONE};
 use jeton_text::interrupt::{Listener, Pace};
 
-/// Drops pieces until about so many are left: those that no best segmentation uses, those whose own text is
+/// Drops pieces until about this many are left: those that no best segmentation uses, those whose own text is
 /// better split into others, and then those that cost the least; but no single characters. Of longer
 /// ones, `least` stay: where too many go for free, the most probable of these do not.
 pub(super) fn prune(matches: &mut Matches, kept: usize, least: usize) {

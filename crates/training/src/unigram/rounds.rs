@@ -1,4 +1,4 @@
-//! The rounds of training: how many pieces each leaves, and when the last has been.
+//! The rounds of training: how many pieces each leaves, and which is the last.
 
 use super::matches::Matches;
 use super::parameters::UnigramPieces;

@@ -1,7 +1,7 @@
 //! The pieces that training starts from: frequent substrings, and all single characters.
 //!
 //! In sorted suffixes, those that begin with the same substring are an interval. A substring is a
-//! candidate if it occurs twice, may be a piece, and cannot be made longer, on either side, without
+//! candidate if it occurs twice, may be a piece, and cannot be extended, on either side, without
 //! occurring less often. The candidates with the greatest number of occurrences times length are
 //! taken.
 
@@ -21,7 +21,7 @@ struct Candidate {
     length: u16,
 }
 
-/// What stands before the occurrences of a substring if they differ, or if a fragment begins there.
+/// What comes before the occurrences of a substring if they differ, or if a fragment begins there.
 const DIFFERENT: u32 = END;
 
 /// An interval under way.

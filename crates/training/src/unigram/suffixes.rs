@@ -1,9 +1,9 @@
 //! All suffixes of the fragments in the order of their texts, compared up to a depth.
 //!
-//! Look here for how the frequent substrings come to lie side by side. Pieces are short, so
-//! suffixes need not be told apart beyond the longest piece: as many symbols as fit are packed into
+//! Look here for how equal substrings come to be neighbours. Pieces are short, so
+//! suffixes are compared only up to the longest piece: as many symbols as fit are packed into
 //! a 64-bit key, suffixes are sorted by it, and runs of equal ones by the next symbols, until the
-//! fragments or the depth end. Each round is linear but for the sorting of keys.
+//! fragments or the depth end. Each round is linear except for sorting the keys.
 
 use rayon::prelude::*;
 

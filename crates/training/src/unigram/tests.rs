@@ -75,7 +75,7 @@ fn pieces_of(matches: &Matches, alphabet: &Alphabet) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// What stands beside each occurrence of a substring.
+/// What is next to each occurrence of a substring.
 type Sides = Vec<Option<char>>;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whether word counts were made as a trainer would have made them, or as others were.
+//! Whether word counts fit a trainer's settings, or those of other counts.
 //!
 //! Look here when counts are refused by a trainer, or by other counts.
 

@@ -1,8 +1,8 @@
 //! Counting: texts in, word counts out, on all threads, with the same result for any number.
 //!
-//! Each thread has a table of its own, in which a word carries its count and where it was first
-//! seen; the tables are joined at the end and sorted by that place. Where only a known pattern splits
-//! the text, the scanner of the fast path does, and long texts are split for all threads. A
+//! Each thread has a table of its own, in which a word has its count and where it was first
+//! seen; the tables are joined at the end and sorted by that place. If only a known pattern splits
+//! the text, the scanner of the fast path splits it, and long texts are divided among all threads. A
 //! table that outgrows the memory budget goes to disk.
 
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ use jeton_text::text::boundary_before;
 /// What is counted, and within which bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CountingOptions {
-    /// A word of more characters than this is split, between characters, into words of so many and
+    /// A word of more characters than this is split, between characters, into words of this many and
     /// a rest.
     pub max_word_length: Option<usize>,
     /// Words that occur less often are left out.
@@ -92,7 +92,7 @@ const TABLES_SHARE: u64 = 8;
 
 /// Bytes of memory that a byte of text takes at most while all stages run on it.
 const STAGED_PER_BYTE: u64 = 32;
-/// One in so many bytes of the memory budget may be taken so.
+/// One in this many bytes of the memory budget may be taken so.
 const STAGING_SHARE: u64 = 4;
 
 impl WordCounter {
@@ -286,7 +286,7 @@ impl WordCounter {
         Ok(())
     }
 
-    /// Sees that there is memory for all stages to run on a text of so many bytes: on one at a time,
+    /// Sees that there is memory for all stages to run on a text of this many bytes: on one at a time,
     /// if it is long.
     fn room_for(&self, length: usize) -> Result<Option<MutexGuard<'_, ()>>> {
         let Some(memory) = self.memory() else {
@@ -492,7 +492,7 @@ fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
 
 /// Bytes of the stretches that run through the stages together, at most.
 const BATCH: usize = 1 << 20;
-/// One in so many bytes of the memory budget may be taken by them.
+/// One in this many bytes of the memory budget may be taken by them.
 const BATCHES_SHARE: u64 = 256;
 /// Stretches that a thread takes at a time.
 const STRETCHES: usize = 1 << 10;

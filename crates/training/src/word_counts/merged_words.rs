@@ -1,4 +1,4 @@
-//! Words merged from tables and from files on the disk, put into the order in which they first
+//! Words merged from tables and from files on disk, in the order in which they first
 //! occurred.
 
 use super::counts::WordCounts;

@@ -1,7 +1,7 @@
 //! Word counts: the distinct pieces of a corpus and how often each occurs.
 //!
-//! Look here for what every trainer starts from. [`WordCounter`] makes word counts from texts;
-//! they can be saved, loaded, merged and filtered, and trained from many times.
+//! Look here for the input of every trainer. [`WordCounter`] counts the words of texts;
+//! counts can be saved, loaded, merged, filtered, and used for any number of trainings.
 
 mod budget;
 mod compatibility;

@@ -1,6 +1,6 @@
-//! What word counts were counted by: all that decides what a word is.
+//! The settings that word counts were counted with: everything that decides what a word is.
 //!
-//! Look here for what a difference between two is called; `compatibility` refuses counts by it.
+//! Look here for how a difference between two is described; `compatibility` refuses counts by it.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl Cutting {
     }
 }
 
-/// How the name of a known pattern begins where it stands for a pre-tokenizer.
+/// How the name of a known pattern begins where it is for a pre-tokenizer.
 pub(super) const PATTERN: &str = "the pattern ";
 
 /// A setting that two counts, or counts and a trainer, do not share: its name, and both values.
@@ -109,7 +109,7 @@ impl Cutting {
             .or_else(|| (added_tokens != other_tokens).then(flags))
     }
 
-    /// What words are, where that is told by more than stages.
+    /// What words are, where more than the stages decides that.
     fn kind(&self) -> String {
         match self {
             Self::Stages { .. } => "a pattern or pre_tokenizer".to_owned(),

@@ -1,7 +1,7 @@
 //! Counts on disk: tables that grew too large, as sorted runs, and the merging of those.
 //!
 //! A run is a file of words in the order of their bytes, each with its count and its first place.
-//! The files have no name, so they are gone with the process however it ends.
+//! The files have no names, so they vanish with the process however it ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ use jeton_text::files::file_error;
 
 /// Runs that are merged at a time; as many files are open on each level.
 const RUNS_MERGED: usize = if cfg!(test) { 3 } else { 32 };
-/// One in so many bytes of the memory budget may be taken by the buffers of all open runs.
+/// One in this many bytes of the memory budget may be taken by the buffers of all open runs.
 const BUFFERS_SHARE: u64 = 16;
 /// Bytes of each of them, at least and at most.
 const BUFFER: std::ops::RangeInclusive<u64> = 1 << 12..=1 << 16;
@@ -32,7 +32,7 @@ pub(super) struct Spill {
 
 #[derive(Default)]
 struct Levels {
-    /// Runs that were merged from so many levels of runs.
+    /// Runs that were merged from this many levels of runs.
     runs: Vec<Vec<File>>,
     /// How many bytes were written as first runs.
     bytes: u64,
@@ -47,7 +47,7 @@ impl Spill {
         }
     }
 
-    /// How large the buffer of each of so many runs is.
+    /// How large the buffer of each of this many runs is.
     fn buffer(&self, runs: usize) -> usize {
         let share = self.memory / BUFFERS_SHARE / runs.max(1) as u64;
         share.clamp(*BUFFER.start(), *BUFFER.end()) as usize

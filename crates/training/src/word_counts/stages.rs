@@ -38,7 +38,7 @@ pub(super) enum Shortcut {
     Between(Vec<u8>),
     /// Words are single characters, and nothing normalizes.
     Characters,
-    /// What lies between white space is staged by itself, whatever stands around it; so each distinct
+    /// What lies between white space is staged by itself, whatever is around it; so each distinct
     /// stretch is counted first, and staged once.
     WhiteSpace,
 }
@@ -130,7 +130,7 @@ impl FirstStages {
     /// As [`split_point`](Self::split_point), if there were no added tokens.
     fn last_cut(&self, text: &str) -> Option<usize> {
         let bytes = text.as_bytes();
-        // What a piece looks at behind its end must be there.
+        // What a piece looks at after its end must be there.
         let reach = text.len().saturating_sub(8).max(1);
         let after_last = |is_separator: &dyn Fn(u8) -> bool| {
             let at = bytes.iter().rposition(|&byte| is_separator(byte));
@@ -141,8 +141,8 @@ impl FirstStages {
                 let at = splitter.split_point(text, 0, reach);
                 Some(at).filter(|&at| at < text.len())
             }
-            // The character before the white space is the last of its part in the form too, that behind
-            // it begins what is normalized by itself, and both stay letters if they are.
+            // The character before the white space is the last of its part in the form too, that after
+            // it begins what is normalized separately, and both stay letters if they are.
             Shortcut::InForm(splitter, form) => {
                 let fixes = |at| form.fixes_at(text, at);
                 let at = splitter.split_point_where(text, 0, reach, |before, behind| {
@@ -158,7 +158,7 @@ impl FirstStages {
         at.filter(|&at| at > 0)
     }
 
-    /// What tells these stages from others that make other words.
+    /// What distinguishes these stages from others that give other words.
     ///
     /// # Errors
     /// A pattern of another dialect than its place in a `tokenizer.json` has.
@@ -230,7 +230,7 @@ impl FirstStages {
         Ok(())
     }
 
-    /// Whether texts are whole, because no added token can stand in them.
+    /// Whether texts are whole, because no added token can be in them.
     pub(super) fn no_added_tokens(&self) -> bool {
         self.added_tokens.finds_nothing(&SpecialPolicy::Allow)
     }
@@ -245,8 +245,8 @@ impl FirstStages {
     }
 
     /// Whether added tokens leave places to split at: each is found by its spelling alone, and where a form
-    /// hides the spelling in the text, it cannot stand across a place that [`last_cut`](Self::last_cut)
-    /// finds, at a space behind a letter or behind a line end.
+    /// hides the spelling in the text, it cannot cross a place that [`last_cut`](Self::last_cut)
+    /// finds, at a space after a letter or after a line end.
     fn added_tokens_leave_split_points(&self) -> bool {
         let is_hidden = matches!(self.shortcut, Shortcut::InForm(..));
         self.added_tokens.spellings().all(|(token, spelling)| {

@@ -1,4 +1,4 @@
-//! Files of word counts: written whole or not at all, and refused where they are not as written.
+//! Files of word counts: written whole or not at all, and refused if they were changed.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const VERSION: &[u8] = b"2\n";
 /// Bytes of the head: the mark, the version, the length of the body and its hash.
 const HEAD: usize = MARK.len() + VERSION.len() + 8 + 32;
 
-/// What stands behind the head.
+/// What follows the head.
 #[derive(Serialize, Deserialize)]
 struct Body<'b> {
     provenance: Option<Provenance>,
@@ -55,8 +55,10 @@ impl WordCounts {
                 .hint("word counts are written by WordCounts.save"));
         };
         let Some(rest) = versioned.strip_prefix(VERSION) else {
-            return Err(broken("these word counts are of another version of jeton")
-                .hint("count the corpus again"));
+            return Err(
+                broken("these word counts were written by another version of jeton")
+                    .hint("count the corpus again"),
+            );
         };
         let cut_short =
             || broken("the word counts are cut short").hint("copy the file again, or count again");

@@ -1,7 +1,7 @@
 //! A hash table from words to how often each occurs and where it first occurred.
 //!
-//! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, which
-//! one look at memory finds; the bytes of longer ones stand in one row.
+//! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, found
+//! with one memory access; the bytes of longer ones are in one buffer.
 
 use std::hash::BuildHasher;
 use std::io;
@@ -143,7 +143,7 @@ impl CountTable {
             ..
         } = std::mem::replace(self, empty);
         slots.retain(|slot| slot.key != ShortKey::EMPTY);
-        // The bytes behind the end of a short word are zero, so it is before what it begins.
+        // The bytes after the end of a short word are zero, so it is before what it begins.
         slots.sort_unstable_by_key(|slot| {
             let (bytes, length) = slot.key.bytes();
             let mut word = [0; SHORT + 1];
@@ -267,7 +267,7 @@ impl CountTable {
         })
     }
 
-    /// Makes room for so many short words more.
+    /// Makes room for this many short words more.
     pub fn make_room(&mut self, words: usize) {
         let words = self.used + words;
         let slots = (words + words / 2).next_power_of_two();
@@ -298,7 +298,7 @@ impl CountTable {
         });
     }
 
-    /// Adds the words of `tables` whose hashes fall to `part` of so many parts.
+    /// Adds the words of `tables` whose hashes fall to `part` of this many parts.
     fn absorb_part(&mut self, tables: &[Self], part: usize) {
         let (parts, seed) = (tables.len(), self.seed);
         let falls_here = |hash: u64| ((hash >> 48) as usize * parts) >> 16 == part;
@@ -446,7 +446,7 @@ pub struct WordAndCount<'t> {
     pub count: u64,
     /// The word.
     pub word: TableWord<'t>,
-    /// Nearly all words are told apart by their first bytes, which are not made anew for each
+    /// Nearly all words are distinguished by their first bytes, which are not made again for each
     /// comparison.
     first: u128,
 }
@@ -472,7 +472,7 @@ impl TableWord<'_> {
         }
     }
 
-    /// Its first bytes as a number, zeros behind the end of a short word, so that it is before what
+    /// Its first bytes as a number, zeros after the end of a short word, so that it is before what
     /// it begins.
     fn first(self) -> u128 {
         let mut first = [0; SHORT + 1];
@@ -544,7 +544,7 @@ impl std::ops::Deref for Bytes<'_> {
     }
 }
 
-/// A word split into pieces of so many characters and a rest, with where each begins.
+/// A word split into pieces of this many characters and a rest, with where each begins.
 pub(super) fn pieces(word: &str, longest: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
     std::iter::from_fn(move || {

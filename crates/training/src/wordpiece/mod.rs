@@ -1,5 +1,5 @@
-//! Training WordPiece: as it was released, which is byte pair encoding over characters whose tokens
-//! are kept and whose merges are not; or as it was published.
+//! Training WordPiece: as released, which is byte pair encoding over characters that keeps the tokens
+//! and not the merges; or as published.
 
 pub(crate) mod published;
 
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(learnt(&counts, &first)[12..], ["##gs", "hu", "hugs"]);
     }
 
-    /// The rule as it is written down, counted anew for each merge.
+    /// The rule as it is written down, counted again for each merge.
     fn naive(counts: &WordCounts, training: &BpeTrainer) -> Vec<String> {
         let mut tokens = Tokens::of_specials(&training.special_tokens);
         let symbols = InitialSymbols::new(counts, training, &mut tokens);

@@ -1,10 +1,10 @@
-//! Training WordPiece as it was published: the pair is merged that is most frequent for the
+//! Training WordPiece as published: the merged pair is the most frequent relative to the
 //! frequency of its parts.
 //!
-//! By definition the pair with the greatest freq(ab) / (freq(a)·freq(b)) becomes a token, of equal
-//! ones that which [`TieBreak`] says; compared as fractions, so nothing is rounded.
+//! By definition the pair with the greatest freq(ab) / (freq(a)·freq(b)) becomes a token; [`TieBreak`]
+//! decides between equal ones. Ratios are compared as fractions, so nothing is rounded.
 //! A merge makes its two parts rarer, so every pair with one of them gets a better score, and goes
-//! into the queue anew; a score that got worse is found out at the top of the queue.
+//! into the queue again; a score that got worse is noticed at the top of the queue.
 //!
 //! Source: Schuster and Nakajima, "Japanese and Korean Voice Search", 2012, whose likelihood gain
 //! is this ratio.
@@ -84,7 +84,7 @@ impl PartialOrd for Candidate {
 struct Pair {
     ids: (u32, u32),
     count: i64,
-    /// Words in which it stands, or has stood.
+    /// Words in which it is or was.
     words: Vec<u32>,
     /// The best score it has in the queue, and the key with it.
     queued: Option<(Score, Key)>,

@@ -2,7 +2,7 @@
 
 `checking.py` runs the rules of `rules.py` and returns the `Health` of `findings.py`. All rules
 share `subject.py`. `attack.py` looks for a text that gives a token, `unreachable_tokens.py` proves
-that there is none, and `unreachable_wording.py` reports it.
+that no text does, and `unreachable_wording.py` reports it.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _TYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _OF_UNUSED: Final = 0.9
 """The share of known unused rows whose value a candidate must not exceed."""
 
-Table = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Embeddings:
         outputs: The same for the outputs; the inputs, if the model has one table for both.
     """
 
-    inputs: Table
-    outputs: Table
+    inputs: Matrix
+    outputs: Matrix
 
 
 def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
@@ -105,7 +105,7 @@ def _name_like(tables: Iterable[str], pattern: re.Pattern[str]) -> str | None:
     return next((name for name in sorted(tables, key=len) if pattern.search(name)), None)
 
 
-def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Table:
+def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Matrix:
     if entry["dtype"] not in _TYPES:
         types = ", ".join(_TYPES)
         raise UnsupportedError(
@@ -125,7 +125,7 @@ def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Table:
     return table
 
 
-def by_length(table: Table) -> npt.NDArray[np.float64]:
+def by_length(table: Matrix) -> npt.NDArray[np.float64]:
     """The Euclidean norm of each row, shape (rows,).
 
     >>> by_length(np.array([[3, 4], [0, 0]], np.float32)).tolist()
@@ -137,7 +137,7 @@ def by_length(table: Table) -> npt.NDArray[np.float64]:
     return lengths
 
 
-def by_direction(table: Table, unused: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def by_direction(table: Matrix, unused: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The cosine distance of each row from the mean of unused rows, without the first component.
 
     Args:
@@ -155,7 +155,7 @@ def by_direction(table: Table, unused: npt.NDArray[np.int64]) -> npt.NDArray[np.
     return distances
 
 
-def _first_component(table: Table) -> npt.NDArray[np.float32]:
+def _first_component(table: Matrix) -> npt.NDArray[np.float32]:
     """The unit vector along which rows vary most about their mean, by power iteration."""
     mean: npt.NDArray[np.float32] = np.asarray(np.mean(table, axis=0, dtype=np.float64), np.float32)
     vector: npt.NDArray[np.float32] = (

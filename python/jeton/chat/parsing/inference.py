@@ -1,8 +1,8 @@
 """Infers a format from what a template writes, for templates that have none of the known ones.
 
-Reasoning is assumed to be between two marks. So are all calls and each of them, as JSON, as a name
-and JSON, or as a name with marks around each key and value. The text between the known parts of
-rendered answers gives the marks. The caller tries whether they are right.
+Reasoning is assumed to be between two marks. So are all calls and each of them, as JSON, in Python,
+as a name and JSON, or as a name with marks around each key and value. The text between the known
+parts of rendered answers gives the marks. The caller tries whether they are right.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jeton.chat.parsing.answer_formats import Format, State, Takes
+from jeton.chat.parsing.machine import Machine
+from jeton.chat.parsing.symbols import compiled
 
 __all__ = ["RenderedAnswer", "inferred"]
 
@@ -137,7 +139,21 @@ def _call(text: str, name: str, arguments: Mapping[str, Any]) -> _Written | None
         if name in text[at:end] and isinstance(value, (dict, list)):
             is_keyed = name in (value[0] if isinstance(value, list) else value)
             return _Written(at, end, "keyed" if is_keyed else "calls", {})
-    return _with_marks(text, name, arguments)
+    return _in_python(text, name, arguments) or _with_marks(text, name, arguments)
+
+
+def _in_python(text: str, name: str, arguments: Mapping[str, Any]) -> _Written | None:
+    """A call as Python writes it, `f(a=1)`, with the bracket of a list around it."""
+    start = text.find(f"{name}(")
+    if start < 0:
+        return None
+    start -= text[start - 1 : start] == "["
+    machine = Machine(compiled(Format("python", {"start": State("python")}), {}, ()), None)
+    machine.feed(text[start:])
+    if not machine.calls or machine.calls[0].arguments != arguments:
+        return None
+    end = start + machine.stretches[0][1]
+    return _Written(start, end + (text[start] == "[" and text[end : end + 1] == "]"), "python", {})
 
 
 def _with_marks(text: str, name: str, arguments: Mapping[str, Any]) -> _Written | None:

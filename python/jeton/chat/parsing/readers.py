@@ -348,7 +348,6 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
             key = yield from _run(source, _NAME)
             yield from _expect(source, "=")
             calls.argument(key, (yield from _value(source, 0)))
-            source.behind = source.place, 0
         source.at += 1
         calls.end(source.place)
         count += 1
@@ -368,7 +367,6 @@ def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
         key = yield from _key(source)
         yield from _expect(source, ":")
         calls.argument(key, (yield from _value(source, 0)))
-        source.behind = source.place, 0
     source.at += 1
     calls.end(source.place)
 

@@ -130,7 +130,7 @@ def _in_parts(message: Mapping[str, Any]) -> dict[str, Any]:
     return {**message, "content": [{"type": "text", "text": message["content"]}]}
 
 
-def _message(**more: Any) -> dict[str, Any]:
+def _message(**more: object) -> dict[str, Any]:
     return {"role": "assistant", "content": "", **more}
 
 

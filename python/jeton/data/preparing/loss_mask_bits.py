@@ -1,7 +1,7 @@
 """How blocks carry a loss mask: in the highest bit of each token, which no id has.
 
-So all that parts, shuffles and keeps blocks takes the mask along and knows nothing of it. It is
-taken off where tokens are written.
+So the code that splits, shuffles and stores blocks carries the mask without knowing of it. Writers
+of tokens remove it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Views: steps of an algorithm as frames, and what shows these.
+"""Views: steps of an algorithm as frames, and the ways to show frames.
 
-Look here for how a step looks. An algorithm makes frames (`frames.py`) of its steps, and has them
-in print (`printed.py`), as a page to step through (`page.py`), and on a screen with keys
+Look here for how a step looks. An algorithm turns its steps into frames (`frames.py`). They can be
+printed (`printed.py`), shown on a page to step through (`page.py`), or on a screen with keys
 (`screen.py`).
 """

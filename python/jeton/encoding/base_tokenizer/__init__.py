@@ -14,9 +14,9 @@ import jeton._core as _core
 from jeton.arguments import check_text, special_ids
 from jeton.components.assembly import added_to_core, assembled, stages_around
 from jeton.components.component import AddedToken
-from jeton.encoding.base_tokenizer.decode import Decodes
-from jeton.encoding.base_tokenizer.encode import Encodes
-from jeton.encoding.base_tokenizer.save import Saves
+from jeton.encoding.base_tokenizer.decode import DecodeMethods
+from jeton.encoding.base_tokenizer.encode import EncodeMethods
+from jeton.encoding.base_tokenizer.save import SaveMethods
 from jeton.encoding.other_names import IN_JETON, HidesOtherNames
 from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError, warn_caller
 from jeton.loading.settings import Settings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["BaseTokenizer"]
 
 
-class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
+class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=HidesOtherNames):
     """The part of a tokenizer that packages below `jeton.Tokenizer` may use.
 
     `jeton.Tokenizer` is the subclass to construct.

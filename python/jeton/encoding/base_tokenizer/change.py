@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 
-__all__ = ["Changes"]
+__all__ = ["ChangeMethods"]
 
 _KEEP: Final[Any] = object()
 """Default of an argument that leaves its part unchanged, as `None` removes it."""
 
 
-class Changes(HasSettings, HasStages):
+class ChangeMethods(HasSettings, HasStages):
     """The methods of `Tokenizer` that return a changed copy."""
 
     __slots__ = ()

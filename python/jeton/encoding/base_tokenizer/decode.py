@@ -12,13 +12,13 @@ from jeton.errors import ArgumentTypeError, UnknownTokenError
 if TYPE_CHECKING:
     from jeton._core import DecodeStream
 
-__all__ = ["Decodes"]
+__all__ = ["DecodeMethods"]
 
 UnknownIds: TypeAlias = Literal["error", "skip", "show"]
 """What to do with ids that belong to no token."""
 
 
-class Decodes(Core):
+class DecodeMethods(Core):
     """The part of `Tokenizer` for ids to text."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from jeton.argument_types import Entry, SpecialPolicy
 from jeton.arguments import checked_flag
 from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.results.encoding import Encoding, TokenBatch
-from jeton.results.pad_batch import Origin
+from jeton.results.pad_batch import BatchSource
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from jeton._core import CountedText
     from jeton.argument_types import ArrowColumn
 
-__all__ = ["Encodes", "origin_of"]
+__all__ = ["EncodeMethods", "origin_of"]
 
 
-class Encodes(HasSettings):
+class EncodeMethods(HasSettings):
     """The part of `Tokenizer` for text to ids."""
 
     __slots__ = ()
@@ -365,12 +365,14 @@ class Encodes(HasSettings):
         return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
 
 
-def origin_of(tokenizer: HasSettings, add_special_tokens: bool, has_pairs: bool = False) -> Origin:
+def origin_of(
+    tokenizer: HasSettings, add_special_tokens: bool, has_pairs: bool = False
+) -> BatchSource:
     """What a batch needs to know of its tokenizer to pad and frame sequences.
 
     Special tokens of pairs are also between the texts, so such a frame is not the whole one.
     """
-    return Origin.of(
+    return BatchSource.of(
         tokenizer.special_tokens,
         tokenizer.role_ids,
         tokenizer._core.frame(add_special_tokens),

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 import jeton._core as _core
 from jeton.arguments import checked_flag, checked_path, one_of
-from jeton.encoding.base_tokenizer.change import Changes
+from jeton.encoding.base_tokenizer.change import ChangeMethods
 from jeton.errors import ArgumentError, FormatWarning, MissingFileError, warn_caller
 from jeton.loading.settings import ChatTemplate
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Saves"]
+__all__ = ["SaveMethods"]
 
 
-class Saves(Changes):
+class SaveMethods(ChangeMethods):
     """The methods of `Tokenizer` that write files."""
 
     __slots__ = ()
@@ -131,9 +131,13 @@ class Saves(Changes):
         if left_out and not lossy:
             ids = self._core.special_tokens().values()
             holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
-            elsewhere = "; a folder, a name without an ending, holds all" if holds_all else ""
+            elsewhere = (
+                "; a name without an ending saves a folder, which holds everything"
+                if holds_all
+                else ""
+            )
             warn_caller(
-                f"{Path(name).name} does not hold {', '.join(left_out)} (give it again when you "
+                f"{Path(name).name} does not hold {', '.join(left_out)} (pass it again when you "
                 f"load the file{elsewhere})",
                 FormatWarning,
             )

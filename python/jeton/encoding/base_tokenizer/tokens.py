@@ -89,7 +89,7 @@ class HasTokens(Core):
 
     def _checked_bytes(self, id: int, token: bytes | None) -> bytes:
         if token is None:
-            raise UnknownTokenError(f"id {id} stands for no token; the largest id is {self.max_id}")
+            raise UnknownTokenError(f"id {id} has no token; the largest id is {self.max_id}")
         return token
 
     def bytes_to_id(self, token: bytes | str) -> int:

@@ -14,7 +14,7 @@ from jeton.encoding.base_tokenizer.encode import origin_of
 from jeton.errors import ArgumentError, FormatError, warn_caller
 from jeton.loading.folder import tells_texts_apart
 from jeton.loading.transformers_classes import bare_name, input_names, padding_side
-from jeton.results.pad_batch import Origin
+from jeton.results.pad_batch import BatchSource
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -195,7 +195,7 @@ class Defaults:
     """The length of rows with `padding="max_length"`, in tokens."""
     truncated_length: int | None
     """The length of truncated rows, in tokens."""
-    origin: Origin
+    origin: BatchSource
     """Where the id of padding comes from."""
 
     @classmethod

@@ -1,6 +1,6 @@
 """The fast path for one short text, or a pair, without truncation: columns as lists, no arrays.
 
-All other calls go through `rows`; tests hold the two equal.
+All other calls go through `rows`; tests compare the two.
 """
 
 from __future__ import annotations

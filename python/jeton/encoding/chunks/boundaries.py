@@ -215,14 +215,14 @@ def is_between_characters(text: str, place: int, since: int) -> bool:
     """
     if not 0 < place < len(text):
         return True
-    before, behind = text[place - 1], text[place]
-    if behind < "\u0300":
-        return (before, behind) != ("\r", "\n")
-    if behind in _EXTENDING or before == "\u200d" or unicodedata.category(behind)[0] == "M":
+    before, after = text[place - 1], text[place]
+    if after < "\u0300":
+        return (before, after) != ("\r", "\n")
+    if after in _EXTENDING or before == "\u200d" or unicodedata.category(after)[0] == "M":
         return False
     if splits_pair(text, place) or _HANGUL.match(text, place - 1):
         return False
-    if _is_flag_letter(behind) and _is_flag_letter(before):
+    if _is_flag_letter(after) and _is_flag_letter(before):
         at = place
         while at > since and _is_flag_letter(text[at - 1]):
             at -= 1

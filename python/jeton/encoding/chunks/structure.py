@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-__all__ = ["KINDS", "TABLES", "Table", "head_of"]
+__all__ = ["KINDS", "TABLES", "TableWithHead", "head_of"]
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -149,7 +149,7 @@ KINDS: Final[dict[str, Callable[[str], list[list[int]]]]] = {
 """The kinds of text, each with the function that returns where its parts begin."""
 
 
-class Table(NamedTuple):
+class TableWithHead(NamedTuple):
     """A table: its head, and where the rows below it are."""
 
     head: str
@@ -159,12 +159,12 @@ class Table(NamedTuple):
     end: int
 
 
-def _markdown_tables(text: str) -> list[Table]:
+def _markdown_tables(text: str) -> list[TableWithHead]:
     """The tables of a text of Markdown, in order.
 
     Example:
         >>> _markdown_tables("| a | b |\\n| --- | --- |\\n| 1 | 2 |\\n")
-        [Table(head='| a | b |\\n| --- | --- |\\n', start=24, end=34)]
+        [TableWithHead(head='| a | b |\\n| --- | --- |\\n', start=24, end=34)]
     """
     tables = []
     lines = [*_lines(text), _Line("", len(text), False)]
@@ -178,16 +178,16 @@ def _markdown_tables(text: str) -> list[Table]:
         start = at = at + 2
         while "|" in lines[at].text and not lines[at].is_fenced:
             at += 1
-        tables.append(Table(names.text + rule.text, lines[start].start, lines[at].start))
+        tables.append(TableWithHead(names.text + rule.text, lines[start].start, lines[at].start))
     return tables
 
 
-def _html_tables(text: str) -> list[Table]:
+def _html_tables(text: str) -> list[TableWithHead]:
     """The tables of HTML that have a head, in order, without those inside others.
 
     Example:
         >>> _html_tables("<table><tr><th>a</th></tr><tr><td>1</td></tr></table>")
-        [Table(head='<table><tr><th>a</th></tr>', start=26, end=45)]
+        [TableWithHead(head='<table><tr><th>a</th></tr>', start=26, end=45)]
     """
     tables = []
     depth = begin = 0
@@ -201,7 +201,7 @@ def _html_tables(text: str) -> list[Table]:
                 begin, head = match.start(), None
                 in_head = has_names = has_cells = False
             elif ends and depth == 1 and head is not None:
-                tables.append(Table(text[begin:head], head, match.start()))
+                tables.append(TableWithHead(text[begin:head], head, match.start()))
             depth = max(depth - 1, 0) if ends else depth + 1
         elif depth != 1 or head is not None:
             continue
@@ -214,18 +214,18 @@ def _html_tables(text: str) -> list[Table]:
         elif not ends:
             has_names, has_cells = has_names or tag == "th", has_cells or tag == "td"
     if depth and head is not None:
-        tables.append(Table(text[begin:head], head, len(text)))
+        tables.append(TableWithHead(text[begin:head], head, len(text)))
     return tables
 
 
-TABLES: Final[dict[str, Callable[[str], list[Table]]]] = {
+TABLES: Final[dict[str, Callable[[str], list[TableWithHead]]]] = {
     "markdown": _markdown_tables,
     "html": _html_tables,
 }
 """For the kinds of text that have tables, the function that finds them."""
 
 
-def head_of(place: int, within: Sequence[Table]) -> str:
+def head_of(place: int, within: Sequence[TableWithHead]) -> str:
     """The head of the table whose rows contain a position; empty if none does."""
     index = bisect_right(within, place, key=lambda table: table.start) - 1
     return within[index].head if index >= 0 and place < within[index].end else ""

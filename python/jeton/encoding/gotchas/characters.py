@@ -66,16 +66,16 @@ def _what(name: str, characters: str) -> str:
 
 
 def _do(name: str, text: str, start: int, end: int) -> str:
-    before, behind = text[max(0, start - 1) : start], text[end : end + 1]
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
     is_emoji = any(
         sign and (unicodedata.category(sign) in ("So", "Sk") or sign in "\ufe0f\u2640\u2642\u2764")
-        for sign in (before, behind)
+        for sign in (before, after)
     )
-    if "\u200d" in text[start:end] and is_emoji and behind:
+    if "\u200d" in text[start:end] and is_emoji and after:
         return "It joins several emoji into one: keep it if that is intended."
     if name == "variation-selector" and before:
         return "Keep it if the look matters: it selects an emoji, or a variant of an ideograph."
-    if name == "invisible" and (_SHAPED.match(before) or _SHAPED.match(behind)):
+    if name == "invisible" and (_SHAPED.match(before) or _SHAPED.match(after)):
         return "In this script it selects the form of letters: keep it."
     if start == 0 and text[0] == "\ufeff":
         return "It is the byte order mark of a file: read files as utf-8-sig."

@@ -65,8 +65,8 @@ def _gotcha_of(subject: GotchaSubject, hit: Hit, times: int) -> Gotcha | None:
     instead: str | None = None
     instead_ids: tuple[int, ...] = ()
     if hit.instead is not None:
-        before, behind = subject.text[start : hit.start], subject.text[hit.end : end]
-        instead = f"{before}{hit.instead}{behind}"[:_LONGEST]
+        before, after = subject.text[start : hit.start], subject.text[hit.end : end]
+        instead = f"{before}{hit.instead}{after}"[:_LONGEST]
         instead_ids = subject.ids(instead) if hit.instead_ids is None else hit.instead_ids
         if ids == instead_ids and not hit.keeps:
             return None

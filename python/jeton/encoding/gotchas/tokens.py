@@ -102,13 +102,13 @@ def round_trip(subject: GotchaSubject) -> Iterator[Hit]:
     if back == text:
         return
     start = _same(text, back)
-    behind = _same(reversed(text[start:]), reversed(back[start:]))
-    end = len(text) - behind
+    after = _same(reversed(text[start:]), reversed(back[start:]))
+    end = len(text) - after
     yield Hit(
         "round-trip",
         start,
         end,
-        f"Decoding returns {back[start : len(back) - behind]!r:.80}.",
+        f"Decoding returns {back[start : len(back) - after]!r:.80}.",
         "Keep the original text if you need it; spans refer to it.",
         apart=True,
         keeps=True,

@@ -56,12 +56,12 @@ class _Pieces(NamedTuple):
     kinds: list[Kind]
 
 
-def map_list(function: Callable[[Any], Any], value: Any) -> Any:
+def map_list(function: Callable[[Any], Any], value: object) -> Any:
     """The result of a function for a value, or for each item of a list."""
     return [function(item) for item in value] if isinstance(value, list) else function(value)
 
 
-def _map_items(function: Callable[[Any], Any], value: Any) -> Any:
+def _map_items(function: Callable[[Any], Any], value: object) -> Any:
     """As `map_list`, for tuples and arrays, too."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -121,40 +121,40 @@ class SentencePieceModel:
 
     # Pieces
 
-    def piece_to_id(self, piece: Any) -> Any:
+    def piece_to_id(self, piece: object) -> Any:
         """The id of a piece, or of each of a list; the unknown piece's id for any other text."""
         return _map_items(self._id_of, piece)
 
-    def id_to_piece(self, id: Any) -> Any:
+    def id_to_piece(self, id: object) -> Any:
         """The spelling of a piece, or of each of a list of ids."""
         return _map_items(lambda id: self._pieces.texts[self._checked_id(id)], id)
 
-    def get_score(self, id: Any) -> Any:
+    def get_score(self, id: object) -> Any:
         """The score of a piece, or of each of a list of ids."""
         return _map_items(lambda id: self._pieces.scores[self._checked_id(id)], id)
 
-    def kind(self, id: Any) -> Any:
+    def kind(self, id: object) -> Any:
         """The type of a piece, or of each of a list of ids: `"normal"`, `"unknown"`, `"control"`,
         `"user_defined"`, `"unused"` or `"byte"`."""
         return _map_items(lambda id: self._pieces.kinds[self._checked_id(id)], id)
 
-    def is_unknown(self, id: Any) -> Any:
+    def is_unknown(self, id: object) -> Any:
         """Whether it is the unknown piece."""
         return self._is("unknown", id)
 
-    def is_control(self, id: Any) -> Any:
+    def is_control(self, id: object) -> Any:
         """Whether it is a control piece, which text is never encoded to."""
         return self._is("control", id)
 
-    def is_unused(self, id: Any) -> Any:
+    def is_unused(self, id: object) -> Any:
         """Whether it is a piece that is never produced."""
         return self._is("unused", id)
 
-    def is_byte(self, id: Any) -> Any:
+    def is_byte(self, id: object) -> Any:
         """Whether it is the piece of a byte."""
         return self._is("byte", id)
 
-    def is_user_defined(self, id: Any) -> Any:
+    def is_user_defined(self, id: object) -> Any:
         """Whether it is a piece that is found in text before any other."""
         return self._is("user_defined", id)
 
@@ -356,7 +356,7 @@ class SentencePieceModel:
             raise NoPieceError(f"id {number} belongs to no piece; there are {size:,}")
         return number
 
-    def _is(self, kind: Kind, id: Any) -> Any:
+    def _is(self, kind: Kind, id: object) -> Any:
         return _map_items(lambda id: self._pieces.kinds[self._checked_id(id)] == kind, id)
 
     def __getstate__(self) -> dict[str, Any]:

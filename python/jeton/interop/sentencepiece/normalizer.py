@@ -139,7 +139,7 @@ class SentencePieceNormalizer:
         self.spec = spec
         self._reader = _core.SentencePieceReader(BaseTokenizer(models.SentencePiece(proto))._core)
 
-    def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
+    def normalize(self, input: object, with_offsets: bool | None = None) -> Any:
         """The normalized text, or that of each of a list; as `SentencePieceProcessor.normalize`."""
         return map_list(
             lambda text: InputText(text).normalize(self._reader, bool(with_offsets)), input
@@ -173,7 +173,7 @@ def _spec_of(proto: bytes) -> NormalizerSpec:
     return NormalizerSpec.read(specs[-1])
 
 
-def _bytes(name: str, value: Any) -> bytes:
+def _bytes(name: str, value: object) -> bytes:
     if hasattr(value, "SerializeToString"):
         value = value.SerializeToString()
     if not isinstance(value, bytes):

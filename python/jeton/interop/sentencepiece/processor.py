@@ -150,7 +150,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
     def encode(
         self,
-        input: Any,
+        input: object,
         out_type: object = None,
         add_bos: bool | None = None,
         add_eos: bool | None = None,
@@ -195,7 +195,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
     def nbest_encode(
         self,
-        input: Any,
+        input: object,
         out_type: object = None,
         add_bos: bool | None = None,
         add_eos: bool | None = None,
@@ -237,7 +237,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
     def sample_encode_and_score(
         self,
-        input: Any,
+        input: object,
         out_type: object = None,
         add_bos: bool | None = None,
         add_eos: bool | None = None,
@@ -291,7 +291,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
         return map_list(one, input)
 
-    def calculate_entropy(self, input: Any, alpha: float, num_threads: int | None = None) -> Any:
+    def calculate_entropy(self, input: object, alpha: float, num_threads: int | None = None) -> Any:
         """How uncertain the segmentation of a text is: the entropy of the distribution, in nats.
 
         Args:
@@ -302,7 +302,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         preference = _checked_alpha(alpha)
         return map_list(lambda text: self._reader.entropy(InputText(text).text, preference), input)
 
-    def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
+    def normalize(self, input: object, with_offsets: bool | None = None) -> Any:
         """The normalized text that the model segments.
 
         Args:
@@ -318,7 +318,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
     def decode(
         self,
-        input: Any,
+        input: object,
         out_type: object = None,
         num_threads: int | None = None,
         thread_pool: object = None,

@@ -18,9 +18,9 @@ Merging is that of `words_bpe`, on bytes. The bytes of `aaabdaaabac` after three
     >>> decode([258, 100, 258, 97, 99], vocab)
     'aaabdaaabac'
 
-**Printing bytes.** GPT-2's files must hold tokens that are no valid text, and spaces that nothing
-may trim. So each byte is printed as a character that can be seen: those that can be seen anyway are
-themselves, the others are moved up by 256.
+**Printing bytes.** GPT-2's files must hold tokens that are not valid text, and spaces that nothing
+may trim. So each byte is printed as a visible character: bytes of visible characters as these, the
+others by characters from 256 on.
 
     >>> printed(" café".encode())
     'ĠcafÃ©'

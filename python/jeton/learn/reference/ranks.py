@@ -3,8 +3,8 @@
 Source: the encodings that OpenAI publishes, and the library tiktoken that reads them.
 
 A file of ranks is a list of tokens with a number each, and no merges. Two neighbours may be merged
-whenever together they are a token; of all that may, the one of the lowest rank is, from the left.
-And a piece that is a token as a whole is that token at once.
+if together they are a token; of all such pairs, the one with the lowest rank is merged first, and
+of equal ones the leftmost. A piece that is a token as a whole is not merged: it is that token.
 
     >>> ranks = {b"a": 0, b"b": 1, b"c": 2, b"ab": 3, b"bc": 4, b"abc": 5}
     >>> encode_piece(b"abc", ranks), encode_piece(b"abcb", ranks)

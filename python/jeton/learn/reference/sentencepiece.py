@@ -1,4 +1,4 @@
-"""SentencePiece: text as one row of characters, the space among them.
+"""SentencePiece: text as one sequence of characters, including spaces.
 
 Source: Kudo and Richardson, "SentencePiece: A simple and language independent subword tokenizer and
 detokenizer for Neural Text Processing", 2018.
@@ -15,9 +15,9 @@ one, a space is added in front, and spaces are written `▁`.
     >>> normalize("ﬁne　print", {"ﬁ": "fi", "　": " "})
     '▁fine▁print'
 
-**Byte pair encoding by scores.** Of all neighbours that together are a piece, those that make the
-piece of the highest score are merged, the leftmost first. Unlike a list of merges, any two parts
-may make a piece:
+**Byte pair encoding by scores.** Of all neighbours that together are a piece, the two whose piece
+has the highest score are merged, the leftmost first. Unlike in a list of merges, any two parts may
+form a piece:
 
     >>> scores = {"a": 0.0, "b": 0.0, "c": 0.0, "bc": -1.0, "ab": -2.0, "abc": -3.0}
     >>> encode_bpe("abc", scores), encode_bpe("abbc", scores)

@@ -5,7 +5,7 @@ Subword Candidates", 2018; the steps of training and their thresholds are those 
 
 **Encoding.** The probability of a segmentation is the product of its pieces' probabilities; with
 logarithms (scores), their sum. The best way to a place in the text is the best way to an earlier
-place and one piece more, so one pass finds it (Viterbi):
+place plus one piece, so one pass finds it (Viterbi):
 
     >>> pieces = {"h": -3.0, "u": -3.0, "g": -3.0, "s": -3.0, "hu": -4.0, "ug": -4.5, "hug": -5.0}
     >>> best("hugs", pieces)
@@ -13,10 +13,10 @@ place and one piece more, so one pass finds it (Viterbi):
     >>> [(" ".join(way), score) for score, way in n_best("hugs", pieces, 3)]
     [('hug s', -8.0), ('hu g s', -10.0), ('h ug s', -10.5)]
 
-**Training.** Begin with far too many pieces: all frequent substrings. Then, over and over, estimate
+**Training.** Begin with far too many pieces: all frequent substrings. Then, repeatedly, estimate
 probabilities by expectation and maximization: split all words in all ways, each way counted by its
-probability; how often a piece is used in that is its new probability. Then drop the quarter of the
-pieces that cost the least, until few enough are left. Characters never go.
+probability; the share of a piece in all uses is its new probability. Then drop the quarter of the
+pieces that cost the least, until few enough are left. Characters are never dropped.
 
     >>> words = {"▁hug": 10, "▁pug": 5, "▁pun": 12, "▁bun": 4, "▁hugs": 5}
     >>> seeds(words)["▁hug"], "▁hu" in seeds(words)

@@ -1,9 +1,9 @@
-"""WordPiece: the longest token that fits, again and again, and two ways to learn the tokens.
+"""WordPiece: repeatedly the longest token that fits, and two ways to learn the tokens.
 
 Source: Schuster and Nakajima, "Japanese and Korean Voice Search", 2012; Wu et al., "Google's Neural
 Machine Translation System", 2016; Devlin et al., "BERT", 2019, which released the encoder.
 
-**Encoding.** From the front of a word the longest token that fits is taken, and so on to its end.
+**Encoding.** Take the longest token that fits at the front of a word, and repeat to its end.
 Tokens inside a word are marked `##`. If no token fits at some place, the whole word is unknown.
 
     >>> vocab = {"[UNK]", "un", "##aff", "##able"}
@@ -11,9 +11,9 @@ Tokens inside a word are marked `##`. If no token fits at some place, the whole 
     (['un', '##aff', '##able'], ['[UNK]'])
 
 **Training, two ways.** The library that everybody uses merges the most frequent pair, as byte pair
-encoding does. The paper's rule asks for more: the pair must be frequent for the frequency of its
-parts, freq(ab) / (freq(a) · freq(b)). So `##g ##s`, rare letters that go together, comes before
-`##u ##g`, frequent letters that do:
+encoding does. The paper's rule asks for more: the pair must be frequent relative to its parts,
+freq(ab) / (freq(a) · freq(b)). So `##g ##s`, rare letters that go together, comes before
+`##u ##g`, frequent letters that go together:
 
     >>> words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     >>> train(words, 3, rule="released")

@@ -1,10 +1,10 @@
-"""Byte pair encoding on words: the most frequent pair of neighbours becomes a token, and again.
+"""Byte pair encoding on words: repeatedly, the most frequent pair of neighbours becomes a token.
 
 Source: Gage, "A New Algorithm for Data Compression", 1994; Sennrich, Haddow and Birch, "Neural
 Machine Translation of Rare Words with Subword Units", 2016.
 
-**Training.** A word is a row of symbols: its characters, and `</w>` for its end. Count how often
-each pair of neighbours occurs in all words; merge the most frequent pair into one symbol
+**Training.** A word is a sequence of symbols: its characters, and `</w>` for its end. Count how
+often each pair of neighbours occurs in all words; merge the most frequent pair into one symbol
 everywhere; repeat. The list of merges is all that is learned.
 
     >>> words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jeton.loading.class_folders import merges, pieces, ranks, wordpieces
-from jeton.loading.class_folders.built import KnownClass
+from jeton.loading.class_folders import (
+    merge_classes,
+    piece_classes,
+    rank_classes,
+    wordpiece_classes,
+)
 from jeton.loading.class_folders.configuration import Token
+from jeton.loading.class_folders.known_class import KnownClass
 
 __all__ = ["CLASSES", "MODEL_TYPES"]
 
@@ -51,70 +56,79 @@ _SEPARATED: Mapping[str, str | None] = {
 
 CLASSES: Mapping[str, KnownClass] = {
     "Llama": KnownClass(
-        pieces.llama, _LLAMA, unsaid={**_FIRST, "legacy": "a space after special tokens in text"}
+        piece_classes.llama,
+        _LLAMA,
+        unsaid={**_FIRST, "legacy": "a space after special tokens in text"},
     ),
-    "CodeLlama": KnownClass(pieces.code_llama, _LLAMA),
+    "CodeLlama": KnownClass(piece_classes.code_llama, _LLAMA),
     "Gemma": KnownClass(
-        pieces.gemma,
+        piece_classes.gemma,
         _roles(unk="<unk>", bos="<bos>", eos="<eos>", pad="<pad>"),
         unsaid=_FIRST,
     ),
-    "T5": KnownClass(pieces.t5, _T5),
-    "MT5": KnownClass(pieces.t5, _T5),
-    "XLMRoberta": KnownClass(pieces.xlm_roberta, _XLM_R),
+    "T5": KnownClass(piece_classes.t5, _T5),
+    "MT5": KnownClass(piece_classes.t5, _T5),
+    "XLMRoberta": KnownClass(piece_classes.xlm_roberta, _XLM_R),
     "Camembert": KnownClass(
-        pieces.camembert, _XLM_R, further=("<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED")
+        piece_classes.camembert, _XLM_R, further=("<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED")
     ),
-    "MBart": KnownClass(pieces.mbart, _XLM_R),
+    "MBart": KnownClass(piece_classes.mbart, _XLM_R),
     "MBart50": KnownClass(
-        pieces.mbart50, {role: token for role, token in _XLM_R.items() if role != "bos"}
+        piece_classes.mbart50, {role: token for role, token in _XLM_R.items() if role != "bos"}
     ),
-    "Nllb": KnownClass(pieces.nllb, _XLM_R),
+    "Nllb": KnownClass(piece_classes.nllb, _XLM_R),
     "M2M100": KnownClass(
-        pieces.m2m100, _roles(bos="<s>", eos="</s>", sep="</s>", pad="<pad>", unk="<unk>")
+        piece_classes.m2m100, _roles(bos="<s>", eos="</s>", sep="</s>", pad="<pad>", unk="<unk>")
     ),
-    "Marian": KnownClass(pieces.marian, _roles(unk="<unk>", eos="</s>", pad="<pad>")),
+    "Marian": KnownClass(piece_classes.marian, _roles(unk="<unk>", eos="</s>", pad="<pad>")),
     "Pegasus": KnownClass(
-        pieces.pegasus, _with_plain_mask(pad="<pad>", eos="</s>", unk="<unk>", mask="<mask_2>")
+        piece_classes.pegasus,
+        _with_plain_mask(pad="<pad>", eos="</s>", unk="<unk>", mask="<mask_2>"),
     ),
     "BigBird": KnownClass(
-        pieces.with_cls_and_sep,
+        piece_classes.with_cls_and_sep,
         _roles(**{**_SEPARATED, "unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}),
     ),
     "DebertaV2": KnownClass(
-        pieces.deberta_v2, _with_plain_mask(**{**_SEPARATED, "unk": "[UNK]", "pad": "[PAD]"})
+        piece_classes.deberta_v2, _with_plain_mask(**{**_SEPARATED, "unk": "[UNK]", "pad": "[PAD]"})
     ),
-    "Albert": KnownClass(pieces.albert, _roles(**{**_SEPARATED, "unk": "<unk>", "pad": "<pad>"})),
+    "Albert": KnownClass(
+        piece_classes.albert, _roles(**{**_SEPARATED, "unk": "<unk>", "pad": "<pad>"})
+    ),
     "XLNet": KnownClass(
-        pieces.xlnet,
+        piece_classes.xlnet,
         _roles(
             bos="<s>", eos="</s>", unk="<unk>", sep="<sep>", pad="<pad>", cls="<cls>", mask="<mask>"
         ),
         further=("<eop>", "<eod>"),
     ),
-    "Bert": KnownClass(wordpieces.bert, _BERT),
-    "DistilBert": KnownClass(wordpieces.bert, _BERT),
-    "Electra": KnownClass(wordpieces.bert, _BERT),
-    "MobileBert": KnownClass(wordpieces.bert, _BERT),
+    "Bert": KnownClass(wordpiece_classes.bert, _BERT),
+    "DistilBert": KnownClass(wordpiece_classes.bert, _BERT),
+    "Electra": KnownClass(wordpiece_classes.bert, _BERT),
+    "MobileBert": KnownClass(wordpiece_classes.bert, _BERT),
     "MPNet": KnownClass(
-        wordpieces.mpnet,
+        wordpiece_classes.mpnet,
         _roles(
             bos="<s>", eos="</s>", sep="</s>", cls="<s>", unk="[UNK]", pad="<pad>", mask="<mask>"
         ),
     ),
-    "GPT2": KnownClass(merges.gpt2, _GPT2),
-    "CodeGen": KnownClass(merges.gpt2, _GPT2),
-    "Roberta": KnownClass(merges.roberta, _XLM_R),
-    "Bart": KnownClass(merges.roberta, _XLM_R),
-    "Longformer": KnownClass(merges.roberta, _XLM_R),
-    "LED": KnownClass(merges.roberta, _XLM_R),
-    "Deberta": KnownClass(merges.deberta, _roles(**{**_SEPARATED, "unk": "[UNK]", "pad": "[PAD]"})),
-    "Qwen2": KnownClass(merges.qwen2, _roles(unk=_END, bos=None, eos=_END, pad=_END)),
-    "Whisper": KnownClass(merges.whisper, _GPT2),
-    "CLIP": KnownClass(merges.clip, _roles(unk=_END, bos="<|startoftext|>", eos=_END, pad=_END)),
-    "CTRL": KnownClass(merges.ctrl, _roles(unk="<unk>")),
-    "QWen": KnownClass(ranks.qwen),
-    "TikToken": KnownClass(ranks.kimi, _roles(bos="[BOS]", eos="[EOS]", unk=None, pad=None)),
+    "GPT2": KnownClass(merge_classes.gpt2, _GPT2),
+    "CodeGen": KnownClass(merge_classes.gpt2, _GPT2),
+    "Roberta": KnownClass(merge_classes.roberta, _XLM_R),
+    "Bart": KnownClass(merge_classes.roberta, _XLM_R),
+    "Longformer": KnownClass(merge_classes.roberta, _XLM_R),
+    "LED": KnownClass(merge_classes.roberta, _XLM_R),
+    "Deberta": KnownClass(
+        merge_classes.deberta, _roles(**{**_SEPARATED, "unk": "[UNK]", "pad": "[PAD]"})
+    ),
+    "Qwen2": KnownClass(merge_classes.qwen2, _roles(unk=_END, bos=None, eos=_END, pad=_END)),
+    "Whisper": KnownClass(merge_classes.whisper, _GPT2),
+    "CLIP": KnownClass(
+        merge_classes.clip, _roles(unk=_END, bos="<|startoftext|>", eos=_END, pad=_END)
+    ),
+    "CTRL": KnownClass(merge_classes.ctrl, _roles(unk="<unk>")),
+    "QWen": KnownClass(rank_classes.qwen),
+    "TikToken": KnownClass(rank_classes.kimi, _roles(bos="[BOS]", eos="[EOS]", unk=None, pad=None)),
 }
 """The classes by their names without `Tokenizer` and `Fast`."""
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from jeton.components import assembly
 from jeton.errors import FormatError, UnsupportedError
-from jeton.loading.class_folders.built import KnownClass
 from jeton.loading.class_folders.classes import CLASSES, MODEL_TYPES
 from jeton.loading.class_folders.configuration import AddedTokenIds, Configuration
+from jeton.loading.class_folders.known_class import KnownClass
 from jeton.loading.settings import CONFIG, STANDARD_ROLES
 
 if TYPE_CHECKING:

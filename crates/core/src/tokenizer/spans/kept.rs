@@ -1,4 +1,4 @@
-//! Which characters keep their length through the stages, so that the lengths of tokens give their places.
+//! Which characters keep their length through the stages, so that token lengths add up to places.
 
 use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_text::mem::lazy::Lazy;

@@ -1,9 +1,9 @@
-//! Spans at about the speed of ids: the fast path gives the ids, and a walk along the text finds the place of
-//! each.
+//! Spans at about the speed of ids: the fast path returns the ids, and a walk along the text finds the place
+//! of each.
 //!
 //! `walk` adds up the lengths of tokens along text that keeps its length through the stages (`kept`), and
-//! caches what the stages say elsewhere. `run` passes most tokens in one loop, with the lengths in `table`;
-//! `spelled` matches tokens with the text that reaches the model; `ruler` counts units.
+//! elsewhere caches the answers of the stages. `run` passes most tokens in one loop, with the lengths in
+//! `table`; `spelled` matches tokens with the text that reaches the model; `ruler` counts units.
 
 mod kept;
 mod ruler;
@@ -36,7 +36,7 @@ struct Section<'t> {
     stretch: Stretch<'t>,
     /// Where it begins in its part of the text.
     start: usize,
-    /// Where it came from, if it is not as it stands there.
+    /// Where it came from, if it was changed.
     origin: Option<&'t AlignedText>,
 }
 
@@ -44,7 +44,7 @@ struct Section<'t> {
 struct Output<'o, 't> {
     spans: &'o mut Vec<Row>,
     ruler: Ruler<'t>,
-    /// How many spans there were before the first token of the text; none behind other parts of it.
+    /// How many spans there were before the first token of the text; none after other parts of it.
     first: Option<usize>,
     trimming: Trimming,
 }
@@ -87,13 +87,13 @@ pub(crate) struct SpannedPart<'t> {
     pub text: &'t str,
     pub place: Place,
     pub is_last: bool,
-    /// How many units stand before it in its text.
+    /// How many units come before it in its text.
     pub before: usize,
 }
 
 impl Tokenizer {
     /// The ids of a text appended to `ids`, and to `spans` where each came from in the unit of
-    /// `options`: those of [`Tokenizer::encode`], sooner. On an error, they hold some of the text's.
+    /// `options`: those of [`Tokenizer::encode`], faster. On an error, they hold some of the text's.
     ///
     /// ```
     /// # use jeton_core::{EncodeOptions, Tokenizer};
@@ -132,13 +132,13 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Whether the parts that [`Tokenizer::split_point`] gives may be encoded by themselves with spans.
+    /// Whether the parts that [`Tokenizer::split_point`] gives may be encoded separately with spans.
     pub(crate) fn has_spanned_parts(&self) -> bool {
         self.walk.is_some() && !self.needs_whole_text()
     }
 
-    /// What ids and spans are found by beside the stages, and what stands around them; none where the
-    /// stages have to be asked.
+    /// What ids and spans are found by beside the stages, and what is around them; none where the
+    /// stages have to run.
     pub(super) fn ways_to_spans(
         &self,
         options: &EncodeOptions,
@@ -152,7 +152,7 @@ impl Tokenizer {
             .then_some((compiled, walk, frame))
     }
 
-    /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to be asked, with
+    /// As [`Tokenizer::encode_with_spans`], of a part; false where the stages have to run, with
     /// the whole text.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
-//! Places of a text in bytes and in the unit that spans are given in.
+//! Places of a text in bytes and in the unit of the spans.
 
 use jeton_text::text::{Span, Unit};
 
-/// A place in a text: how many bytes and how many units stand before it.
+/// A place in a text: how many bytes and how many units come before it.
 #[derive(Clone, Copy)]
 pub struct At {
     /// Bytes.
@@ -11,20 +11,20 @@ pub struct At {
     pub units: usize,
 }
 
-/// Counts units from the place that was asked for last.
+/// Counts units from the place that was requested last.
 pub(super) struct Ruler<'t> {
     text: &'t str,
     unit: Unit,
     /// Each byte is a unit.
     is_plain: bool,
-    /// Text stands before this one.
+    /// Text comes before this one.
     goes_on: bool,
     byte: usize,
     units: usize,
 }
 
 impl<'t> Ruler<'t> {
-    /// For a text with so many units before it.
+    /// For a text with this many units before it.
     pub fn new(text: &'t str, unit: Unit, before: usize) -> Self {
         Self {
             text,
@@ -36,7 +36,7 @@ impl<'t> Ruler<'t> {
         }
     }
 
-    /// How many units stand before this byte.
+    /// How many units come before this byte.
     #[inline]
     pub fn at(&mut self, byte: usize) -> usize {
         let text = self.text.as_bytes();
@@ -68,13 +68,13 @@ impl<'t> Ruler<'t> {
         byte == 0 && !self.goes_on
     }
 
-    /// A byte so many characters behind another one, but not behind a third.
+    /// A byte this many characters after another one, but not after a third.
     pub fn behind(&self, byte: usize, characters: usize, most: usize) -> usize {
         let mut begins = (byte..most).filter(|at| self.text.is_char_boundary(*at));
         begins.nth(characters).unwrap_or(most)
     }
 
-    /// The byte so many characters before another one, if there are as many.
+    /// The byte this many characters before another one, if there are as many.
     pub fn before(&self, byte: usize, characters: usize) -> Option<usize> {
         let mut begins = (0..=byte)
             .rev()
@@ -83,7 +83,7 @@ impl<'t> Ruler<'t> {
         found.or_else(|| self.goes_on.then_some(0))
     }
 
-    /// Says that so many units stand before this byte.
+    /// Says that this many units come before this byte.
     pub fn set(&mut self, byte: usize, units: usize) {
         (self.byte, self.units) = (byte, units);
     }

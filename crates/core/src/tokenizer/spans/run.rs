@@ -1,8 +1,8 @@
-//! The walk along text that is left as it is, by the lengths of tokens.
+//! The walk along text that no stage changes, by the lengths of tokens.
 //!
-//! Look here for how the spans of most tokens are found: along text that no stage changes, they are
+//! Look here for how the spans of most tokens are found: along such text, they are
 //! the sums of the lengths before them. `table` has the lengths. A token that holds part of a character
-//! has the span of the whole one.
+//! has the span of the whole character.
 
 use std::mem::MaybeUninit;
 
@@ -19,7 +19,7 @@ pub struct Stretch<'s> {
 }
 
 /// Of the character that is not at its end at some place, in units: how many count before the place, and
-/// how many behind it.
+/// how many after it.
 #[derive(Clone, Copy, Default)]
 struct CutCharacter {
     before: usize,
@@ -62,7 +62,7 @@ impl LengthTable {
                 None => break,
             }
         }
-        // SAFETY: `plain` and `odd` write the rows of the tokens that they say they passed, one behind
+        // SAFETY: `plain` and `odd` write the rows of the tokens that they say they passed, one after
         // another, and these lie in the vector's room.
         unsafe { spans.set_len(before + done) };
         done
@@ -99,7 +99,7 @@ impl LengthTable {
         spans.len() - before
     }
 
-    /// The same up to the first token that is odd or ends behind the stretch; its span is written to
+    /// The same up to the first token that is odd or ends after the stretch; its span is written to
     /// `rows`, and so are those of the others. `CUTS` says whether it matters how much of a character a
     /// token holds. A function of its own, since its loop needs all registers.
     #[inline(never)]
@@ -155,7 +155,7 @@ impl LengthTable {
         done
     }
 
-    /// What a token leaves unfinished, behind what those before it left. No branches: in text that is not
+    /// What a token leaves unfinished, after what those before it left. No branches: in text that is not
     /// ASCII there is no telling which token splits.
     #[inline(always)]
     fn cut_behind(&self, entry: u32, cut: CutCharacter) -> CutCharacter {
@@ -213,7 +213,7 @@ impl LengthTable {
         Some((1, next))
     }
 
-    /// The spans of the first of these tokens if they stand for bytes, as in [`Self::odd`].
+    /// The spans of the first of these tokens if they represent bytes, as in [`Self::odd`].
     #[inline(never)]
     fn byte_tokens(
         &self,

@@ -1,5 +1,5 @@
-//! How long the text is that each token spells, where text is left as it is, and how much of a character
-//! a token holds that begins or ends inside one.
+//! How long the text of each token is if no stage changes it, and how much of a character a token holds that
+//! begins or ends inside one.
 //!
 //! Look in `run` for the walk that adds these lengths up.
 
@@ -31,7 +31,7 @@ pub const ODD: u32 = 1 << 24;
 pub const MARKED: u32 = 1 << 26;
 /// It stands for a byte, and is spelled `<0x..>`.
 pub const BYTE: u32 = 1 << 27;
-/// What text it stands for is not known from what it is.
+/// Its text cannot be known from the token alone.
 pub const UNKNOWN: u32 = 1 << 28;
 /// It begins inside a character.
 pub const INSIDE: u32 = 1 << 30;
@@ -190,7 +190,7 @@ impl LengthTable {
 }
 
 /// Bits 20 to 23 and `CUT` of a token with these last bytes, if it ends inside a character: how many
-/// units before its end count for who begins there, and in the upper two bits how many behind it.
+/// units before its end count for who begins there, and in the upper two bits how many after it.
 #[inline(always)]
 fn cut_end(unit: Unit, [third, second, last]: [u8; 3]) -> u32 {
     let (begun, first) = match (third, second, last) {

@@ -1,8 +1,8 @@
 //! The walk along a text that finds the places of the fast path's tokens.
 //!
 //! Look here for why these are the spans of the stages. Where text keeps its length through the stages, the
-//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk lies between places
-//! where the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
+//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk ends only where
+//! the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
 //! of its tokens, as the strategy's own cache keeps the tokens. If the stages give a chunk other tokens than
 //! the fast path, the whole text goes through the stages.
 
@@ -32,7 +32,7 @@ use jeton_text::text::{AlignedText, Span};
 const STEPS: usize = 1 << 14;
 /// First byte of the key of a chunk at an end of a text, before a code for its ends is added. Not in UTF-8.
 const AT_AN_END: u8 = 0xF5;
-/// Bytes to normalize behind text that a form changes, since its tokens may reach into them.
+/// Bytes to normalize after text that a form changes, since its tokens may reach into them.
 const BEHIND: usize = 64;
 
 /// Finds the places of tokens, mostly without the model.
@@ -391,7 +391,7 @@ impl Call<'_, '_, '_> {
                 if self.at == end || done >= STEPS {
                     continue;
                 }
-                // The chunk goes on with something odd, so the stages are asked about all of it.
+                // The chunk continues with something odd, so the stages run on all of it.
                 let mut starts = (from + 1..=self.at.min(end - 1)).rev();
                 let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
                 let units = self.output.ruler.at(self.section.start + start) as i64;
@@ -441,7 +441,7 @@ impl Call<'_, '_, '_> {
         self.walk.is_space[usize::from(byte)]
     }
 
-    /// Whether a chunk begins at a place behind the first in kept text.
+    /// Whether a chunk begins at a place after the first in kept text.
     fn begins_chunk(&self, at: usize) -> bool {
         let text = self.section.stretch.text.as_bytes();
         self.is_space(text[at]) && !self.is_space(text[at - 1])

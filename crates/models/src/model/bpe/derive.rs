@@ -1,15 +1,15 @@
-//! From ranks to merges: which two tokens each token of a rank file is made of.
+//! From ranks to merges: which two tokens are merged into each token of a rank file.
 //!
 //! By definition these are the two parts that the token's own bytes end in when all other ranks
-//! merge them (`Bpe::merges`). Only tokens inside it have a say in that, and they are all shorter:
+//! merge them (`Bpe::merges`). They depend only on tokens inside it, which are all shorter:
 //! so one pass finds all pairs, the shortest tokens first, each merged by the pairs found so far.
 //!
-//! Why these pairs are the only ones that are ever merged: take the first merge, in any text, of
-//! another pair into a token. Inside that token's bytes only found pairs were merged before, in the
-//! order in which they are merged in the token alone; so the token alone ends in that other pair,
-//! and it would have been found. Look here for why loading ranks needs no table of all pairs.
+//! Why no other pair is ever merged: take the first merge, in any text, of
+//! another pair into a token. Inside that token's bytes only known pairs were merged before, in the
+//! same order as in the token alone; so the token alone ends in that other pair,
+//! which would have been found. Look here for why loading ranks needs no table of all pairs.
 //!
-//! Worked example: of the ranks `a b c ab abc`, `ab` is made of `a` and `b`; with that pair known,
+//! Worked example: in the ranks `a b c ab abc`, `ab` comes from `a` and `b`; with that pair known,
 //! the bytes of `abc` end in `ab` and `c`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ use jeton_text::threads::both;
 const FEW_BYTES: usize = 3;
 /// Tokens that are merged at a time.
 const AT_ONCE: usize = 32;
-/// Groups of so many tokens that a thread takes at once.
+/// Groups of this many tokens that a thread takes at once.
 const GROUPS_AT_ONCE: usize = 8;
 /// Tokens of one length from which on a second thread is started for them.
 const THREAD_FROM: usize = 1 << 12;

@@ -35,7 +35,7 @@ pub struct Symbol {
     pub length: u32,
 }
 
-/// What becomes of a pair: the lower the rank, the earlier the merge.
+/// What a pair becomes: the lower the rank, the earlier the merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merge {
     /// The lowest is merged first.

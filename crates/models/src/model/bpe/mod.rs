@@ -1,10 +1,10 @@
 //! Byte pair encoding: pairs of neighbouring tokens are merged, the best pair first.
 //!
-//! Two meanings share one algorithm, because both say of a pair of tokens how early it is merged
+//! Two meanings share one algorithm, because both say how early a pair of tokens is merged
 //! and what it becomes:
 //!
 //! - [`MergeRule::Ranks`] (tiktoken): any pair whose concatenation is a token may be merged, the
-//!   one with the lowest id first; a piece that is a token as a whole is that token at once.
+//!   one with the lowest id first; a piece that is a token as a whole is not merged at all.
 //! - [`MergeRule::Merges`] (GPT-2, Hugging Face): only the listed pairs, in the order of the list.
 //!
 //! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword
@@ -83,7 +83,7 @@ pub struct BpeOptions {
 }
 
 impl BpeOptions {
-    /// Whether tokens are marked by where in a word they stand; an empty mark is none.
+    /// Whether tokens are marked by where in a word they are; an empty mark is none.
     pub fn has_affixes(&self) -> bool {
         let is_set = |affix: &Option<String>| affix.as_ref().is_some_and(|it| !it.is_empty());
         is_set(&self.continuing_subword_prefix)
@@ -394,10 +394,10 @@ impl Bpe {
         }
     }
 
-    /// The pairs that can ever stand side by side and be merged, each with its rank and what it
+    /// The pairs that can ever be side by side and be merged, each with its rank and what it
     /// becomes.
     ///
-    /// For ranks this is one pair a token. While two tokens stand side by side, nothing has been
+    /// For ranks this is one pair a token. While two tokens are side by side, nothing has been
     /// merged across their ends, so what lies between was merged as it would be alone; and alone,
     /// the bytes of a token pass through exactly one pair.
     pub fn reachable_merges(&self) -> Vec<((u32, u32), u32, u32)> {

@@ -1,4 +1,4 @@
-//! What a byte pair encoding is stored as; everything else follows from it.
+//! The data that a byte pair encoding is stored as; everything else follows from it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Tokens that a byte pair encoding never makes of text, and what that leaves without a token.
+//! Tokens that a byte pair encoding never finds in text, and the text that then has no token.
 
 use super::{Alphabet, Bpe};
 use jeton_text::mem::lazy::Lazy;
@@ -40,7 +40,7 @@ impl Bpe {
         }
     }
 
-    /// What is put before units but the first, and behind the last one.
+    /// What is put before units but the first, and after the last one.
     fn marks(&self) -> [&[u8]; 2] {
         let options = &self.options;
         [

@@ -1,4 +1,4 @@
-//! SentencePiece's BPE: of all neighbours that make a piece, those that make the best are merged
+//! SentencePiece's BPE: of all neighbours that together are a piece, those with the best piece are merged
 //! first, the leftmost among equals.
 //!
 //! There are no words: merges run through the whole text, so the candidates wait in a heap and a

@@ -1,9 +1,9 @@
-//! What a SentencePiece model makes of normalized text, by any of its four algorithms.
+//! The pieces of normalized text in a SentencePiece model, by any of its four algorithms.
 //!
 //! Look here for Llama 2's, Mistral's, T5's or XLM-R's `.model` files. Their BPE and Unigram differ
 //! from those of `tokenizer.json` in [`super::Bpe`] and [`super::Unigram`]: pairs are merged by the
-//! score of the piece they make, and sums of scores are rounded to 32 bits. What unknown text becomes,
-//! bytes or the unknown token, is said by `emit`.
+//! score of the joined piece, and sums of scores are rounded to 32 bits. `emit` turns unknown text into
+//! bytes or the unknown token.
 
 mod bpe;
 mod lattice;
@@ -63,7 +63,7 @@ pub struct SentencePiece {
     /// All pieces; a spelling that two of them have is that of the one that text never becomes.
     vocab: Vocab,
     /// The pieces of text with the spelling of a control, unknown or byte piece, as all models but
-    /// BPE may have them; each behind a NUL, which no piece holds.
+    /// BPE may have them; each after a NUL, which no piece holds.
     twins: Vocab,
     roles: Roles,
 }

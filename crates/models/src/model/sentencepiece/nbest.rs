@@ -110,7 +110,7 @@ impl SentencePiece {
     }
 }
 
-/// Keeps the `size` best of the agenda, and of the hypotheses those that they go on with.
+/// Keeps the `size` best of the agenda, and of the hypotheses those that they continue with.
 fn shrink(hypotheses: &[Hypothesis], mut agenda: Agenda, size: usize) -> (Vec<Hypothesis>, Agenda) {
     let mut kept = Vec::new();
     let mut new_places = vec![None; hypotheses.len()];

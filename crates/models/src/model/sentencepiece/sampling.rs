@@ -1,11 +1,11 @@
-//! Segmentations drawn at random with their probabilities, and how uncertain all of them are.
+//! Segmentations drawn at random with their probabilities, and the entropy of all of them.
 //!
-//! By definition: a segmentation is as probable as the product of its pieces' probabilities, to the
-//! power of `alpha`, made to sum to one over all segmentations of the text. Look here for samples
+//! By definition: the probability of a segmentation is the product of its pieces' probabilities, to the
+//! power of `alpha`, normalized over all segmentations of the text. Look here for samples
 //! with and without replacement, and for the entropy.
 //!
-//! Sources: Kudo, "Subword Regularization", 2018; Kool, van Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019, whose
-//! perturbed search draws without replacement; SentencePiece, for what is asked and for the scores.
+//! Sources: Kudo, "Subword Regularization", 2018; Kool, van Hoof and Welling, "Stochastic Beams and Where to
+//! Find Them", 2019, whose perturbed search draws without replacement; SentencePiece, for the calls and scores.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::{Pace, paced};
 
 /// Beginnings of samples that may wait; when there are more, those that are hardly drawn are forgotten,
-/// as in SentencePiece. So many are kept for each sample, and so many at most.
+/// as in SentencePiece. So many are kept for each sample, and this many at most.
 const MAX_WAITING: usize = 10_000;
 const KEPT_FOR_EACH: usize = 10;
 const MAX_KEPT: usize = 512;
@@ -51,7 +51,7 @@ impl Weighted {
         &self.lattice.ending_at[end]
     }
 
-    /// The weights of these nodes, each with all that may stand before it, as logarithms.
+    /// The weights of these nodes, each with all that may come before it, as logarithms.
     fn weights(&self, end: usize) -> Vec<f64> {
         let weight = |node: &usize| {
             let Node { start, score, .. } = self.lattice.nodes[*node];
@@ -69,7 +69,7 @@ impl Weighted {
     }
 
     /// The logarithms of the probabilities of the nodes that end at a byte, if the rest of the path
-    /// behind it is known.
+    /// after it is known.
     fn transitions(&self, end: usize) -> impl Iterator<Item = (usize, f64)> {
         let weights = self.weights(end).into_iter();
         let logs = weights.map(move |weight| weight - self.sums[end]);
@@ -161,7 +161,7 @@ impl SentencePiece {
     /// case.
     ///
     /// The probability is an estimate that takes one more segmentation than asked for: where there are
-    /// not so many, the last one drawn is that one and left out, as in SentencePiece. Of a text with a
+    /// not this many, the last one drawn is that one and left out, as in SentencePiece. Of a text with a
     /// single segmentation, that one is given.
     pub fn sample_without_replacement(
         &self,
@@ -228,7 +228,7 @@ impl Weighted {
             log: 0.0,
             noisy: noise(sampler),
         }]);
-        // Pieces, each with the one behind it.
+        // Pieces, each with the one after it.
         let mut pieces: Vec<(usize, Option<usize>)> = Vec::new();
         let mut drawn = Vec::new();
         let mut pace = Pace::default();

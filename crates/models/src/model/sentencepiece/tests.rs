@@ -1,4 +1,4 @@
-//! SentencePiece's algorithms against their definitions, and what sampling draws.
+//! SentencePiece's algorithms against their definitions, and the frequencies of samples.
 
 use super::*;
 use crate::model::Sampling;

@@ -1,6 +1,6 @@
 //! SentencePiece's Unigram: the segmentation with the greatest sum of scores, in 32-bit floats.
 //!
-//! Rounding decides between segmentations that are equally good but for it, so the order of
+//! Only rounding decides between segmentations that are otherwise equally good, so the order of
 //! additions is part of the meaning: from the front, each sum rounded; and of equal sums the first
 //! stays, which is the one whose last piece is the longest.
 
@@ -31,7 +31,7 @@ impl SentencePiece {
         self.best_path_after(0.0, text).0
     }
 
-    /// The best segmentation of text that stands behind other text, from the sum of the scores of
+    /// The best segmentation of text that follows other text, from the sum of the scores of
     /// that; and the sum at the end. No piece spans the place between the two.
     pub fn best_path_after(&self, before: f32, text: &str) -> (Vec<Segment>, f32) {
         let unreached = Best {
@@ -82,7 +82,7 @@ impl SentencePiece {
             .map(|(id, length)| (id, length, self.path_score(id, length)))
     }
 
-    /// What each piece adds to the score of a path, by id; nothing where it stands for a byte.
+    /// What each piece adds to the score of a path, by id; nothing where it is for a byte.
     pub fn path_scores(&self) -> Vec<f32> {
         let pieces = &self.proto.pieces;
         let mut scores = pieces.scores().to_vec();

@@ -1,14 +1,14 @@
 //! The best segmentations of a text under a Unigram model, best first.
 //!
 //! By definition: all paths through the lattice of tokens, by the sum of their scores. A path is the
-//! best one but for detours: at the end of a detour it comes by another token than the best path to
-//! there does, which costs what the sums differ by. So each path but the best has one detour more than
-//! another, in front of that one's detours, and they come out of a queue in the order of their costs.
+//! best path plus detours: at the end of a detour it arrives by another token than the best path to
+//! there does, which costs the difference of the sums. So each path but the best is another path plus one
+//! detour, in front of that path's detours, and they leave a queue in the order of their costs.
 //!
-//! SentencePiece's own search (`sentencepiece/nbest.rs`) is another one: it adds scores in 32 bits, and the
+//! SentencePiece's own search (`sentencepiece/nbest.rs`) differs: it adds scores in 32 bits, and the
 //! order among equals and where it gives up are part of what such a model means. Heaps of detours that
-//! neighbouring places share (Eppstein, "Finding the k Shortest Paths", 1998) were here before: less time per
-//! path, but each path has to be written out anyway, which takes as long as finding it this way.
+//! neighbouring places share (Eppstein, "Finding the k Shortest Paths", 1998) were here before. They take less
+//! time per path, but each path has to be written out anyway, which takes as long as finding it this way.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -183,7 +183,7 @@ impl Unigram {
     }
 }
 
-/// Paths that are looked at, at most, for each one that is asked for: two may give the same ids.
+/// Paths that are looked at, at most, for each one that is requested: two may give the same ids.
 const PATHS_PER_RESULT: usize = 8;
 
 impl Lattice {

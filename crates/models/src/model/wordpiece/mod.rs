@@ -1,4 +1,4 @@
-//! WordPiece: the longest token that the rest of the piece begins with, again and again.
+//! WordPiece: repeatedly the longest token that the rest of the piece begins with.
 //!
 //! Source: Wu et al., "Google's Neural Machine Translation System", 2016; as released with BERT.
 

@@ -1,6 +1,6 @@
-//! Several stages that split text, one behind the other, as one pass over the text.
+//! Several stages that split text, one after another, as one pass over the text.
 //!
-//! Look here for which pre-tokenizers are split so, and for what happens where the table does not say how to go on.
+//! Look here for which pre-tokenizers are split this way, and for what happens if the table has no next row.
 
 mod stage;
 mod table;
@@ -93,7 +93,7 @@ impl OnePass {
         })))
     }
 
-    /// The stages, one behind the other.
+    /// The stages, one after the other.
     pub fn stages(&self) -> &[PreTokenizer] {
         &self.0.plain
     }
@@ -237,7 +237,7 @@ impl OnePass {
         false
     }
 
-    /// Splits by all stages, one after another, and gives the pieces that begin at `from` or behind it; of
+    /// Splits by all stages, one after another, and gives the pieces that begin at `from` or after it; of
     /// the others all is given but where the last one ends, if that is not before `from`.
     #[cold]
     fn read_plainly(
@@ -263,7 +263,7 @@ impl OnePass {
     }
 
     /// A safe split point of `text`, about `reach` bytes after `start`, or farther on if there is none near:
-    /// the pieces before and behind it are those of the text.
+    /// the pieces before and after it are those of the text.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         self.split_point_counted(text, start, reach, &mut 0)
     }
@@ -288,11 +288,11 @@ impl OnePass {
         }
     }
 
-    /// The last such place behind `start` and before `limit`, if one is near `limit`.
+    /// The last such place after `start` and before `limit`, if one is near `limit`.
     ///
     /// It lies between two characters where one stage is sure to split, and where in that stage and in those before
     /// it no match goes on, whatever stands farther off: then each of these sees the same segments if the text
-    /// ends there, and those behind it see an end in any case.
+    /// ends there, and those after it see an end in any case.
     fn last_split_point(
         &self,
         text: &str,

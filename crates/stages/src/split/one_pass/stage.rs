@@ -1,8 +1,8 @@
 //! One stage as a machine that reads character classes and says where pieces begin.
 //!
-//! Look here for what a stage does with a character. It holds characters back as long as it cannot tell what
-//! becomes of them: what a match may give back, and what may or may not be a match. All others it gives on at
-//! once, to the stage behind it.
+//! Look here for what a stage does with a character. It holds characters back as long as it cannot say whether
+//! a piece begins there: characters that a match may give back, and possible matches. It passes all others
+//! at once to the next stage.
 
 use crate::pre_tokenizer::{SplitBehavior, SplitRule};
 use jeton_text::pattern::{AutomatonStep, CharacterClasses, steps_over};
@@ -137,7 +137,7 @@ impl Stage {
     /// Reads a character of the piece, or its end, and appends the characters of which it is known then
     /// where they belong.
     pub fn read(&self, state: &mut StageState, class: u8, known: &mut Vec<Symbol>) {
-        // What is read once more behind it, the next one last.
+        // What is read once more after it, the next one last.
         let mut rest = Vec::new();
         let mut next = Some(class);
         while let Some(class) = next.take().or_else(|| rest.pop()) {
@@ -243,7 +243,7 @@ impl Stage {
         (segment == Segment::Match) != self.invert
     }
 
-    /// Whether a piece ends between two segments, the second of which begins there or goes on with a gap.
+    /// Whether a piece ends between two segments, the second of which begins there or continues with a gap.
     fn cuts(&self, before: Segment, behind: Segment) -> bool {
         if before == Segment::None {
             return true;

@@ -1,7 +1,7 @@
-//! All stages as one table, so that a text is read once, a step for each character.
+//! All stages as one table, so that a text is read once, in one step per character.
 //!
-//! Look here for how the table is made: each state is what all stages know together, and is found by
-//! letting them read every class of characters from the states that are known.
+//! Look here for how the table is built: each row is a combination of the stages' states, and is found by
+//! letting them read every class of characters from the known rows.
 
 use std::collections::HashMap;
 
@@ -61,7 +61,7 @@ impl TableStep {
         self.0 & ALL << (Self::BEGINS + 1) != 0
     }
 
-    /// Whether a piece begins so many characters before the one that is read.
+    /// Whether a piece begins this many characters before the one that is read.
     #[inline(always)]
     pub fn begins(self, back: usize) -> u64 {
         u64::from(self.0 >> Self::BEGINS >> back & 1)

@@ -1,4 +1,4 @@
-//! Sequences of random stages against the stages, one behind the other.
+//! Sequences of random stages against the stages run one after another.
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};

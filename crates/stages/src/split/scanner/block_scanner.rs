@@ -1,7 +1,7 @@
 //! Where pieces begin, as bit masks: the patterns in a few dozen operations on a block of 64 bytes, or on
 //! four or eight blocks side by side.
 //!
-//! Look here for what a pattern means to blocks; what they cannot decide is marked undecided.
+//! Look here for what a pattern does to blocks; places that blocks cannot decide are marked undecided.
 
 #[cfg(target_arch = "x86_64")]
 use super::bits::{Avx512, Eight, Four};
@@ -51,9 +51,9 @@ impl<B: Bits> Runs<B> {
 /// What the starts of some blocks hand on to those of the next.
 #[derive(Clone, Copy)]
 struct Carried<B> {
-    /// What belongs to the word behind it.
+    /// What belongs to the word after it.
     prefixes: B,
-    /// Punctuation that stands alone.
+    /// Punctuation that is separate.
     alone: B,
     /// Where numbers begin a piece.
     numbers: B,
@@ -198,7 +198,7 @@ impl Scanner {
         }
     }
 
-    /// The piece starts of the patterns in which any character may stand before a word,
+    /// The piece starts of the patterns in which any character may come before a word,
     /// contractions aside.
     #[inline(always)]
     fn any_prefix_starts<B: Bits>(&mut self, processor: B::Processor, rules: Rules, text: &[u8]) {
@@ -310,7 +310,7 @@ fn blank_starts_of<B: Bits>(
     starts | *numbers_before
 }
 
-/// The runs of some blocks, under the patterns in which any character may stand before a word.
+/// The runs of some blocks, under the patterns in which any character may come before a word.
 #[inline(always)]
 fn runs_of<B: Bits>(
     rules: Rules,
@@ -349,7 +349,7 @@ fn starts_of<B: Bits>(
     let unprinted = rules.prefix == Prefix::Unprinted;
     let after_blank = previous(block, block.blank, before, before.blank) & !rules.han(block);
 
-    // What stands before a word and belongs to it: white space, or punctuation that stands
+    // What comes before a word and belongs to it: white space, or punctuation that stands
     // alone and has no blank before it.
     let before_other = next(block, rules.other(block), rules.other(after));
     let alone = runs.others & !before_other & !after_blank;
@@ -425,7 +425,7 @@ fn starts_of<B: Bits>(
 /// is left of its marks belongs to words.
 ///
 /// Punctuation with a blank or punctuation before it takes all punctuation and all marks that follow.
-/// Other punctuation stands before a word or alone, and marks that follow it begin a word.
+/// Other punctuation comes before a word or alone, and marks that follow it begin a word.
 #[inline(never)]
 fn marks_of_punctuation(block: &Block, before: &Block) -> u64 {
     let other = |b: &Block| b.other() & !b.mark;
@@ -458,7 +458,7 @@ fn rises_after_caseless(
     let run = bytes_of(block, block.caseless());
     let behind = |first: u64| run.wrapping_add(first & block.caseless()) & !run;
     let mut rises = capitals & (first_lowered | behind(after_lower));
-    // What stands before a block without anything else is not seen.
+    // What comes before a block without anything else is not seen.
     let unseen = before.caseless() == before.lead;
     if unseen {
         *undecided |= capitals & (first | behind(first));

@@ -1,4 +1,4 @@
-//! What the scanners know of a character: one byte of class bits for each code point.
+//! The scanners' facts about a character: one byte of class bits for each code point.
 
 use regex_syntax::hir::{Class, HirKind};
 
@@ -25,7 +25,7 @@ pub const HAN: u8 = UPPER;
 /// In [`DEEPSEEK`] only: what is no letter, mark, number, punctuation, symbol or white space.
 pub const UNPRINTED: u8 = LOWER;
 
-/// What stands in a [`Row`] where the last bytes of a character decide. No character has all bits.
+/// What is in a [`Row`] where the last bytes of a character decide. No character has all bits.
 pub const MIXED: u8 = !0;
 
 /// Class bits by the low six bits of a byte: one line of the cache, one permutation.

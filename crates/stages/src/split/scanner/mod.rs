@@ -1,8 +1,8 @@
 //! Hand-written scanners for the known patterns: text in, the first byte of each piece out.
 //!
 //! [`rules::Rules`] says what a pattern means, character by character. `block_scanner` computes the
-//! same on blocks of 64 bytes with a few dozen bit operations each, or on several blocks at once. What
-//! blocks cannot decide (long numbers with digits outside ASCII, white space that ends a text…) is
+//! same on blocks of 64 bytes with a few dozen bit operations each, or on several blocks at once. Places
+//! that blocks cannot decide (long numbers with digits outside ASCII, white space that ends a text…) are
 //! marked undecided and scanned again by the rules, from one safe split point to another.
 
 mod bits;
@@ -35,7 +35,7 @@ pub struct Scanner {
     /// For each block, where pieces begin. There may be room for more blocks.
     starts: Vec<u64>,
     /// For each block, what it cannot decide; where there is anything, all is scanned again from the
-    /// safe split point before the block to the one behind it, and nothing else is wrong. As long as
+    /// safe split point before the block to the one after it, and nothing else is wrong. As long as
     /// `starts`.
     undecided: Vec<u64>,
 }
@@ -505,7 +505,7 @@ mod tests {
 
     #[test]
     fn words_end_by_case() {
-        // Small letters go on through letters without case; capitals that end a word stand alone.
+        // Small letters continue through letters without case; capitals that end a word are separate.
         assert_eq!(starts(Rules::O200K, "aªB"), [0, 3]);
         assert_eq!(starts(Rules::O200K, "ªBCa"), [0]);
         assert_eq!(starts(Rules::O200K, "ªBªCD"), [0, 5]);

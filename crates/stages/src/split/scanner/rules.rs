@@ -12,7 +12,7 @@ use super::classes::{
 };
 use jeton_text::interrupt::Pace;
 
-/// Which characters may stand before a word and belong to it.
+/// Which characters may come before a word and belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
     /// A blank, before letters, numbers and the rest alike (GPT-2).
@@ -64,7 +64,7 @@ pub enum Contraction {
 /// One known pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// What may stand before a word.
+    /// What may come before a word.
     pub prefix: Prefix,
     /// Where contractions are split.
     pub contraction: Contraction,
@@ -79,7 +79,7 @@ pub struct Rules {
     pub cased: bool,
     /// Slashes, like newlines, belong to the punctuation before them.
     pub slashes: bool,
-    /// White space at the end of the text is one piece even if newlines stand in it.
+    /// White space at the end of the text is one piece even if newlines are in it.
     pub final_space_whole: bool,
 }
 
@@ -146,7 +146,7 @@ impl Rules {
         ..Self::GPT2.after_numbers(Numbers::One)
     };
 
-    /// These rules, with so many numbers in a piece.
+    /// These rules, with this many numbers in a piece.
     pub const fn with_numbers(self, numbers: Numbers) -> Self {
         Self { numbers, ..self }
     }

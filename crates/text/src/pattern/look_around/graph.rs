@@ -1,8 +1,8 @@
 //! The automata of a pattern with look-around, over its letters.
 //!
-//! Look here for how a look becomes a part of an automaton. Whether it succeeds is a matter of the
-//! letter behind it, so while a graph is made from the tree, it is known at each place which letters
-//! may come next. Behind the last character of a match, one more letter is read to see.
+//! Look here for how a look-around becomes a part of an automaton. Whether it succeeds depends on the
+//! letter after it, so while a graph is built from the tree, it is known at each place which letters
+//! may come next. After the last character of a match, one more letter is read to check.
 
 use regex_automata::MatchKind;
 use regex_automata::nfa::thompson::{self, Transition};
@@ -32,11 +32,11 @@ enum State {
 pub struct Graph {
     states: Vec<State>,
     entry: usize,
-    /// Behind how many parts something is being added.
+    /// After how many parts something is being added.
     depth: usize,
 }
 
-/// What comes behind a part of a pattern: its state, by the letters that may be read there.
+/// What comes after a part of a pattern: its state, by the letters that may be read there.
 struct Next<'n> {
     make: &'n mut dyn FnMut(&mut Graph, Set) -> Option<usize>,
     made: Vec<(Set, usize)>,
@@ -214,7 +214,7 @@ impl Graph {
         }
     }
 
-    /// The same behind whatever was read before.
+    /// The same after whatever was read before.
     pub fn anywhere(mut self) -> Self {
         let entry = self.states.len();
         self.states.push(State::Either(vec![self.entry, entry + 1]));

@@ -1,8 +1,8 @@
-//! What a pattern with look-around reads in place of characters: letters, which also say what is known
+//! The letters that a pattern with look-around reads instead of characters; they also say what is known
 //! of the place before a character.
 //!
 //! Look here for what a look-around costs. A look-ahead for one character is a set of letters and
-//! costs nothing; any other look has a bit in every letter, which a pass over the text finds.
+//! costs nothing; any other look-around has a bit in every letter, which a pass over the text computes.
 
 use regex_syntax::hir::{Class, ClassUnicode, Hir};
 
@@ -39,7 +39,7 @@ impl Set {
     }
 }
 
-/// The letters of a pattern: the low bits of one are its character's class, and the number behind the
+/// The letters of a pattern: the low bits of one are its character's class, and the number after the
 /// last class is the end of the text; the bits above say which looks succeed before it.
 pub struct Letters {
     pub classes: CharacterClasses,

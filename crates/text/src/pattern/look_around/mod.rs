@@ -1,10 +1,10 @@
 //! Patterns with look-around, run by several automata in linear time.
 //!
-//! Look here for how such a pattern runs in time that is linear in the text. Whether a look succeeds
-//! is found out for all places of the text at once, by an automaton that reads it from one end to
-//! the other: what stands before a place from the front, what follows from the back. The results
-//! become part of the letters that the next automaton reads (`letters`), so looks may stand inside
-//! others. The last pass is that of the pattern itself, from the back, and says where matches can
+//! Look here for how such a pattern runs in time that is linear in the text. Whether a look-around succeeds
+//! is computed for all places of the text at once, by an automaton that reads it from one end to
+//! the other: a look-behind from the front, a look-ahead from the back. The results
+//! become part of the letters that the next automaton reads (`letters`), so look-arounds may be nested.
+//! The last pass is that of the pattern itself, from the back, and says where matches can
 //! begin; from there its automaton reads on to where one ends.
 //!
 //! Named patterns need no more than the tail that `linear` knows; this is for the patterns of callers and
@@ -37,7 +37,7 @@ pub struct LookAround {
     /// What is found out from the front, and what from the back, in this order.
     behind: Vec<Pass>,
     ahead: Vec<Pass>,
-    /// One row a state: a step for each letter, and one for the end behind the last of them.
+    /// One row a state: a step for each letter, and one for the end after the last of them.
     steps: Vec<AutomatonStep>,
     /// Whether matches are places, and take no characters.
     is_look: bool,
@@ -100,7 +100,7 @@ impl LookAround {
             at += length;
         }
         places[text.len()] = self.letters.end();
-        // What stands before a place is known before its letter is read, what follows after.
+        // What comes before a place is known before its letter is read, what follows after.
         run(
             &self.behind,
             text,
@@ -188,7 +188,7 @@ impl Pass {
         Self::of(&graph.anywhere(), letters, bit)
     }
 
-    /// What finds the places that `inside` stands before; `None` if it looks around itself.
+    /// What finds the places that `inside` comes before; `None` if it looks around itself.
     fn behind(inside: &Node, letters: &Letters, bit: u8) -> Option<Self> {
         if inside.looks() {
             return None;

@@ -1,9 +1,9 @@
 //! A pattern with look-around, read as a tree.
 //!
-//! Look here for what is understood of it. The parser of `regex-syntax` knows no look-around, so each
-//! is taken out first, and a character that no pattern has takes its place; so it does for `$` and
-//! `\b`, written as what they look for, and for possessive quantifiers, which look for something else
-//! to follow. What is left has to mean the same in the dialect, as in `linear`.
+//! Look here for which patterns are understood. The parser of `regex-syntax` knows no look-around, so each
+//! is first replaced by a character that no pattern has; the same is done for `$` and
+//! `\b`, written as look-arounds, and for possessive quantifiers, which look ahead for something else.
+//! The rest has to mean the same in the dialect, as in `linear`.
 
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
@@ -12,7 +12,7 @@ use crate::pattern::branch_order::would_change_some;
 use crate::pattern::dialects::{Dialect, WORD, alike, reads_count_alike};
 use crate::pattern::syntax::{parse, to_hir};
 
-/// The character that stands for the first part taken out; the ones behind it stand for the others.
+/// The character that stands for the first part taken out; the ones after it stand for the others.
 const STAND_IN: char = '\u{10f000}';
 /// Parts that may be taken out, those inside others included.
 const MAX_PARTS: usize = 64;
@@ -28,7 +28,7 @@ pub enum Node {
     End,
     /// A look-ahead: for what, and whether that must follow or must not.
     Ahead(Box<Node>, bool),
-    /// A look-behind: for what, and whether that must stand before or must not.
+    /// A look-behind: for what, and whether that must come before or must not.
     Behind(Box<Node>, bool),
     /// One after another.
     Concat(Vec<Node>),
@@ -217,7 +217,7 @@ impl Reader<'_> {
         self.node(source, ast)
     }
 
-    /// Puts a character in the place of each assertion, and of each quantifier behind another.
+    /// Puts a character in the place of each assertion, and of each quantifier after another.
     fn replace(&mut self, source: &str, ast: &mut Ast) -> Option<()> {
         let node = match ast {
             Ast::Group(group) => return self.replace(source, &mut group.ast),
@@ -247,7 +247,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// What `inner` means with another quantifier behind it, a `+`.
+    /// What `inner` means with another quantifier after it, a `+`.
     fn twice_repeated(
         &mut self,
         source: &str,

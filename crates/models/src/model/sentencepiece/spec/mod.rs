@@ -1,7 +1,7 @@
 //! What a SentencePiece `.model` file says: its pieces, its specifications, and their bytes.
 //!
-//! It stands with the model, which is that file and keeps it byte for byte; what the stages around the
-//! model make of it stands with the formats.
+//! It belongs to the model, which is that file and keeps it byte for byte; the formats turn it into
+//! the stages around the model.
 
 mod pieces;
 mod proto;

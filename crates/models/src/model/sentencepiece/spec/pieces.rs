@@ -1,7 +1,7 @@
-//! The pieces of a `.model` file: how each is spelled, its score, and what it is for.
+//! The pieces of a `.model` file: the spelling, the score and the kind of each.
 //!
 //! Look here for how a piece is read and written. A file has tens of thousands of them, so all
-//! spellings lie in one buffer.
+//! spellings are in one buffer.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ impl Piece {
 }
 
 impl<'a> Piece<&'a str> {
-    /// Reads the piece whose field a file goes on with, if it is short, without a fault and spelled as
+    /// Reads the piece whose field a file continues with, if it is short, without a fault and spelled as
     /// [`Self::field`] would, as nearly all are; and how many bytes the field takes.
     #[inline]
     fn read_usual(file: &'a [u8]) -> Option<(Self, usize)> {
@@ -162,7 +162,7 @@ fn text_of(bytes: &[u8], length: usize) -> Option<&str> {
             _ => window,
         };
         if behind & NOT_ASCII == 0 {
-            // SAFETY: these are the bytes of `text`, with zeros behind them, and but for a `▁` in
+            // SAFETY: these are the bytes of `text`, with zeros after them, and but for a `▁` in
             // front all are ASCII.
             return Some(unsafe { str::from_utf8_unchecked(text) });
         }
@@ -187,7 +187,7 @@ fn text_of(bytes: &[u8], length: usize) -> Option<&str> {
 /// ```
 #[derive(Clone, Default, PartialEq)]
 pub struct Pieces {
-    /// The spellings, one behind the other.
+    /// The spellings, one after the other.
     texts: String,
     /// Where each spelling ends.
     ends: Vec<usize>,
@@ -221,7 +221,7 @@ impl Pieces {
         (0..self.len()).map(|at| self.at(at))
     }
 
-    /// All spellings, one behind the other.
+    /// All spellings, one after the other.
     pub fn texts(&self) -> &str {
         &self.texts
     }
@@ -263,7 +263,7 @@ impl Pieces {
         }
     }
 
-    /// Takes in the pieces that stand in a file from `position` on, as far as they are short, without a
+    /// Takes in the pieces that are in a file from `position` on, as far as they are short, without a
     /// fault and spelled as they are written here; says where they end.
     pub(super) fn read_usual(&mut self, file: &[u8], mut position: usize) -> usize {
         let mut piece = Piece::<&str>::read_usual(&file[position..]);

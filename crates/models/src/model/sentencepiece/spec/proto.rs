@@ -1,6 +1,6 @@
 //! A SentencePiece `.model` file: its pieces, and the specifications that say what they mean.
 //!
-//! Look here for what each field of the file is. Whatever this reader does not know is kept, so a
+//! Look here for the meaning of each field of the file. Fields that this reader does not know are kept, so a
 //! file that was read is written again byte for byte.
 
 use serde::{Deserialize, Serialize};
@@ -217,7 +217,7 @@ pub struct ModelProto {
     stated_size: Option<u64>,
     /// All fields but the pieces, as the file has them.
     rest: Vec<u8>,
-    /// Where some of them stand before the last piece: how many pieces come first, and how many
+    /// Where some of them come before the last piece: how many pieces come first, and how many
     /// bytes of `rest` are then due.
     between: Vec<(usize, usize)>,
 }

@@ -1,8 +1,8 @@
 //! The wire format of protocol buffers: messages are fields, fields are numbered values.
 //!
-//! Look here when a `.model` file cannot be parsed at all; what its fields mean is in
-//! [`super::proto`]. Nothing is allocated for a length before the bytes are known to be there. A
-//! field that has another wire type than its number should have is one that is not known.
+//! Look here when a `.model` file cannot be parsed at all; the meaning of its fields is in
+//! [`super::proto`]. Nothing is allocated for a length before its bytes are known to exist. A
+//! field whose wire type does not fit its number is treated as unknown.
 //!
 //! Source: "Encoding", Protocol Buffers Documentation.
 
@@ -31,7 +31,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) struct Field<'a> {
     pub number: u32,
     pub value: Value<'a>,
-    /// The field as it stands in the file, its number included.
+    /// The field as it is in the file, its number included.
     pub raw: &'a [u8],
     /// Where it begins in its message.
     position: usize,
@@ -113,7 +113,8 @@ impl<'a> Fields<'a> {
                 return Err(broken(message, start));
             }
             _ => {
-                let message = format!("field {number} has wire type {wire_type}, which is none");
+                let message =
+                    format!("field {number} has wire type {wire_type}, which does not exist");
                 return Err(broken(message, start));
             }
         })
@@ -280,7 +281,7 @@ mod tests {
 
     #[test]
     fn groups_are_passed_over_whole() {
-        // Group 1 holds field 2 = 5 and an empty group 3; behind it, field 4 = 6.
+        // Group 1 holds field 2 = 5 and an empty group 3; after it, field 4 = 6.
         let message = [0x0B, 0x10, 5, 0x1B, 0x1C, 0x0C, 0x20, 6];
         let values: Vec<_> = Fields::of(&message)
             .map(|field| field.map(|it| (it.number, it.value, it.raw.len())).unwrap())
@@ -312,7 +313,7 @@ mod tests {
             (
                 "a wire type that is none",
                 &[0x0E],
-                "wire type 6, which is none",
+                "wire type 6, which does not exist",
             ),
             ("an endless number", &[0xFF; 11], "more than ten bytes"),
             ("a cut number", &[0x08, 0x80], "only 0 are left"),

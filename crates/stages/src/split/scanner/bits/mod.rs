@@ -1,5 +1,5 @@
-//! Bits of the bytes of one block, or of four or eight blocks side by side: what the patterns compute
-//! with.
+//! Bits of the bytes of one block, or of four or eight blocks side by side: the numbers that the patterns
+//! compute with.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -16,7 +16,7 @@ pub use avx512::{Avx512, Eight};
 /// Blocks that lie side by side.
 pub const STRIP: usize = 8;
 
-/// The bits of so many blocks, one after another in the text.
+/// The bits of this many blocks, one after another in the text.
 pub trait Bits:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
@@ -43,7 +43,7 @@ pub trait Bits:
     /// Each bit `N` bytes later in the text; `before` is what the blocks before have.
     fn later<const N: i32>(self, before: Self) -> Self;
 
-    /// Each bit `N` bytes earlier in the text; `after` is what the blocks behind have.
+    /// Each bit `N` bytes earlier in the text; `after` is what the blocks after have.
     fn earlier<const N: i32>(self, after: Self) -> Self;
 
     /// The sums, block by block, which carry nothing into the next block.

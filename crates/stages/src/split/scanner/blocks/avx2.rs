@@ -1,5 +1,5 @@
-//! Character classes of a block of 64 bytes with AVX2: each half of a block is looked up in tables of sixteen classes, eight of them
-//! for ASCII and four for a row, of which the upper bits of a byte choose one.
+//! Character classes of a block of 64 bytes with AVX2: each half of a block is looked up in tables of sixteen
+//! classes, eight tables for ASCII and four for a row; the upper bits of a byte choose one.
 
 use std::arch::x86_64::*;
 

@@ -3,8 +3,8 @@
 //! All masks but `lead` are subsets of `lead`, so that "the next character" and "the character
 //! before" are shifts by the length of a character.
 //!
-//! Characters of two and three bytes are few rows of a table (see [`Classes`]): vector code takes the
-//! first that is left, looks up all that share its row with it, and goes on until none is left.
+//! Characters of two and three bytes are in few rows of a table (see [`Classes`]): vector code takes the
+//! first that is left, looks up all that share its row, and repeats until none is left.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -186,7 +186,7 @@ impl Strip {
     }
 }
 
-/// The blocks of a text, in strips; behind the last one there are blocks without characters.
+/// The blocks of a text, in strips; after the last one there are blocks without characters.
 #[derive(Default)]
 pub struct Blocks {
     strips: Vec<Strip>,
@@ -199,7 +199,7 @@ impl Blocks {
         self.count
     }
 
-    /// The block of a number; one without characters behind the last.
+    /// The block of a number; one without characters after the last.
     #[inline(always)]
     pub fn get(&self, number: usize) -> Block {
         self.some((), number)
@@ -239,7 +239,7 @@ impl Blocks {
         self.strips[number / STRIP].mark.0[number % STRIP] = mark;
     }
 
-    /// No blocks, and room for those of so many bytes.
+    /// No blocks, and room for those of this many bytes.
     fn clear(&mut self, bytes: usize) {
         self.strips.clear();
         self.strips.reserve(bytes.div_ceil(BLOCK * STRIP));
@@ -348,7 +348,7 @@ pub fn classify(classes: &Classes, text: &[u8], blocks: &mut Blocks) {
     portable::classify(classes, text, blocks);
 }
 
-/// The bytes of the block at `at` and the two behind it; zeros, in `room`, if the text ends there. Asks
+/// The bytes of the block at `at` and the two after it; zeros, in `room`, if the text ends there. Asks
 /// for text farther on.
 #[cfg_attr(
     not(any(neon, target_arch = "x86_64")),
@@ -474,7 +474,7 @@ mod tests {
         }
     }
 
-    /// Every character of Unicode, in its order, and behind one byte, two and three.
+    /// Every character of Unicode, in its order, and after one byte, two and three.
     #[test]
     fn every_processor_knows_every_character() {
         for lead_in in ["", "x", "xx", "xxx"] {

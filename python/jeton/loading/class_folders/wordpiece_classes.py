@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import FormatError
-from jeton.loading.class_folders.built import ClassStages, Frame, KnownClass, template
 from jeton.loading.class_folders.configuration import Configuration
+from jeton.loading.class_folders.known_class import ClassStages, Frame, KnownClass, template
 from jeton.loading.settings import CONFIG
 
 

@@ -1,4 +1,4 @@
-"""`Given`: the values of a call as its template sees them, and the text that comes of them.
+"""The values of a call as its template sees them, and the text that the template writes.
 
 Look here for how parts of text are joined for templates that take only strings.
 """
@@ -22,26 +22,26 @@ from jeton.chat.traced import joined
 from jeton.chat.trust import REASONING, Path
 from jeton.errors import ArgumentError
 
-__all__ = ["PLAIN", "Given"]
+__all__ = ["PLAIN", "TemplateValues"]
 
 PLAIN: Final = (str, bool, int, float, type(None))
 """The kinds of variables that probes get as well."""
 
 
-class Given:
+class TemplateValues:
     """The values of a call.
 
     Args:
         template: The text of the template.
-        renderer: What runs it.
-        values: What makes them what a template sees.
+        renderer: Runs it.
+        values: Turns them into what a template sees.
         sent: The messages.
         continued: The field of the last message that is left open.
         tools: JSON schemas.
         documents: Dicts.
         add_generation_prompt: Whether the beginning of an answer follows.
         tokens: The tokens of the tokenizer's roles, by the names of their variables.
-        variables: What else the template reads.
+        variables: Further variables of the template.
     """
 
     def __init__(
@@ -93,10 +93,10 @@ class Given:
 
     @property
     def groups(self) -> Mapping[Group, list[str]]:
-        """The fields that have text, by what they are printed with."""
+        """The fields with text, by the fields that they are printed with."""
         return self._values.groups
 
-    def of_first(self, count: int, prompt: bool) -> Given:
+    def of_first(self, count: int, prompt: bool) -> TemplateValues:
         """The values of the same call with its first messages alone.
 
         Args:
@@ -110,7 +110,7 @@ class Given:
         return first
 
     def text(self, left_out: Collection[Group] = ()) -> str:
-        """What the template writes; or would write, without some of what it was given.
+        """What the template writes; or what it would write without some of its values.
 
         Raises:
             As `jeton.chat.rendering.rendered`.

@@ -9,14 +9,14 @@ from jeton.components import Regex, decoders, models, normalizers, post_processo
 from jeton.components.byte_alphabet import BYTES
 from jeton.errors import FormatError
 from jeton.loading.class_folders import languages
-from jeton.loading.class_folders.built import (
+from jeton.loading.class_folders.configuration import Configuration
+from jeton.loading.class_folders.known_class import (
     ClassStages,
     Frame,
     KnownClass,
     named_expression,
     template,
 )
-from jeton.loading.class_folders.configuration import Configuration
 
 _CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
