@@ -167,10 +167,12 @@ per token of `parsed`, the message with its parts, once the stream has ended; wh
 events does not pay for it.
 
 A stream learns what each token leads to, from each place of an answer, for all streams of its
-tokenizer and format. Text and long calls then cost about what `decode_stream` costs. The end of a
-call costs some microseconds more, since its arguments are put together from the events and parsed:
-half of the time of very short calls. A token that is new costs ten times as much. In Python's
-syntax, the machine reads each value again.
+tokenizer and format. Text then costs about what `decode_stream` costs, the text of calls half as
+much again. Each call costs some ten microseconds beside its text, since its arguments are put
+together from the events and parsed: most of the time of very short calls. A token of text that
+is new costs ten times as much; one that the machine has to read, such as the first of a value
+between tokens, some fifty microseconds, since it reads the call again. In Python's syntax, the
+machine reads where each value ends and what is between.
 
 | answer | format | tokens | first | | after others | | again | | message | openai-harmony |
 | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |

@@ -250,7 +250,7 @@ READ = {
     "a call as JSON": ("hermes", f"I look.\n{CALL}", 0),
     "calls as JSON": ("hermes", f"{CALL}\n{CALL}\n{CALL}", 0),
     "calls as marks": ("glm", XML + XML, 0),
-    "a call as Python": ("lfm2", "<|tool_call_start|>[get_weather(city='a\\nb c')]", 3),
+    "a call as Python": ("lfm2", "<|tool_call_start|>[get_weather(city='a\\nb c')]", 5),
 }
 
 

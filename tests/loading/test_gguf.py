@@ -135,7 +135,7 @@ def test_roles_and_templates(tmp_path: Path) -> None:
     assert jeton.load(tmp_path / "again.gguf").chat_template == tok.chat_template
     bad = _entry("tokenizer.chat_template.../x", 8, _text("tools"))
     path.write_bytes(data[:16] + struct.pack("<Q", count + 1) + bad + data[24:])
-    with pytest.raises(FormatError, match="no name of a chat template"):
+    with pytest.raises(FormatError, match="not the name of a chat template"):
         jeton.load(path)
 
 
@@ -147,7 +147,7 @@ HOSTILE = [
     ("2^63 texts", _head([_entry("k", 9, struct.pack("<I", 8) + _HUGE)]), "texts follow"),
     ("arrays of arrays", _head([_entry("k", 9, struct.pack("<IQ", 9, 1) * 99)]), "array of arrays"),
     ("no tokenizer", _head([]), "holds no tokenizer"),
-    ("no kind", _head([_entry("k", 99, bytes(8))]), "99 is no kind"),
+    ("no kind", _head([_entry("k", 99, bytes(8))]), "99 is not a kind of value"),
     ("version 1", b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
     ("big-endian", b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "big-endian"),
     ("no tokens", _head([_entry("tokenizer.ggml.model", 8, _text("gpt2"))]), "ggml.tokens"),

@@ -682,7 +682,11 @@ mod tests {
                 ),
                 "an array of arrays",
             ),
-            ("no kind", file(1, &entry(77, b"\0\0\0\0")), "77 is no kind"),
+            (
+                "no kind",
+                file(1, &entry(77, b"\0\0\0\0")),
+                "77 is not a kind of value",
+            ),
             (
                 "a key twice",
                 file(2, &[entry(0, b"\x01"), entry(0, b"\x01")].concat()),

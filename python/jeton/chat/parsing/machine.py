@@ -176,11 +176,10 @@ class Machine:
         elif self._source.before >= 0:
             behind = self._source.behind if call and call.pieces else self._claimed
             is_first = self._claimed == self._began
-            if behind is None or self.total - behind > _LONGEST_HEAD:
+            since = self.total if behind is None else self.total - behind
+            word = "".join(self.texts[-since:])[-since:] if 0 < since <= _LONGEST_HEAD else ""
+            if behind is None or len(word) != since or (takes == "keyed" and not is_first):
                 return None
-            if takes == "keyed" and not is_first:
-                return None
-            word = self._slice(behind, self.total)
             if takes in ("python", "braces") and _QUOTES.search(word):
                 return None
             within = is_first, self._source.is_listed, self._source.objects

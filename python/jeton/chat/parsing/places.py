@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from jeton.chat.parsing.parsed import Event, Kind
@@ -115,7 +116,8 @@ class Place(dict["int | str", "Step"]):
         return breaks is not None and not breaks.search(text)
 
 
-class Step(NamedTuple):
+@dataclass(slots=True)
+class Step:
     """What a token leads to.
 
     Attributes:
@@ -175,7 +177,7 @@ class Places:
         if place is NOWHERE or step.place is NOWHERE or (used_history and not ends_value):
             return
         self.count()
-        step = step._replace(events=()) if ends_value else step
+        step = Step((), step.text, step.place) if ends_value else step
         is_of_calls = ends_value or "call" in kinds or "call_end" in kinds
         (place.of_calls if is_of_calls else place)[key] = step
 

@@ -351,7 +351,6 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
             key = yield from _run(source, _NAME)
             yield from _expect(source, "=")
             calls.argument(key, (yield from _value(source, 0)))
-            source.behind = source.place
         source.at += 1
         calls.end(source.place)
         count += 1
@@ -371,7 +370,6 @@ def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
         key = yield from _key(source)
         yield from _expect(source, ":")
         calls.argument(key, (yield from _value(source, 0)))
-        source.behind = source.place
     source.at += 1
     calls.end(source.place)
 

@@ -180,8 +180,10 @@ class ParseStream:
             if step is None:
                 return self._read(ids)
             self._log.append(step)
-            events, _, self._place = step
-            return self._numbered(events) if self._calls and events else [*events]
+            self._place = step.place
+            if not step.events:
+                return []
+            return self._numbered(step.events) if self._calls else [*step.events]
         if isinstance(ids, str):
             return self._read_text(ids)
         return [said for id in self._listed(ids) for said in self.push(id)]
@@ -222,7 +224,7 @@ class ParseStream:
             elif said.kind == "call_end":
                 self._calls += 1
                 if said.done is None:
-                    last = step._replace(events=step.events[:at])
+                    last = Step(step.events[:at], step.text, step.place)
                     events[at] = said._replace(done=self._ended_call(last))
         return events
 
@@ -235,9 +237,9 @@ class ParseStream:
         """The last call, by its events. `last`: the last step, with its events up to that end."""
         name, pieces = "", list[str]()
         for it in (*self._log[self._call_at : -1], last):
-            if it[0] == "arguments":
-                pieces.append(it[1])
-            elif isinstance(it, Step):
+            if not isinstance(it, Step):
+                pieces.append(it.text)
+            else:
                 for kind, text, _, _ in it.events:
                     if kind == "call":
                         name, pieces = text, []
@@ -255,7 +257,9 @@ class ParseStream:
             self._log.append(said)
             self._place = before
             return self._numbered((said,))
-        after = self._places.at(before.where, self._split, lambda: before.continuation)
+        after = before
+        if self._split != before.split:
+            after = self._places.at(before.where, self._split, lambda: before.continuation)
         step = Step(() if said is None else (said,), text, after)
         self._places.learn(before, key, step)
         return self._step(step)
@@ -297,10 +301,10 @@ class ParseStream:
             return None
         text = self._compiled.spelled("".join(it.text for it in steps[:0:-1]))
         said = kept.before + json.dumps(typed(text, kept.types)[0], ensure_ascii=False)
-        return step._replace(events=(event("arguments", said, 0),))
+        return Step((event("arguments", said, 0),), step.text, step.place)
 
     def _catch_up(self) -> None:
-        self._machine.catch_up([it[1] for it in self._log[self._caught_up :]])
+        self._machine.catch_up([it.text for it in self._log[self._caught_up :]])
         self._caught_up = len(self._log)
 
     def _known_place(self) -> Place:
@@ -458,7 +462,7 @@ class ParseStream:
         """The ids that belong to no token."""
         steps = [] if self._compiled is self._turn.compiled_for_text else self._log[1:]
         for at, it in enumerate(steps):
-            for match in _UNKNOWN.finditer(it[1]) if "[unknown id" in it[1] else ():
+            for match in _UNKNOWN.finditer(it.text) if "[unknown id" in it.text else ():
                 try:
                     self._tok.token_bytes(int(match[1]))
                 except UnknownTokenError as error:
