@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.encoding import ControlTokens, guarding, known_tokens
+from jeton.chat.once import added_tokens_of
 from jeton.chat.origins import UNKNOWN
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.probes import Frames, frames_of
@@ -98,7 +99,7 @@ def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
     for name in names:
         if not isinstance(name, str):
             raise ArgumentTypeError(f"control must hold tokens as str, not {type(name).__name__}")
-    added = {token.content for token in tok.added_tokens} if names else set()
+    added = {token.content for token in added_tokens_of(tok)} if names else set()
     for name in names:
         if name not in added:
             raise ArgumentError(f"control: {name!r} is not an added token of this tokenizer")
@@ -112,7 +113,7 @@ def _control_tokens(
     of_template: frozenset[str],
     renderer: Renderer,
 ) -> ControlTokens:
-    plain = {token.content: token.id for token in tok.added_tokens if not token.special}
+    plain = {token.content: token.id for token in added_tokens_of(tok) if not token.special}
     marks = {token for token in plain if not _WORD.fullmatch(token)}
     if marks:
         of_template |= _literal_tokens(renderer.source(template), marks)

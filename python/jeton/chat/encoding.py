@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from jeton.chat.once import once_per_tokenizer
+from jeton.chat.once import added_tokens_of, once_per_tokenizer
 from jeton.chat.origins import Runs
 from jeton.components import AddedToken
 from jeton.errors import InternalError
@@ -83,7 +83,7 @@ class _AddedTokens:
 
     @classmethod
     def of(cls, tok: BaseTokenizer) -> _AddedTokens:
-        tokens = tok.added_tokens
+        tokens = added_tokens_of(tok)
         normalizes = tok.normalizer is not None
         by_spelling: dict[str, AddedToken] = {}
         for token in tokens:
@@ -116,14 +116,14 @@ def known_tokens(tok: BaseTokenizer) -> _AddedTokens:
 
 def guarding(tok: BaseTokenizer, names: frozenset[str]) -> BaseTokenizer:
     """The same tokenizer, in which more of its added tokens are special."""
-    names -= {token.content for token in tok.added_tokens if token.special} if names else names
+    names -= {token.content for token in added_tokens_of(tok) if token.special} if names else names
     if not names:
         return tok
     guarded = known_tokens(tok).guarded
     if names not in guarded:
         tokens = [
             dataclasses.replace(token, special=token.special or token.content in names)
-            for token in tok.added_tokens
+            for token in added_tokens_of(tok)
         ]
         guarded[names] = tok.replace(added_tokens=tokens)
     return guarded[names]

@@ -1,4 +1,7 @@
-"""`once_per_tokenizer`: a function whose result is kept for as long as its tokenizer lives."""
+"""`once_per_tokenizer`: a function whose result is kept for as long as its tokenizer lives.
+
+Look here, too, for the added tokens of a tokenizer, which chats and answers read often.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["once_per_tokenizer"]
+__all__ = ["added_tokens_of", "once_per_tokenizer"]
 
 T = TypeVar("T")
 
@@ -29,3 +33,9 @@ def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[Base
         return known[key]
 
     return once
+
+
+@once_per_tokenizer
+def added_tokens_of(tok: BaseTokenizer) -> tuple[AddedToken, ...]:
+    """`tok.added_tokens`, which makes them anew each time."""
+    return tuple(tok.added_tokens)

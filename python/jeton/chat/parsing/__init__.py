@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jeton.chat.chat import Chat
 from jeton.chat.limits import current
-from jeton.chat.once import once_per_tokenizer
+from jeton.chat.once import added_tokens_of, once_per_tokenizer
 from jeton.chat.parsing.answer_formats import FORMATS
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.described import DescribedTurn, described
@@ -82,7 +82,7 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
     roles = {f"{role}_token": token for role, token in tok.roles.items()}
     isolates = None if chat is None else chat.isolates
     renderer = Renderer(current().isolate if isolates is None else isolates)
-    tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
+    tokens = {it.content: it.id for it in added_tokens_of(tok) if it.id is not None}
     if format is not None:
         known = _by_format(tok)
         if format not in known:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jeton.chat.once import once_per_tokenizer
+from jeton.chat.once import added_tokens_of, once_per_tokenizer
 from jeton.chat.parsing.answer_formats import Format
 from jeton.chat.parsing.calls import Tools
 from jeton.chat.parsing.described_machine import DescriptionMachine
@@ -82,7 +82,7 @@ def described(tok: BaseTokenizer) -> DescribedTurn:
         FormatError: The description is invalid.
     """
     format = Format("response_template", {})
-    tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
+    tokens = {it.content: it.id for it in added_tokens_of(tok) if it.id is not None}
     marks = [token for token in tokens if not re.fullmatch(r"[\w\s]*", token)]
     return DescribedTurn(
         description_of(tok.config["response_template"]),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_id
 from jeton.chat.chat import Chat
+from jeton.chat.once import added_tokens_of
 from jeton.chat.parsing.described import DescribedTurn
 from jeton.chat.parsing.turns import Turn
 
@@ -55,7 +56,7 @@ def begun_answer(
     # Tokens of the anchor that the format does not have are spelled in its text.
     spelled = {
         it.id: it.content
-        for it in tok.added_tokens
+        for it in added_tokens_of(tok)
         if it.id is not None and it.content in anchor and not _WORDS.fullmatch(it.content)
     }
     starts: set[int] | None = None
