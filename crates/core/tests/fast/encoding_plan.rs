@@ -428,7 +428,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
                 Model::Characters(Characters::new(Vocab::new([("a", 0)]).unwrap(), None).unwrap()),
             ),
             None,
-            "model Characters: makes a token of each character",
+            "model Characters: turns each character into a token",
         ),
     ]);
     rows
