@@ -76,7 +76,7 @@ check: setup  ## what a change needs before a commit, in three minutes
 test:  ## what needs no large framework, in 14 minutes from a fresh clone
 	$(MAKE) --jobs=2 $(VENV)/tools core-tests
 	$(MAKE) setup
-	JETON_ROUNDS=0.25 PROPTEST_CASES=64 $(CARGO) test --workspace --tests --quiet
+	JETON_ROUNDS=0.1 PROPTEST_CASES=64 $(CARGO) test --workspace --tests --quiet
 	$(STUBTEST)
 	$(PYTEST) --size medium
 	@$(WITHOUT_SHARED)
