@@ -12,7 +12,7 @@ RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Car
 CARGO      = PYO3_PYTHON=$(abspath $(BIN))/python cargo
 PYTEST     = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
 
-.PHONY: setup optimised demo check test core-tests test-all types alone judges docs docs-serve newcomer fuzz lint format bench clean
+.PHONY: setup optimised demo check test quick-core-tests core-tests test-all stub types alone judges docs docs-serve newcomer fuzz lint format bench clean
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -76,12 +76,14 @@ check: setup  ## what a change needs before a commit, in three minutes
 test:  ## what needs no large framework, in 14 minutes from a fresh clone
 	$(MAKE) --jobs=2 $(VENV)/tools core-tests
 	$(MAKE) setup
-	JETON_ROUNDS=0.1 PROPTEST_CASES=64 $(CARGO) test --workspace --tests --quiet
-	$(STUBTEST)
+	$(MAKE) --jobs=2 quick-core-tests stub
 	$(PYTEST) --size medium
 	@$(WITHOUT_SHARED)
 	@echo "NOT run: what the lines above name; examples in the documentation of the core; annotations," \
 		"which need torch. \`make test-all\` runs everything, \`make lint\` style, \`make docs\` the site."
+
+quick-core-tests:  # random tests with fewer rounds
+	JETON_ROUNDS=0.1 PROPTEST_CASES=64 $(CARGO) test --workspace --tests --quiet
 
 core-tests:  # compiled while tools are downloaded, and the module from the same builds
 	@$(CARGO_IS_THERE)
@@ -98,11 +100,11 @@ WITHOUT_SHARED = test -d ../shared/data || echo "NOT run:" \
 	"$$(cat $$(find crates -name '*.rs') | grep -c 'not(shared_data), ignore')" \
 	"tests of the core for want of ../shared, which is not part of jeton"
 
-STUBTEST = $(BIN)/python -m mypy.stubtest jeton._core --mypy-config-file pyproject.toml
+stub: setup  # of the compiled module
+	$(BIN)/python -m mypy.stubtest jeton._core --mypy-config-file pyproject.toml
 
-types: setup $(VENV)/frameworks  ## the annotations, and the stub against the compiled module
+types: setup stub $(VENV)/frameworks  ## the annotations, and the stub against the compiled module
 	$(BIN)/python -m mypy
-	$(STUBTEST)
 
 alone: setup  ## the tests that may look beside the project, from a copy with nothing beside it
 	tests/alone $(BIN)/python -n $(PROCESSES)

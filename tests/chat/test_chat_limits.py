@@ -362,7 +362,7 @@ def test_long_chats_are_not_bombs() -> None:
     assert len(chat.text) == 50 * 6001
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     "expression",
     [

@@ -78,7 +78,7 @@ def test_a_reader_that_never_came(command: str) -> None:
     assert errors == ""
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp437", "utf-16"])
 @pytest.mark.parametrize(
     "command", ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json 'hé 図 ─'"]

@@ -34,7 +34,7 @@ def _difference(ours: Any, theirs: Any, texts: list[str]) -> int:
     return sum(ours.encode(text) != theirs.encode(text) for text in texts)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("model_type", ["unigram", "bpe"])
 @pytest.mark.parametrize("byte_fallback", [False, True])
 @pytest.mark.parametrize("rule", ["nmt_nfkc", "identity"])

@@ -174,6 +174,7 @@ def _columns(encoding: Any) -> tuple[list[int], list[tuple[int, int]]]:
     return encoding.ids, encoding.offsets
 
 
+@pytest.mark.large
 def test_gpt2_documents(gpt2_pair: Pair, documents: list[str]) -> None:
     gpt2_pair.theirs.encode_special_tokens = True
     for batch in _batches(iter(documents)):

@@ -180,6 +180,7 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
 FIRST = {name: values[0] for name, values in OPTIONS.items()}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("prefix", [True, False])
 @pytest.mark.parametrize("symbols", [["<sep>", "the", "é", "ﬁ"], ["▁x", "the"], ["  ", "a b"]])
 def test_spans_beside_pieces_of_the_user(

@@ -248,6 +248,7 @@ def test_training_with_case_folded() -> None:
     assert ours.encode("The Fox") == ours.encode("tHE FOX")
 
 
+@pytest.mark.large
 def test_shared_models(vocabularies: Path, documents: list[str]) -> None:
     for name in ("llama2_sentencepiece_bpe.model", "t5_style_unigram.model"):
         judge, _ = both = (

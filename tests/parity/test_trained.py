@@ -96,6 +96,7 @@ def trained_as_sentencepiece(path: Path, size: int, name: str, tmp_path: Path) -
         assert tok.encode(text) == judge.encode(text), text
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", PIECES)
 @needs(PARALLEL)
 def test_pieces_are_those_of_sentencepiece(name: str, tmp_path: Path) -> None:

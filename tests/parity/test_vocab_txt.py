@@ -13,6 +13,7 @@ from nasty import strings
 implementations = pytest.importorskip("tokenizers").BertWordPieceTokenizer
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_bert(lowercase: bool, vocabularies: Path, documents: list[str], scale: Scale) -> None:
     """The uncased vocabulary, read as uncased and as cased."""

@@ -185,7 +185,7 @@ DATA = {
 }  # fmt: skip
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("line", DATA.values(), ids=DATA.keys())
 def test_data_is_exact_in_a_pipe_and_safe_on_a_terminal(
     hostile_folder: Path, monkeypatch: pytest.MonkeyPatch, line: list[str]

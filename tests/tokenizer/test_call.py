@@ -131,7 +131,7 @@ def test_the_call_is_that_of_transformers(family: str) -> None:
     compare(TOKENIZERS[family](), 5_000 if FULL else 150)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_call_of_real_vocabularies_is_that_of_transformers(name: str) -> None:
     compare(published(name), 5_000 if FULL else 60)

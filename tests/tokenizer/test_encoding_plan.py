@@ -39,7 +39,7 @@ def test_published_tokenizers(name: str, strategy: str) -> None:
     assert plan.is_fast
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("name", "strategy", "stage"),
     [

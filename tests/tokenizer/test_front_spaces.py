@@ -113,7 +113,7 @@ def tokenizers(pre_tokenizer: str) -> Any:
             )
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS)
 def test_spans_are_those_of_transformers(pre_tokenizer: str) -> None:
     compared = 0
@@ -143,7 +143,7 @@ def test_spans_are_those_of_transformers(pre_tokenizer: str) -> None:
     assert compared > 600
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS)
 def test_words_of_a_call_are_those_of_a_single_call_in_every_unit(pre_tokenizer: str) -> None:
     for name, tok in tokenizers(pre_tokenizer):

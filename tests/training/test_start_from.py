@@ -250,7 +250,7 @@ def test_what_is_new_is_told_and_what_leaves_it_out() -> None:
         jeton.BPETrainer(263, start_from=with_gaps(), special_tokens=["<a>", "<b>"]).train(TEXTS)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", ["cl100k_base.tiktoken", "o200k_base.tiktoken"])
 def test_published_encodings_are_extended(name: str) -> None:
     path = needed(VOCABULARIES / name)
