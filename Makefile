@@ -73,7 +73,7 @@ demo: optimised  ## train, encode, decode, compare, on text that comes with jeto
 check: setup  ## what a change needs before a commit, in three minutes
 	tests/check $(BIN)/python -n $(PROCESSES)
 
-test:  ## what needs no large framework, in 14 minutes from a fresh clone
+test:  ## what needs no large framework, in some ten minutes from a fresh clone
 	$(MAKE) --jobs=2 $(VENV)/tools core-tests
 	$(MAKE) setup
 	$(MAKE) --jobs=2 quick-core-tests stub
