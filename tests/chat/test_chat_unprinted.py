@@ -171,10 +171,11 @@ def test_each_part_is_checked_if_some_leave_a_trace() -> None:
     assert [str(it) for it in chat.unprinted] == ["messages[2].tool_calls"]
 
 
+@pytest.mark.medium
 def test_questions_to_a_template_end() -> None:
     endless = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     template = "{% if messages | length < 4 %}" + endless + "{% endif %}" + CONTENTS
-    with jeton.chat.limits(seconds=0.2):
+    with jeton.chat.limits(seconds=0.6):
         assert TOK.chat(TURNS, template=template).text
         # What is not printed is then told by who wrote the text alone.
         with warning("does not print tools"):
