@@ -128,7 +128,8 @@ def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: st
 
 @pytest.mark.parametrize("text", ["[get_weather(days=1)]", '{"name": "get_weather"}'])
 def test_the_name_of_a_tool_may_begin_another(text: str) -> None:
-    tools = [{"name": it, "parameters": {}} for it in ("get", "get_weather", "g")]
+    names = ("get", "get_weather", "g")
+    tools: list[dict[str, Any]] = [{"name": it, "parameters": {}} for it in names]
     for pieces in ([text], [*text]):
         stream = TOK.parse_stream(format="llama4", tools=tools)
         for piece in pieces:
