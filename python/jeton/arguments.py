@@ -99,13 +99,18 @@ def call_text(owner: object, values: dict[str, Any]) -> str:
     return f"{type(owner).__name__}({', '.join(short)})"
 
 
-def checked_int(name: str, value: object, least: int) -> int:
-    """A whole number from `least` to 2⁶³ - 1, and no bool."""
+def _index(value: object) -> int | None:
+    """The int that a value is, if it is one, and no bool."""
     try:
-        number = None if isinstance(value, bool) else operator.index(cast(SupportsIndex, value))
+        return None if isinstance(value, bool) else operator.index(cast(SupportsIndex, value))
     except TypeError:
         # Arrays have an `__index__` too, but only those of a single number give one.
-        number = None
+        return None
+
+
+def checked_int(name: str, value: object, least: int) -> int:
+    """A whole number from `least` to 2⁶³ - 1, and no bool."""
+    number = _index(value)
     if number is None:
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
     if number < least:
@@ -226,10 +231,7 @@ def check_id(name: str, value: object) -> int:
 
 def checked_id(name: str, value: object) -> int:
     """One of the ids called `name`, which may be of an array's type, but no bool."""
-    try:
-        id = None if isinstance(value, bool) else operator.index(cast(SupportsIndex, value))
-    except TypeError:
-        id = None
+    id = _index(value)
     if id is None:
         raise ArgumentTypeError(f"{name} must hold ints, not {type(value).__name__}")
     if not 0 <= id < 1 << 32:

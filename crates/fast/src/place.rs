@@ -1,5 +1,5 @@
-//! Where in its text a stretch is that is encoded separately: at the front, after an added token or
-//! after another part. Whether a space is put in front of it depends on that.
+//! The position of a separately encoded stretch in its text: at the front, after an added token or after
+//! another part. It decides whether the stretch gets a space in front.
 
 use jeton_text::text::AlignedText;
 

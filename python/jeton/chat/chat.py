@@ -486,9 +486,9 @@ class Chat:
                 is jeton's, and does not print all of `messages`.
 
         Warns:
-            ChatWarning: The template does not print all of `messages`, or writes some of it in
-                front of the answer, as a message of the system that it puts first. Or arguments of
-                a call are not a JSON object.
+            ChatWarning: The template leaves out some of `messages`, or moves some of it before the
+                answer, for example a system message to the front; or the arguments of a call are
+                not a JSON object.
 
         Example:
             >>> import jeton

@@ -135,7 +135,7 @@ def _run(template: str, variables: dict[str, Any]) -> str:
 
 
 def _cut(error: Exception) -> str:
-    """The message of an error, cut, since a template may have written any length of it."""
+    """The message of an error, shortened, since a template may write a very long one."""
     reason = _OWN_TYPE.sub(_plain_type, str(error))
     return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
 

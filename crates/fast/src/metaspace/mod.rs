@@ -56,7 +56,7 @@ struct Chain {
     pre_tokenizer: Option<PreTokenizer>,
     /// White space at the ends of a text is removed.
     strips: bool,
-    /// What becomes of a space and printable ASCII after it, if that is known.
+    /// The words that a space and printable ASCII become, if that is known.
     plain: Option<PlainWords>,
 }
 

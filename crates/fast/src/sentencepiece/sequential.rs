@@ -257,8 +257,8 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         anywhere
     }
 
-    /// A part of this hash that is not known, or not to be recalled here, and begins with this many spaces;
-    /// says whether its tokens are the same wherever it is.
+    /// Encodes a part that is not in the cache, or may not be taken from it here. `spaces` is how many
+    /// spaces it begins with. Returns whether its tokens are the same at every place.
     #[inline(never)]
     fn part(&mut self, part: &str, hash: u64, spaces: usize, changed: bool) -> bool {
         self.call.words().prefetch_beside(hash);

@@ -160,7 +160,8 @@ impl<'m> Viterbi<'m> {
         !scores.any(|score| in_the_middle(score, binade))
     }
 
-    /// Finds what is remembered of `text` wherever it is; says whether there is any.
+    /// Looks up the remembered tokens of `text`, which are the same at every place. Returns whether
+    /// there are any.
     fn recall(&mut self, text: &str) -> bool {
         self.found.clear();
         self.unclear.emit(text.as_bytes(), &mut self.found)

@@ -194,7 +194,7 @@ fn is_file_name(name: &str) -> bool {
 struct Tokens {
     texts: Vec<String>,
     types: Vec<Type>,
-    /// Whether each token takes the white space in front of it, and after it.
+    /// Whether each token includes the white space before it, and the white space after it.
     strips: Vec<(bool, bool)>,
 }
 

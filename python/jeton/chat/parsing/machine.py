@@ -115,7 +115,7 @@ class Machine:
     def catch_up(self, texts: list[str]) -> None:
         """Takes texts of which the owner knows the events."""
         self.texts += texts
-        # A control token comes by itself: text in front of it may have gone to a reader.
+        # A control token is read separately, since a reader may have taken the text before it.
         for piece in _PIECES.findall("".join(texts)):
             self._read_on(piece)
         self.events = []

@@ -85,7 +85,7 @@ class ParseStream:
         """Whether a token has the same bytes everywhere. If not, steps are learnt by text."""
         self._takes_ids = True
         self._finished = self._is_read = False
-        """Whether the answer has ended, and the machine has read all of it."""
+        """Whether the answer has ended, and whether the machine has read it to its end."""
         self._split = b""
         """The bytes of a character that is not whole yet."""
         self._decode_anew()

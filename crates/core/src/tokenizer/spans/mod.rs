@@ -44,7 +44,7 @@ struct Section<'t> {
 struct Output<'o, 't> {
     spans: &'o mut Vec<Row>,
     ruler: Ruler<'t>,
-    /// How many spans there were before the first token of the text; none after other parts of it.
+    /// The number of spans before the first token of the text; `None` if other parts came first.
     first: Option<usize>,
     trimming: Trimming,
 }

@@ -391,7 +391,7 @@ impl Call<'_, '_, '_> {
                 if self.at == end || done >= STEPS {
                     continue;
                 }
-                // The chunk continues with something odd, so the stages run on all of it.
+                // The rest of the chunk needs the stages, so they run on all of it.
                 let mut starts = (from + 1..=self.at.min(end - 1)).rev();
                 let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
                 let units = self.output.ruler.at(self.section.start + start) as i64;
