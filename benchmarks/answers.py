@@ -163,8 +163,8 @@ Nanoseconds per token by the time of the processor, each id pushed by itself, th
 `parse_stream` / `decode_stream`, and the first divided by the second. *First*: the tokenizer has
 read no answer before. *After others*: it has read {others} answers of the same kind, each of other
 text. *Again*: it has read this answer, too. Each is the best of {tries}. *Message*: nanoseconds
-per token of `parsed`, the message with its parts, once the stream has ended that has read this
-answer *again*; who needs only the events does not pay for it.
+per token of `parsed`, the message with its parts, read after the end of the *again* stream;
+callers that use only the events do not pay for it.
 
 A stream learns what each token leads to, from each place of an answer, for all streams of its
 tokenizer and format. Text then costs about what `decode_stream` costs, the text of calls half as

@@ -211,7 +211,7 @@ _MARKS: dict[Mark, tuple[str, str]] = {
     "added": ("special", "on-special"),
     "unknown": ("bad-ground", "bad"),
 }
-"""What is after a chip that stands out, and its text."""
+"""The colours of the background and of the text of a chip that stands out."""
 
 
 def of_frame(frame: Frame, title: str, columns: int = 84) -> str:

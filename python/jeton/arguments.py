@@ -32,6 +32,7 @@ __all__ = [
     "checked_int",
     "checked_path",
     "checked_texts",
+    "index_of",
     "names_checked",
     "one_of",
     "special_ids",
@@ -99,7 +100,7 @@ def call_text(owner: object, values: dict[str, Any]) -> str:
     return f"{type(owner).__name__}({', '.join(short)})"
 
 
-def _index(value: object) -> int | None:
+def index_of(value: object) -> int | None:
     """The int that a value is, if it is one, and no bool."""
     try:
         return None if isinstance(value, bool) else operator.index(cast(SupportsIndex, value))
@@ -110,7 +111,7 @@ def _index(value: object) -> int | None:
 
 def checked_int(name: str, value: object, least: int) -> int:
     """A whole number from `least` to 2⁶³ - 1, and no bool."""
-    number = _index(value)
+    number = index_of(value)
     if number is None:
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
     if number < least:
@@ -231,7 +232,7 @@ def check_id(name: str, value: object) -> int:
 
 def checked_id(name: str, value: object) -> int:
     """One of the ids called `name`, which may be of an array's type, but no bool."""
-    id = _index(value)
+    id = index_of(value)
     if id is None:
         raise ArgumentTypeError(f"{name} must hold ints, not {type(value).__name__}")
     if not 0 <= id < 1 << 32:

@@ -10,7 +10,7 @@ import functools
 import inspect
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -421,10 +421,9 @@ def _state(tokenizer: tokenizers.Tokenizer, name: str) -> object:
     """
     component = getattr(tokenizer, name)
     if name == "model":
-        kind = type(component)
-        names = [key for key in dir(kind) if inspect.isgetsetdescriptor(getattr(kind, key))]
+        kind: Hashable = type(component)
         size = tokenizer.get_vocab_size(with_added_tokens=False)
-        return [size, *(getattr(component, key) for key in names)]
+        return [size, *(getattr(component, key) for key in _properties(kind))]
     try:
         return pickle.dumps(component)
     except Exception:  # A component that is a Python class: `_compare` refuses the tokenizer.
@@ -440,6 +439,11 @@ def _of_library(value: object) -> Any:
     if isinstance(value, (list, tuple)) and any(type(it) is _PatchedEncoding for it in value):
         return [*map(_of_library, value)]
     return value
+
+
+@functools.cache
+def _properties(kind: Hashable) -> tuple[str, ...]:
+    return tuple(key for key in dir(kind) if inspect.isgetsetdescriptor(getattr(kind, key)))
 
 
 @functools.cache

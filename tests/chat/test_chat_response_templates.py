@@ -146,6 +146,29 @@ def test_messages_are_those_of_transformers(
     assert equal > 200
 
 
+SCHEMAS: dict[str, Any] = {
+    "any": {}, "enum": {"enum": [1, 2]}, "const": {"const": 5}, "reference": {"$ref": "#/$defs/n"},
+    "all": {"allOf": [{"type": "integer"}]}, "either": {"anyOf": [{"type": "integer"}, {}]},
+    "typed enum": {"type": "integer", "enum": [1]}, "several": {"type": ["null", "number"]},
+    "nullable": {"type": "integer", "nullable": True}, "unknown": {"type": "date"},
+    "one of": {"oneOf": [{"type": "boolean"}, {"type": "string"}]}, "true": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_arguments_have_the_types_of_transformers(schema: str, tmp_path: Path) -> None:
+    parsing = pytest.importorskip("transformers.utils.chat_parsing")
+    tok = described(DESCRIPTIONS["hermes"], tmp_path)
+    parameters = {"properties": {"a": SCHEMAS[schema]}, "$defs": {"n": {"type": "integer"}}}
+    tools = [{"name": "f", "parameters": parameters}]
+    for value in ("5", "1.0", "true", "null", "x", "[5]", ""):
+        call = {"name": "f", "arguments": {"a": value}}
+        text = f"<tool_call>{json.dumps(call)}</tool_call>"
+        parsed = tok.parse(tok.encode(text, special="allow"), tools=tools)
+        expected = parsing.parse_response(text, DESCRIPTIONS["hermes"], prefix="", tools=tools)
+        assert parsed.message == expected, value
+
+
 def test_words_that_the_message_loses_are_a_problem(tmp_path: Path) -> None:
     """transformers keeps the last of two stretches of a field."""
     tok = described(DESCRIPTIONS["hermes"], tmp_path)

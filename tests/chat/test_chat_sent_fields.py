@@ -15,6 +15,7 @@ import jeton
 from answer_cases import options, rendered
 from chat_cases import HELLO, PUBLISHED, TOOLS, TURNS, byte_level, call, templates
 from jeton.chat import limits
+from jeton.chat.limits import current
 from jeton.components import post_processors
 from jeton.errors import ChatWarning, JetonError
 
@@ -162,6 +163,13 @@ class Index:
 
 
 TOK = byte_level("")
+
+
+def _memory(value: Any) -> int:
+    with limits(memory=value):
+        return current().memory
+
+
 INTS: dict[str, Any] = {
     "keep": lambda it: TOK.fit_messages(TURNS, 999, keep=[it(0)], template="chatml").tokens,
     "max_tokens": lambda it: TOK.fit_messages(TURNS, it(999), template="chatml").tokens,
@@ -171,7 +179,7 @@ INTS: dict[str, Any] = {
         TURNS, tokens_per_part=it(9), template="chatml"
     ),
     "parse": lambda it: TOK.parse([it(97)], format="hermes"),
-    "memory": lambda it: limits(memory=it(1 << 30)).__enter__(),
+    "memory": lambda it: _memory(it(1 << 30)),
 }
 
 

@@ -182,7 +182,7 @@ def _codes(peer: Peer, tables: re.Pattern[str]) -> list[str]:
 
 
 def _named(peer: Peer, codes: list[str]) -> set[str]:
-    """The names that pieces of code use, each behind what comes before its dot."""
+    """The names that pieces of code use, each with what comes before its dot."""
     known = sorted({*peer.objects, *(peer.more or {})}, key=len, reverse=True)
     prefixes = "|".join(map(re.escape, known))
     used = re.compile(rf"(?<![\w.])({prefixes})\.(\w+)")

@@ -211,7 +211,7 @@ impl Compiled {
     }
 
     /// How long the piece is that `text` begins with, of characters that keep their length through the
-    /// stages; `None` if the stages have to be asked.
+    /// stages; `None` if the stages have to run.
     pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
         match self {
             Self::SentencePiece(_) | Self::Metaspace(_) => {

@@ -127,8 +127,7 @@ impl WhitespaceWords {
         self.delimiters.is_space(byte)
     }
 
-    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the
-    /// stages have to be asked.
+    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the stages have to run.
     pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
         self.characters.as_ref()?.piece_length(stages, text)
     }

@@ -190,7 +190,7 @@ mod large {
         take(slot, nearest).then(|| unpacked(nearest))
     }
 
-    /// How long a block in use is that was requested with this size. From here on nobody else knows.
+    /// The length of a block in use that was requested with this size. It is forgotten here.
     fn taken_length(block: *mut u8, size: usize) -> usize {
         let longer = LONGER.iter().find_map(|slot| {
             let longer = slot.load(Ordering::Relaxed);
@@ -301,7 +301,7 @@ mod large {
         }
     }
 
-    /// The block, of which less is requested than it has.
+    /// The block, if less is requested than it has.
     ///
     /// # Safety
     /// As [`resized`].

@@ -237,7 +237,7 @@ impl AddedTokens {
         longest <= WINDOW
             && at > near.start + spaces
             && !goes_on
-            // Two families find places by what stands there from a space on, or after a line end.
+            // Two families find places by the text from a space on, or after a line end.
             && (before.ends_with('\n') || text.as_bytes()[near.start..at].contains(&b' '))
             && (self.automata()).all(|it| it.find(text.as_bytes(), searched.clone()).is_none())
     }

@@ -31,9 +31,9 @@ def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> 
     return parsed
 
 
-def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
-    """The arguments that are not a JSON object: the index of the message, and the arguments."""
-    for at, message in enumerate(sent):
+def wrong_arguments(sent: list[Sent], first: int) -> Iterator[str]:
+    """Which arguments are not a JSON object, of messages from number `first` on."""
+    for at, message in enumerate(sent[first:], first):
         calls = message.fields.get("tool_calls")
         for number, call in enumerate(calls if isinstance(calls, (list, tuple)) else ()):
             place, fields = f"messages[{at}].tool_calls[{number}]", fields_of(call) or {}
@@ -42,7 +42,7 @@ def wrong_arguments(sent: list[Sent]) -> Iterator[tuple[int, str]]:
             if "arguments" in fields:
                 arguments = _parsed(_filled(fields["arguments"]))
                 if fields_of(arguments) is None:
-                    yield at, f"{place}.arguments are not a JSON object: {arguments!r:.60}"
+                    yield f"{place}.arguments are not a JSON object: {arguments!r:.60}"
 
 
 def _with_arguments(message: Sent, change: Callable[[Any], Any]) -> Sent:

@@ -313,7 +313,7 @@ class Chat:
                 "the text of the model's own template, as its tokenizer's folder has it"
             )
         notes = [f"the chat template does not print {_listed(losses)}"] if losses else []
-        notes += [what for at, what in wrong_arguments(self._values.sent) if at >= first]
+        notes += wrong_arguments(self._values.sent, first)
         if moved:
             notes.append(
                 f"the chat template writes {_listed([*moved])} in front of the answer, where ids "

@@ -319,9 +319,8 @@ def serve(memory: int) -> None:
     Args:
         memory: The bytes that it may take beyond those it has.
     """
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the asking process is interrupted, and ends this one
+    # The asking process is interrupted, and ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Output that a template prints in any other way is not an answer.
     requests, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     nothing = os.open(os.devnull, os.O_RDWR)

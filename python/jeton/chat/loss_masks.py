@@ -307,7 +307,7 @@ class Answers:
 
     def _silences(self) -> list[int]:
         """The tokens of answers without text, if the template shows where one begins: what it
-        writes behind the prompt, up to the token that ends the turn."""
+        writes after the prompt, up to the token that ends the turn."""
         heard, answering = {part.message for part in self._parts}, self._roles & ANSWERING
         is_silent = any(it in answering and at not in heard for at, it in enumerate(self._speakers))
         text, size = self._chat.text, len(self._ids)

@@ -341,12 +341,13 @@ def _behind_answer(
     first = bisect.bisect_left(spans, place.end, key=operator.itemgetter(0))
     behind = bisect.bisect_left(spans, place.next, key=operator.itemgetter(0))
     stream = chat.tokenizer.parse_stream(prompt=chat)  # type: ignore[attr-defined]
-    marks: frozenset[int | str] = stream.closing | stream.closing_texts
+    texts = stream.closing_texts
+    marks: frozenset[int | str] = stream.closing | texts
     ends: list[tuple[int, int, int | str]] = [
         (*spans[at], ids[at]) for at in range(first, behind) if ids[at] in marks
     ]
     # A tokenizer without the token that ends a turn has it as plain text.
-    spelled = "|".join(map(re.escape, stream.closing_texts)) or "(?!)"
+    spelled = "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or "(?!)"
     ends += [
         (*it.span(), it[0]) for it in re.compile(spelled).finditer(chat.text, place.end, place.next)
     ]
@@ -367,7 +368,7 @@ def _behind_answer(
 
 def _moved(chat: _RolloutChat, count: int, end: int) -> list[Origin]:
     """What the template writes of messages from number `count` on only in front of an answer that
-    ends at a character: the conversation that goes on does not have it."""
+    ends at a character: the ids of the rollout do not have it."""
     follows: dict[Origin, bool] = {}
     for start, _, it in chat.segments:
         if it.kind == "message" and it.field != "role" and (it.message or 0) >= count:
@@ -378,7 +379,7 @@ def _moved(chat: _RolloutChat, count: int, end: int) -> list[Origin]:
 def _own_end(
     tok: BaseTokenizer, written: list[int], marks: frozenset[int | str]
 ) -> tuple[int | str | None, str]:
-    """The mark that an answer ends with, if any: its id, or its text; and white space behind it."""
+    """The id or text of the mark that an answer ends with, if any; and the white space after it."""
     for at in reversed(range(len(written))):
         if written[at] in marks:
             return written[at], tok.decode(written[at + 1 :], unknown_ids="show")

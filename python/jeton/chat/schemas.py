@@ -68,7 +68,7 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
         raise ArgumentError(
-            f"{place}: has no docstring to say to the model what it does (write one, or give a "
+            f"{place}: has no docstring, which describes it to the model (write one, or give a "
             "JSON schema)"
         )
     try:

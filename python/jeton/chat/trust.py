@@ -7,13 +7,12 @@ it was sent with, also where a chat is cut, so no other message comes into its t
 
 from __future__ import annotations
 
-import contextlib
-import operator
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, Protocol
 
 import jeton._core as _core
+from jeton.arguments import index_of
 from jeton.chat.origins import Kind
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -121,9 +120,8 @@ class Trust:
         )
 
     def _read(self, entry: object) -> tuple[_Whose, Path]:
-        if not isinstance(entry, (str, bool)):
-            with contextlib.suppress(TypeError):  # arrays have an `__index__`, too
-                entry = f"messages[{operator.index(entry)}]"  # type: ignore[arg-type]
+        if (index := index_of(entry)) is not None:
+            entry = f"messages[{index}]"
         if not isinstance(entry, str):
             raise ArgumentTypeError(
                 f"each of trusted must be a str or the index of a message, not {entry!r:.60}"

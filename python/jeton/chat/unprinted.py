@@ -39,7 +39,7 @@ class Unprinted:
     """The values of a call that its chat did not print.
 
     Args:
-        given: The values of the call.
+        values: The values of the call.
         text: The text of the chat.
     """
 

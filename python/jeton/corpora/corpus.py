@@ -245,9 +245,7 @@ def files_of(data: Any) -> list[Path] | None:
     return paths_or_texts(data)[0] or None
 
 
-def paths_or_texts(
-    data: TextsOrFiles,
-) -> tuple[list[Path], Iterator[str]]:
+def paths_or_texts(data: TextsOrFiles) -> tuple[list[Path], Iterator[str]]:
     """The files of a corpus, or its texts; the first item of an iterable decides which."""
     if isinstance(data, (str, os.PathLike)):
         return _files([checked_path("data", data)], is_str=isinstance(data, str)), iter(())

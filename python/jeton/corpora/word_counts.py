@@ -14,7 +14,7 @@ from jeton.arguments import (
     names_checked,
 )
 from jeton.components import normalizers, pre_tokenizers
-from jeton.corpora.corpus import Progress
+from jeton.corpora.corpus import Progress, TextsOrFiles
 from jeton.corpora.counting import (
     COUNTS_NEED,
     MAX_WORD_LENGTH,
@@ -35,9 +35,7 @@ __all__ = ["Corpus", "WordCounts", "is_counts"]
 
 _MAGIC = b"jeton word counts "
 
-Corpus: TypeAlias = (
-    "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | WordCounts"
-)
+Corpus: TypeAlias = "TextsOrFiles | WordCounts"
 """The data that trainers accept."""
 
 

@@ -16,8 +16,7 @@
 //! - U+0085 and `▁` are white space to pre-tokenizers that split there; here U+0085 is a character,
 //!   and a `▁` in front of the text is no dummy prefix.
 //!
-//! A map that replaces several characters by something else than their separate replacements, composed,
-//! has no counterpart.
+//! A map whose replacement for several characters is not the composition of their separate replacements has no counterpart.
 
 use super::explanation::Explanation;
 use super::verify::verify;

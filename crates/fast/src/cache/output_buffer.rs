@@ -52,7 +52,7 @@ pub trait EntrySink: Sink {
     fn push_entry(&mut self, ids: &[u32; SHORT_IDS], count: usize);
 }
 
-/// A sink after tokens that wait for it.
+/// A sink with a buffer in front of it, in which tokens wait.
 pub struct BufferedSink<'s, S: Sink> {
     waiting: OutputBuffer<'s>,
     sink: &'s mut S,

@@ -82,7 +82,7 @@ impl BpeMerger {
     }
 
     /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; returns `false`,
-    /// and appends none, if the model has to be asked.
+    /// and appends none, if the model has to run.
     pub fn merge(&self, bpe: &Bpe, piece: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
         if self.takes_whole_pieces
             && let Some(id) = bpe.vocab().text_id(piece)

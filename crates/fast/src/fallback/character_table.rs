@@ -104,8 +104,7 @@ impl CharacterTable {
         true
     }
 
-    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the
-    /// stages have to be asked.
+    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the stages have to run.
     pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
         let mut length = 0;
         for character in paced(text.chars()) {

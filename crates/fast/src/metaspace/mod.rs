@@ -207,8 +207,7 @@ impl Metaspace {
         self.delimiters.is_space(byte)
     }
 
-    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a
-    /// line end that is separate, or before a space after something that is not open.
+    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a line end that is a chunk by itself, or before a space after something that is not open.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         let cuts_behind = |byte| self.delimiters.is_alone(byte);
         split_point(text, start, reach, cuts_behind, |space, at| {
@@ -408,7 +407,7 @@ impl MetaspaceCall<'_> {
             pre_tokenizer: chain.pre_tokenizer.as_ref(),
         };
         self.fallback.pieces(&before_model.pieces(new)?)?;
-        // After a run of spaces comes a character that is separate, or nothing.
+        // After a run of spaces comes a character that is a chunk by itself, or nothing.
         let ends_there =
             !chain.strips && (bytes[start..end].iter()).all(|byte| delimiters.is_space(*byte));
         let alone = delimiters.is_alone(bytes[start]);

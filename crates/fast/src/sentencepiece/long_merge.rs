@@ -75,7 +75,7 @@ impl<'t, Q: Queue> Symbols<'t, Q> {
     fn pair(&mut self, at: u32) {
         let here = at as usize;
         self.ranks[here] = NONE;
-        // A text ends where its last symbol ends, and there is none after.
+        // A text ends where its last symbol ends, and no symbol follows it.
         let Some(&end) = self.ends.get(self.ends[here] as usize) else {
             return;
         };

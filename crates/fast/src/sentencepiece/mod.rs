@@ -325,8 +325,7 @@ impl SentencePiece {
     ///
     /// Before a space, if what comes before it ends in something else once it is normalized: it is
     /// asked of the stretch from the space before. No key of the character map and no piece spans
-    /// such a place, and the normalizer has nothing to remember there. The same is true after a
-    /// line end that is separate.
+    /// such a place, and the normalizer has nothing to remember there. The same is true after a line end that is a chunk by itself.
     pub fn split_point(
         &self,
         normalizer: &SentencePieceNormalizer,

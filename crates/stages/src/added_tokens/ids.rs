@@ -66,7 +66,7 @@ pub fn assign_ids(
     by_id.into_values().collect()
 }
 
-/// Added tokens with more of them after, [`numbered`].
+/// Added tokens with more of them appended, [`numbered`].
 ///
 /// # Errors
 /// A token that is there already, or is given twice; no id is left.

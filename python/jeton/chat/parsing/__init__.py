@@ -58,9 +58,8 @@ def parse_stream(
         turn = _described(tok, template)
     turn = turn or _turn(tok, prompt, template, format)
     begun = begun_answer(tok, turn, prompt)
-    return ParseStream(
-        tok, turn, parameters_of(schemas), begun.text, begun.space, begun.last_of_prompt
-    )
+    types = parameters_of(schemas, only_declared=isinstance(turn, DescribedTurn))
+    return ParseStream(tok, turn, types, begun.text, begun.space, begun.last_of_prompt)
 
 
 def _described(tok: BaseTokenizer, template: str) -> DescribedTurn | None:

@@ -1,4 +1,4 @@
-"""Values of arguments that come as text, by the types in the schemas of tools."""
+"""The types that schemas of tools allow, and values of arguments that come as text, by these."""
 
 from __future__ import annotations
 
@@ -34,8 +34,15 @@ Types = tuple[str, ...]
 """The names of the types that a parameter may have; none if its schema names none."""
 
 
-def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[str, Types]] | None:
+def parameters_of(
+    tools: Iterable[Mapping[str, Any]] | None, *, only_declared: bool = False
+) -> dict[str, dict[str, Types]] | None:
     """The types of the parameters of each tool, by its name; `None` without tools.
+
+    Args:
+        tools: The tools, with the schemas of their parameters.
+        only_declared: Read no more of a schema than transformers does: the types that `type`,
+            `anyOf`, `oneOf` and `nullable` name.
 
     Raises:
         ArgumentTypeError: A keyword of a schema that names types has a value of the wrong type.
@@ -51,8 +58,29 @@ def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[s
         name = function.get("name") if isinstance(function, Mapping) else None
         if isinstance(name, str):
             parameters = function.get("parameters")
-            found[name] = _Schemas(name, parameters).parameters()
+            if only_declared:
+                properties = parameters.get("properties") if isinstance(parameters, Mapping) else {}
+                items = properties.items() if isinstance(properties, Mapping) else ()
+                found[name] = {key: _declared(it, f"{name}.{key}") for key, it in items}
+            else:
+                found[name] = _Schemas(name, parameters).parameters()
     return found
+
+
+def _declared(schema: object, place: str) -> Types:
+    if not isinstance(schema, Mapping):
+        return ()
+    named = schema.get("type", [])
+    if not isinstance(named, (str, list, tuple)):
+        raise _wrong(place, "type", named)
+    types = [named] if isinstance(named, str) else [it for it in named if isinstance(it, str)]
+    for keyword in ("anyOf", "oneOf"):
+        choices = schema.get(keyword) or []
+        if not isinstance(choices, (list, tuple)):
+            raise _wrong(place, keyword, choices)
+        for choice in choices:
+            types += _declared(choice, place)
+    return (*types, "null") if schema.get("nullable") and "null" not in types else tuple(types)
 
 
 class _Schemas:
@@ -133,7 +161,7 @@ def _wrong(place: str, keyword: str, value: object) -> ArgumentTypeError:
 
 
 def _type_of(value: object) -> str:
-    """The name of the type of a value; `"string"` for what is no value of JSON."""
+    """The name of the type of a value; `"string"` for a value that JSON does not have."""
     if isinstance(value, bool):
         return "boolean"
     return next((name for name, types in _TYPES.items() if isinstance(value, types)), "string")

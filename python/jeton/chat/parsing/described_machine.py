@@ -258,9 +258,9 @@ class DescriptionMachine:
                     (f"{field.name!r} comes twice, and the message has the last", self._start)
                 )
             self.message[field.name] = value
-        if field.kind is None and field.says and isinstance(value, str):
+        if field.kind is None and field.reported_as and isinstance(value, str):
             joined = value if before is None or field.join is None else field.join + value
-            self.events.append(event(field.says, joined))
+            self.events.append(event(field.reported_as, joined))
         if field.name == "tool_calls":
             self._add_call(value, place)
         else:

@@ -113,7 +113,7 @@ class Machine:
             self._read_on(text)
 
     def catch_up(self, texts: list[str]) -> None:
-        """Takes texts of which the owner knows the events."""
+        """Takes texts whose events the owner knows."""
         self.texts += texts
         # A control token is read separately, since a reader may have taken the text before it.
         for piece in _PIECES.findall("".join(texts)):

@@ -57,8 +57,8 @@ class Where(NamedTuple):
         tool: The tool of the open call, if that decides what a value is.
         flags: Whether the state has just begun, there is a call, it has arguments, there is an id
             for a call, and there is a reader.
-        within: What the reader waits for and what is open around that, or what becomes of the text
-            of a value.
+        within: What the reader waits for and what is open around that, or how the text of a
+            value is reported.
     """
 
     state: str
@@ -121,8 +121,7 @@ class Step:
     """What a token leads to.
 
     Attributes:
-        events: Its events. Calls have the numbers that they have behind no others, and `"call_end"`
-            is without the call.
+        events: Its events. Calls are numbered as if none came before, and `"call_end"` has no call.
         text: Its text.
         place: The next place.
     """

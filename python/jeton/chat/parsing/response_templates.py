@@ -70,7 +70,7 @@ class Field:
     each: bool
 
     @property
-    def says(self) -> Kind | None:
+    def reported_as(self) -> Kind | None:
         """The kind of event that reports its text, if any does."""
         if self.name == "content":
             return "content"
@@ -80,7 +80,7 @@ class Field:
     def kind(self) -> Kind | None:
         """The same, if the text is reported as it comes."""
         as_it_comes = self.content == "text" and self.transform is None and not self.repeats
-        return self.says if as_it_comes else None
+        return self.reported_as if as_it_comes else None
 
     def value(self, text: str, captures: Mapping[str, str]) -> Any:
         """The value of a text, and of what the expressions around it captured."""

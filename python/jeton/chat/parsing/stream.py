@@ -12,7 +12,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 from jeton.arguments import checked_id
-from jeton.chat.parsing.answer_formats import END
 from jeton.chat.parsing.arguments import typed
 from jeton.chat.parsing.calls import arguments_of
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem, event
@@ -116,14 +115,14 @@ class ParseStream:
     @property
     def ends(self) -> frozenset[int]:
         """The ids that end an answer wherever they are: a model may be stopped at each."""
-        endings = self._endings()
+        endings = self._compiled.endings
         return frozenset(id for id, it in self._symbols.items() if all(endings.get(it, [False])))
 
     @property
     def closing(self) -> frozenset[int]:
         """The ids that may end an answer: some of them end only a part of it elsewhere, as
         `<|end|>` of gpt-oss ends reasoning."""
-        endings = self._endings()
+        endings = self._compiled.endings
         return frozenset(id for id, it in self._symbols.items() if any(endings.get(it, [])))
 
     @property
@@ -131,17 +130,8 @@ class ParseStream:
         """The marks of plain text that may end an answer, of a tokenizer that has no token for
         them."""
         spelled = self._compiled.spelled
-        endings = self._endings().items()
+        endings = self._compiled.endings.items()
         return frozenset(it for it, ends in endings if it and any(ends) and spelled(it) == it)
-
-    def _endings(self) -> dict[str, list[bool]]:
-        """Whether each mark ends an answer, by state."""
-        states = self._compiled.states
-        done = {name for name, state in states.items() if state.spec.done or name == END}
-        found: dict[str, list[bool]] = {}
-        for mark in [mark for state in states.values() for mark in state.marks]:
-            found.setdefault(mark.core, []).append(mark.state in done)
-        return found
 
     @property
     def marks(self) -> list[str]:

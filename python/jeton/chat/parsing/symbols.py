@@ -30,7 +30,7 @@ _OPEN: Final = ("{", "[")
 _LONG: Final = 100
 _MAX_AHEAD: Final = 256
 _AHEAD: Final = rf"\s{{0,{_MAX_AHEAD}}}"
-"""White space behind a mark, if it is one only in front of others."""
+"""White space after a mark that counts only before certain texts."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class _Mark:
     """The bracket that belongs to what follows."""
     state: str
     followed_by: tuple[str, ...] = ()
-    """What has to follow, behind some white space; nothing if anything may."""
+    """What has to follow, after some white space; nothing if anything may."""
 
     @functools.cached_property
     def is_text(self) -> bool:
@@ -135,7 +135,7 @@ class CompiledState:
 
     @functools.cached_property
     def longest(self) -> int:
-        """The characters of the longest mark, and of what it needs behind it."""
+        """The characters of the longest mark, and of what has to follow it."""
         return max(
             (
                 len(it.before + it.core + it.kept)
@@ -169,6 +169,15 @@ class Compiled:
         specs = [state.spec for state in self.states.values()]
         steps = [step for spec in specs for shape in spec.shapes for step in shape.steps]
         return "{names}" in steps or any(spec.takes == "key" for spec in specs)
+
+    @functools.cached_property
+    def endings(self) -> dict[str, list[bool]]:
+        """Whether each mark ends an answer, by state."""
+        done = {name for name, state in self.states.items() if state.spec.done or name == END}
+        found: dict[str, list[bool]] = {}
+        for mark in [mark for state in self.states.values() for mark in state.marks]:
+            found.setdefault(mark.core, []).append(mark.state in done)
+        return found
 
     @functools.cached_property
     def vocabulary(self) -> str:

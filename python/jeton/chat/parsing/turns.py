@@ -423,7 +423,7 @@ def _all_ends(
 def _format_of(
     probes: _Probes, written: str, known: Mapping[str, int], tokens: re.Pattern[str]
 ) -> Format:
-    """The format that reads back all that was printed, and of which most marks occur."""
+    """Of the formats that read back all that was printed, the one with the most marks in use."""
 
     def reads(answers: list[_Probe]) -> Format | None:
         best: Format | None = None

@@ -19,8 +19,8 @@ Merging is that of `words_bpe`, on bytes. The bytes of `aaabdaaabac` after three
     'aaabdaaabac'
 
 **Printing bytes.** GPT-2's files must hold tokens that are not valid text, and spaces that nothing
-may trim. So each byte is printed as a visible character: bytes of visible characters as these, the
-others by characters from 256 on.
+may trim. So each byte is printed as a visible character: the byte of a visible character as that
+character, the others as characters from 256 on.
 
     >>> printed(" café".encode())
     'ĠcafÃ©'

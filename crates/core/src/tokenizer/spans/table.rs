@@ -209,8 +209,8 @@ fn cut_end(unit: Unit, [third, second, last]: [u8; 3]) -> u32 {
 }
 
 /// A token without the mark of one that continues a piece. Most models have none, and to compare a token
-/// with an empty slice takes some fifty nanoseconds on a processor with AVX-512: the pointer of such a slice
-/// leads nowhere, and a masked load from there is left to microcode.
+/// with an empty slice is slow on a processor with AVX-512 (`docs/experiments.md`): the pointer of such a
+/// slice leads nowhere, and a masked load from there is left to microcode.
 #[inline(always)]
 pub fn without_prefix<'v>(token: &'v [u8], prefix: &[u8]) -> Option<&'v [u8]> {
     if prefix.is_empty() {

@@ -417,7 +417,7 @@ impl Call<'_, '_, '_> {
             let rest = &text.as_bytes()[start..];
             start += position(rest, |byte| !self.is_space(byte))?;
             if self.stages.model.vocab().token(id) == Some("▁".as_bytes()) {
-                // It stands for no character, and has the span of the first one behind it.
+                // It stands for no character, and has the span of the first character after it.
                 let first = text.get(start..)?.chars().next()?;
                 self.at = start;
                 self.push(Span::new(start, start + first.len_utf8()));

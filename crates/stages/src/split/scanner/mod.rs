@@ -505,7 +505,7 @@ mod tests {
 
     #[test]
     fn words_end_by_case() {
-        // Small letters continue through letters without case; capitals that end a word are separate.
+        // Small letters continue through letters without case; capitals that end it are a word.
         assert_eq!(starts(Rules::O200K, "aªB"), [0, 3]);
         assert_eq!(starts(Rules::O200K, "ªBCa"), [0]);
         assert_eq!(starts(Rules::O200K, "ªBªCD"), [0, 5]);
