@@ -10,7 +10,7 @@ import functools
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -421,9 +421,9 @@ def _state(tokenizer: tokenizers.Tokenizer, name: str) -> object:
     """
     component = getattr(tokenizer, name)
     if name == "model":
-        kind: Hashable = type(component)
         size = tokenizer.get_vocab_size(with_added_tokens=False)
-        return [size, *(getattr(component, key) for key in _properties(kind))]
+        names = _properties(type(component))  # type: ignore[arg-type]  # mypy: a type has no hash
+        return [size, *(getattr(component, key) for key in names)]
     try:
         return pickle.dumps(component)
     except Exception:  # A component that is a Python class: `_compare` refuses the tokenizer.
@@ -442,7 +442,7 @@ def _of_library(value: object) -> Any:
 
 
 @functools.cache
-def _properties(kind: Hashable) -> tuple[str, ...]:
+def _properties(kind: type) -> tuple[str, ...]:
     return tuple(key for key in dir(kind) if inspect.isgetsetdescriptor(getattr(kind, key)))
 
 
