@@ -19,7 +19,7 @@ use jeton_stages::vocab::show;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::threads::{LARGE, both};
 
-pub use interface::{DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples};
+pub use interface::{DecodedPiece, IdOrPiece, ReadPath, ReadPiece, Reader, Samples};
 use jeton_models::model::sentencepiece::spec::{ModelProto, NormalizerSpec, PieceKind};
 
 /// The stages of a tokenizer that a file describes.
