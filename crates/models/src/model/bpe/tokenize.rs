@@ -240,11 +240,11 @@ impl Bpe {
             }
         }
         symbols.extend(unknown);
-        if options.separate_suffix {
-            if let Some(id) = self.vocab.text_id(suffix.as_bytes()) {
-                symbols.push(Symbol { id, length: 0 });
-                observer.unit(suffix.as_bytes(), &[id], Found::Known);
-            }
+        if options.separate_suffix
+            && let Some(id) = self.vocab.text_id(suffix.as_bytes())
+        {
+            symbols.push(Symbol { id, length: 0 });
+            observer.unit(suffix.as_bytes(), &[id], Found::Known);
         }
         Ok(symbols)
     }
