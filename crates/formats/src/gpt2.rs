@@ -9,6 +9,8 @@
 //!                                                  h e
 //! ```
 
+use std::path::Path;
+
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -38,20 +40,15 @@ pub type Merges = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The tokenizer of a pair of files, as `ByteLevelBPETokenizer` of `tokenizers` and
 /// `GPT2Tokenizer` of `transformers` make it: split by GPT-2's pattern, no space put in front.
+/// `merges_path` is what errors call the second file.
 ///
 /// # Errors
-/// The first thing that is not as it should be, with its file and line.
-pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Stages> {
-    let vocab = read_vocab(vocab_json).map_err(|error| error.at("vocab.json"))?;
-    let merges = read_merges(merges_txt, &vocab).map_err(|error| error.at("merges.txt"))?;
-    stages(vocab, merges)
-}
-
-/// The tokenizer of a vocabulary and merges.
-///
-/// # Errors
-/// A merge of tokens, or into a token, that the vocabulary lacks.
-pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
+/// The first thing that is not as it should be, with its line; a merge of tokens, or into a token, that the
+/// vocabulary lacks.
+pub fn read(vocab_json: &[u8], merges_txt: &[u8], merges_path: &Path) -> Result<Stages> {
+    let vocab = read_vocab(vocab_json)?;
+    let merges = read_merges(merges_txt, &vocab)
+        .map_err(|error| error.at(merges_path.display().to_string()))?;
     let end_of_text = vocab
         .id(END_OF_TEXT.as_bytes())
         .map(|id| AddedToken::special(id, END_OF_TEXT));
@@ -121,7 +118,7 @@ pub fn warnings(stages: &Stages) -> Vec<String> {
 ///
 /// # Errors
 /// What is no JSON object from tokens in printable characters to ids.
-pub fn read_vocab(vocab_json: &[u8]) -> Result<Vocab> {
+fn read_vocab(vocab_json: &[u8]) -> Result<Vocab> {
     let Pairs(pairs) = serde_json::from_slice(vocab_json)
         .map_err(|error| Error::new(ErrorKind::Format, error.to_string()))?;
     let mut tokens = Vec::with_capacity(pairs.len());
@@ -165,7 +162,7 @@ impl<'de> Deserialize<'de> for Pairs {
 ///
 /// # Errors
 /// The first line that is not two tokens of `vocab` that make a third.
-pub fn read_merges(merges_txt: &[u8], vocab: &Vocab) -> Result<Merges> {
+fn read_merges(merges_txt: &[u8], vocab: &Vocab) -> Result<Merges> {
     let text = match std::str::from_utf8(merges_txt) {
         Ok(text) => text,
         Err(error) => {

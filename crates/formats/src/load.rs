@@ -322,10 +322,7 @@ fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Co
         None => merges_beside(path)?,
     };
     let merges_txt = files::read(&merges_path, files::LARGEST)?;
-    let vocab = gpt2::read_vocab(vocab_json)?;
-    let merges = gpt2::read_merges(&merges_txt, &vocab)
-        .map_err(|error| error.at(merges_path.display().to_string()))?;
-    let mut stages = gpt2::stages(vocab, merges)?;
+    let mut stages = gpt2::read(vocab_json, &merges_txt, &merges_path)?;
     if let Some(tokens) = &options.special_tokens {
         add_special_tokens(&mut stages, tokens)?;
     }

@@ -62,14 +62,18 @@ mod tests {
 
     const VOCAB: &[u8] = br#"{"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3}"#;
 
+    fn pair() -> Stages {
+        gpt2::read(VOCAB, b"a b\n", "merges.txt".as_ref()).unwrap()
+    }
+
     fn image() -> Vec<u8> {
-        write(&gpt2::read(VOCAB, b"a b\n").unwrap()).unwrap()
+        write(&pair()).unwrap()
     }
 
     #[test]
     fn an_image_gives_the_tokenizer_back() {
         let stages = read(&image()).unwrap();
-        assert_eq!(stages, gpt2::read(VOCAB, b"a b\n").unwrap());
+        assert_eq!(stages, pair());
         assert_eq!(write(&stages).unwrap(), image());
     }
 

@@ -10,7 +10,7 @@ mod sentencepiece;
 mod verify;
 
 pub use approximate::{approximate_huggingface, approximate_model};
-pub use save::{Written, left_out_of_folder, save, save_gguf, written};
+pub use save::{left_out_of_folder, save_gguf, written};
 pub use sentencepiece::{from_huggingface, to_huggingface};
 
 use std::borrow::Cow;

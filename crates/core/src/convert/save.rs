@@ -54,16 +54,8 @@ impl Written {
     }
 }
 
-/// Writes a tokenizer of these stages to `path`, in the format that its name says, and says what is not in it; see
-/// [`Target::of`].
-///
-/// # Errors
-/// As [`written`] and [`Written::put`].
-pub fn save(stages: &Stages, path: &Path) -> Result<Vec<String>> {
-    written(stages, path)?.put()
-}
-
-/// What [`save`] writes, in memory: spelling a large vocabulary may take long, and may be ended.
+/// A tokenizer of these stages as the format that the name of `path` says spells it, see [`Target::of`]; in
+/// memory, since spelling a large vocabulary may take long, and may be ended.
 ///
 /// # Errors
 /// A name that says no format; what the format cannot hold, by name.

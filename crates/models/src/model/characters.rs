@@ -27,7 +27,7 @@ pub const UNK_TOKEN: &str = "<UNK>";
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Characters {
-    vocab: Vocab,
+    pub(super) vocab: Vocab,
     unk_id: Option<u32>,
 }
 
@@ -93,11 +93,6 @@ impl Characters {
     /// What stands for an unseen character; a closed alphabet has none.
     pub fn unk_id(&self) -> Option<u32> {
         self.unk_id
-    }
-
-    /// See [`Model::withhold`](super::Model::withhold).
-    pub(super) fn withhold(&mut self, ids: &[u32]) {
-        self.vocab.withhold(ids);
     }
 
     /// The tokens of `piece`, appended to `tokens`.

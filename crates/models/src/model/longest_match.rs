@@ -28,8 +28,8 @@ use jeton_text::interrupt::Pace;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "Vocab", into = "Vocab")]
 pub struct LongestMatch {
-    vocab: Vocab,
-    trie: Trie,
+    pub(super) vocab: Vocab,
+    pub(super) trie: Trie,
 }
 
 impl LongestMatch {
@@ -45,15 +45,6 @@ impl LongestMatch {
     /// The vocabulary.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab
-    }
-
-    /// See [`Model::withhold`](super::Model::withhold).
-    pub(super) fn withhold(&mut self, ids: &[u32]) {
-        self.trie
-            .put_back(&self.vocab, &self.vocab.withheld().ids());
-        self.vocab.withhold(ids);
-        self.trie
-            .take_out(&self.vocab, &self.vocab.withheld().ids());
     }
 
     /// The tokens of `piece`, appended to `tokens`.
@@ -137,9 +128,9 @@ mod tests {
             assert_eq!(ids(&model, text).unwrap(), expected, "{text}");
         }
         assert!(ids(&model, "ad").is_err());
-        model.withhold(&[4]);
+        model.trie.withhold(&mut model.vocab, &[4]);
         assert_eq!(ids(&model, "abc").unwrap(), [5, 3]);
-        model.withhold(&[]);
+        model.trie.withhold(&mut model.vocab, &[]);
         assert_eq!(ids(&model, "abc").unwrap(), [4]);
     }
 }

@@ -160,12 +160,12 @@ impl Model {
     pub fn withhold(&mut self, ids: &[u32]) {
         match self {
             Self::Bpe(model) => model.withhold(ids),
-            Self::WordLevel(model) => model.withhold(ids),
-            Self::WordPiece(model) => model.withhold(ids),
-            Self::Unigram(model) => model.withhold(ids),
-            Self::Characters(model) => model.withhold(ids),
+            Self::WordLevel(model) => model.vocab.withhold(ids),
+            Self::WordPiece(model) => model.trie.withhold(&mut model.parts.vocab, ids),
+            Self::Unigram(model) => model.trie.withhold(&mut model.parts.vocab, ids),
+            Self::Characters(model) => model.vocab.withhold(ids),
             Self::SentencePiece(model) => model.withhold(ids),
-            Self::LongestMatch(model) => model.withhold(ids),
+            Self::LongestMatch(model) => model.trie.withhold(&mut model.vocab, ids),
         }
     }
 

@@ -110,6 +110,13 @@ impl Trie {
         self.nodes[node].id = id;
     }
 
+    /// Withholds these tokens of the vocabulary that the trie was made of, and no others, in both.
+    pub fn withhold(&mut self, vocab: &mut Vocab, ids: &[u32]) {
+        self.put_back(vocab, &vocab.withheld().ids());
+        vocab.withhold(ids);
+        self.take_out(vocab, &vocab.withheld().ids());
+    }
+
     /// Takes out these tokens of `vocab`, which the trie was made of.
     pub fn take_out(&mut self, vocab: &Vocab, ids: &[u32]) {
         for &id in ids {

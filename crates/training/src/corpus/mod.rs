@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,13 +75,14 @@ pub enum BadRecords {
 /// Files to count the words of. A byte order mark that a file begins with belongs to no text.
 ///
 /// ```no_run
-/// use std::ops::ControlFlow;
 /// use jeton_training::corpus::{Corpus, CorpusOptions};
 /// use jeton_training::word_counts::{CountingOptions, FirstStages, WordCounter};
 ///
 /// let corpus = Corpus::open(&["news/".into(), "web.jsonl.zst".into()], CorpusOptions::default())?;
 /// let mut counter = WordCounter::new(FirstStages::default(), CountingOptions::default());
-/// corpus.count(&mut counter, |_| ControlFlow::Continue(()))?;
+/// for lines in corpus.read(2, &counter) {
+///     lines?.count(&mut counter)?;
+/// }
 /// let counts = counter.finish()?.counts;
 /// # Ok::<(), jeton_text::Error>(())
 /// ```
@@ -109,10 +110,8 @@ struct CorpusFile {
 pub struct CountProgress {
     /// How many bytes of text were counted.
     pub text: u64,
-    /// How many bytes of the files on disk were read to the end; `total` when all were.
+    /// How many bytes of the files on disk were read to the end.
     pub read: u64,
-    /// How many there are.
-    pub total: u64,
 }
 
 /// Blocks that are read ahead of each file.
@@ -205,36 +204,6 @@ impl Corpus {
         })
     }
 
-    /// How many bytes the files have on disk.
-    pub fn size(&self) -> u64 {
-        self.files.iter().map(|file| file.size).sum()
-    }
-
-    /// Counts the words of all files. Calls `watch` every few megabytes, and while a pipe brings
-    /// nothing. Returns how many records and lines were left out.
-    ///
-    /// # Errors
-    /// A file that cannot be read, is cut short or is not UTF-8; a line that is no JSON object or
-    /// lacks the field; a pattern that gave up; a `Break` from `watch`.
-    pub fn count(
-        &self,
-        counter: &mut WordCounter,
-        mut watch: impl FnMut(CountProgress) -> ControlFlow<()>,
-    ) -> Result<u64> {
-        let mut blocks = self.read(rayon::current_num_threads(), counter);
-        let mut bad = 0;
-        loop {
-            match blocks.step(PATIENCE)? {
-                ReadLines::Lines(lines) => bad += lines.count(counter)?,
-                ReadLines::Waiting => {}
-                ReadLines::End => return Ok(bad),
-            }
-            if watch(blocks.progress()).is_break() {
-                return Err(Error::new(ErrorKind::Training, "counting was interrupted"));
-            }
-        }
-    }
-
     /// Reads all files for a counter, this many at a time, each on a thread of its own; fewer at a
     /// time, and less of each, where the counter has little memory.
     pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
@@ -263,11 +232,7 @@ impl Corpus {
             threads,
             options,
             unit: self.unit,
-            progress: CountProgress {
-                text: 0,
-                read: 0,
-                total: self.size(),
-            },
+            progress: CountProgress { text: 0, read: 0 },
             given_back: 0,
         }
     }

@@ -346,13 +346,6 @@ impl WordCounter {
         }
     }
 
-    /// How many distinct words there are in memory, each counted once for every thread that saw it.
-    pub fn distinct(&self) -> usize {
-        let length =
-            |worker: &Mutex<Worker>| worker.lock().map_or(0, |worker| worker.table.words());
-        self.workers.iter().map(length).sum()
-    }
-
     /// The counts of all words, in the order in which they first occurred.
     ///
     /// # Errors

@@ -6,7 +6,6 @@
 #![no_main]
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use jeton_core::added_tokens::SpecialPolicy;
@@ -52,7 +51,7 @@ fn read(reader: u8, file: &[u8]) -> Result<()> {
         }
         3 => {
             let (vocab, merges) = halves(file);
-            exercise(gpt2::read(vocab, merges)?)
+            exercise(gpt2::read(vocab, merges, "merges.txt".as_ref())?)
         }
         4 => exercise(wordpiece::read(file, None)?),
         5 => exercise(snapshot::read(file)?),
@@ -122,7 +121,9 @@ fn count(name: &str, file: &[u8]) -> Result<()> {
     };
     let corpus = Corpus::open(&[written(name, file)], options)?;
     let mut counter = WordCounter::new(FirstStages::default(), CountingOptions::default());
-    corpus.count(&mut counter, |_| ControlFlow::Continue(()))?;
+    for lines in corpus.read(2, &counter) {
+        lines?.count(&mut counter)?;
+    }
     counter.finish().map(drop)
 }
 
@@ -170,7 +171,7 @@ fn exercise(stages: Stages) -> Result<()> {
         assert!(again.is_ok(), "{again:?}");
     }
     if let Ok((vocab, merges)) = gpt2::write(stages) {
-        let again = gpt2::read(vocab.as_bytes(), merges.as_bytes());
+        let again = gpt2::read(vocab.as_bytes(), merges.as_bytes(), "merges.txt".as_ref());
         assert!(again.is_ok(), "{again:?}");
     }
     if let Ok(file) = wordpiece::write(stages) {

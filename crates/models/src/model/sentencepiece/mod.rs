@@ -112,22 +112,16 @@ impl SentencePiece {
         let kinds = self.proto.pieces.kinds();
         let is_text = |id: &u32| kinds.get(*id as usize).is_some_and(|kind| is_text(*kind));
         let texts: Vec<u32> = ids.iter().copied().filter(is_text).collect();
-        let user_defined = |mut ids: Vec<u32>| {
+        let user_defined = |vocab: &Vocab| {
+            let mut ids = vocab.withheld().ids();
             ids.retain(|id| kinds[*id as usize] == PieceKind::UserDefined);
             ids
         };
-        let Roles {
-            trie,
-            user_defined: tried_first,
-            ..
-        } = &mut self.roles;
-        let before = self.vocab.withheld().ids();
-        trie.put_back(&self.vocab, &before);
-        tried_first.put_back(&self.vocab, &user_defined(before));
-        self.vocab.withhold(&texts);
-        let after = self.vocab.withheld().ids();
-        trie.take_out(&self.vocab, &after);
-        tried_first.take_out(&self.vocab, &user_defined(after));
+        let before = user_defined(&self.vocab);
+        self.roles.trie.withhold(&mut self.vocab, &texts);
+        let (vocab, trie) = (&self.vocab, &mut self.roles.user_defined);
+        trie.put_back(vocab, &before);
+        trie.take_out(vocab, &user_defined(vocab));
     }
 
     /// The same model with fewer pieces: of those that text may become, it becomes only the valid ones,

@@ -34,15 +34,15 @@ const UNK_PENALTY: f64 = 10.0;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Unigram {
-    parts: Parts,
-    trie: Trie,
+    pub(super) parts: Parts,
+    pub(super) trie: Trie,
     unk_score: f64,
 }
 
 /// What a Unigram model is stored as.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Parts {
-    vocab: Vocab,
+pub(super) struct Parts {
+    pub(super) vocab: Vocab,
     scores: Vec<f64>,
     unk_id: Option<u32>,
     byte_fallback: bool,
@@ -119,14 +119,6 @@ impl Unigram {
     /// Whether unknown characters are written as `<0xNN>` tokens, if all are there.
     pub fn byte_fallback(&self) -> bool {
         self.parts.byte_fallback
-    }
-
-    /// See [`Model::withhold`](super::Model::withhold).
-    pub(super) fn withhold(&mut self, ids: &[u32]) {
-        let Parts { vocab, .. } = &mut self.parts;
-        self.trie.put_back(vocab, &vocab.withheld().ids());
-        vocab.withhold(ids);
-        self.trie.take_out(vocab, &vocab.withheld().ids());
     }
 
     /// The tokens of `piece`, appended to `tokens`.

@@ -22,7 +22,7 @@ use jeton_text::error::Result;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WordLevel {
-    vocab: Vocab,
+    pub(super) vocab: Vocab,
     unk_token: String,
 }
 
@@ -42,11 +42,6 @@ impl WordLevel {
     /// What stands for a word that is not in the vocabulary.
     pub fn unk_token(&self) -> &str {
         &self.unk_token
-    }
-
-    /// See [`Model::withhold`](super::Model::withhold).
-    pub(super) fn withhold(&mut self, ids: &[u32]) {
-        self.vocab.withhold(ids);
     }
 
     /// The tokens of `piece`, appended to `tokens`.

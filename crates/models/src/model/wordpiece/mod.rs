@@ -29,16 +29,16 @@ use jeton_text::interrupt::Pace;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "Parts", into = "Parts")]
 pub struct WordPiece {
-    parts: Parts,
-    trie: Trie,
+    pub(super) parts: Parts,
+    pub(super) trie: Trie,
     /// Where tokens that continue a word begin in the trie.
     continuing: Option<TrieNode>,
 }
 
 /// What a WordPiece model is stored as.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Parts {
-    vocab: Vocab,
+pub(super) struct Parts {
+    pub(super) vocab: Vocab,
     unk_token: String,
     continuing_subword_prefix: String,
     max_input_chars_per_word: usize,
@@ -79,14 +79,6 @@ impl WordPiece {
     /// A word of more characters is unknown as a whole.
     pub fn max_input_chars_per_word(&self) -> usize {
         self.parts.max_input_chars_per_word
-    }
-
-    /// See [`Model::withhold`](super::Model::withhold).
-    pub(super) fn withhold(&mut self, ids: &[u32]) {
-        let Parts { vocab, .. } = &mut self.parts;
-        self.trie.put_back(vocab, &vocab.withheld().ids());
-        vocab.withhold(ids);
-        self.trie.take_out(vocab, &vocab.withheld().ids());
     }
 
     /// The tokens by their bytes.
