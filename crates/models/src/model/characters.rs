@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::steps::{Found, Observer};
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, only_withheld};
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -120,12 +120,12 @@ impl Characters {
                 )
                 .hint("train on text that has it, or use an open alphabet")
             })?;
-            let found = if known.is_some() {
-                Found::Known
+            let kind = if known.is_some() {
+                UnitKind::Known
             } else {
-                Found::Unknown
+                UnitKind::Unknown
             };
-            observer.unit(spelled, &[id], found);
+            observer.unit(spelled, &[id], kind);
             tokens.push(Token { id, range });
         }
         Ok(())

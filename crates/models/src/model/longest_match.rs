@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::steps::{Found, Observer};
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, only_withheld};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
@@ -72,7 +72,7 @@ impl LongestMatch {
                 .hint("the vocabulary needs a token for each byte"));
             };
             let range = at..at + length;
-            observer.unit(&bytes[range.clone()], &[id], Found::Known);
+            observer.unit(&bytes[range.clone()], &[id], UnitKind::Known);
             tokens.push(Token { id, range });
             at += length;
         }

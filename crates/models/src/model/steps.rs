@@ -28,7 +28,7 @@ pub trait Observer {
     fn whole(&mut self) {}
 
     /// A part of the piece, with the marks of its place in a word, was looked up; these are its tokens.
-    fn unit(&mut self, _unit: &[u8], _ids: &[u32], _found: Found) {}
+    fn unit(&mut self, _unit: &[u8], _ids: &[u32], _kind: UnitKind) {}
 
     /// A symbol before the first merge, as the vocabulary spells it.
     fn symbol(&mut self, _symbol: &[u8]) {}
@@ -54,22 +54,22 @@ impl Observer for () {
     const HEARS: bool = false;
 }
 
-/// How the vocabulary has a unit.
+/// What a unit is to the vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// As a token.
+pub enum UnitKind {
+    /// It is a token.
     Known,
-    /// As the tokens of its bytes.
+    /// It is written as the tokens of its bytes.
     Bytes,
-    /// Not at all: it is the unknown token.
+    /// It is the unknown token.
     Unknown,
-    /// Not at all: the unknown token before it holds it, too.
+    /// It belongs to the unknown token before it.
     Fused,
-    /// Not at all, and there is no unknown token: it is left out.
+    /// It is left out, as there is no unknown token.
     Dropped,
 }
 
-impl Found {
+impl UnitKind {
     /// Its name in Python.
     pub fn name(self) -> &'static str {
         match self {
@@ -110,7 +110,7 @@ pub struct Steps {
     /// Whether the whole piece is a token.
     pub is_whole: bool,
     /// The units, with their ids.
-    pub units: Vec<(Vec<u8>, Vec<u32>, Found)>,
+    pub units: Vec<(Vec<u8>, Vec<u32>, UnitKind)>,
     /// The symbols before the first merge.
     pub symbols: Vec<Vec<u8>>,
     /// The merges: where, the bytes of the two, the id, and the rank or the score.
@@ -130,8 +130,8 @@ impl Observer for Steps {
         self.is_whole = true;
     }
 
-    fn unit(&mut self, unit: &[u8], ids: &[u32], found: Found) {
-        self.units.push((unit.to_vec(), ids.to_vec(), found));
+    fn unit(&mut self, unit: &[u8], ids: &[u32], kind: UnitKind) {
+        self.units.push((unit.to_vec(), ids.to_vec(), kind));
     }
 
     fn symbol(&mut self, symbol: &[u8]) {

@@ -53,7 +53,7 @@ impl Tokenizer {
                 tokens: tokens.into_iter().map(|token| spelled(token.id)).collect(),
                 is_whole: steps.is_whole,
                 units: units
-                    .map(|(unit, ids, found)| (bytes(&unit), spelled_all(ids), found.name()))
+                    .map(|(unit, ids, kind)| (bytes(&unit), spelled_all(ids), kind.name()))
                     .collect(),
                 symbols: steps.symbols.iter().map(|symbol| bytes(symbol)).collect(),
                 merges: merges

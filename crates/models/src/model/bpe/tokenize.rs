@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use super::merge::{Merge, Symbol, merge, merge_by_queue};
 use super::{Alphabet, Bpe, MergeRule, check_dropout};
 use crate::model::Sampler;
-use crate::model::steps::{Found, MergeStep, Observer, Priority};
+use crate::model::steps::{MergeStep, Observer, Priority, UnitKind};
 use crate::model::token::{Token, byte_token, only_withheld};
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -154,7 +154,7 @@ impl Bpe {
                 .vocab
                 .text_id(unit)
                 .ok_or_else(|| only_withheld(unit))?;
-            observer.unit(unit, &[id], Found::Known);
+            observer.unit(unit, &[id], UnitKind::Known);
             Ok(Symbol { id, length: 1 })
         };
         paced(piece.iter()).map(symbol).collect()
@@ -198,21 +198,21 @@ impl Bpe {
             if let Some(id) = self.vocab.text_id(&marked) {
                 symbols.extend(unknown.take());
                 symbols.push(Symbol { id, length });
-                observer.unit(&marked, &[id], Found::Known);
+                observer.unit(&marked, &[id], UnitKind::Known);
                 continue;
             }
             if options.byte_fallback {
                 let ids = marked.iter().map(|&byte| self.vocab.id(&byte_token(byte)));
                 if let Some(ids) = ids.collect::<Option<Vec<u32>>>() {
                     symbols.extend(ids.iter().map(|&id| Symbol { id, length: 1 }));
-                    observer.unit(&marked, &ids, Found::Bytes);
+                    observer.unit(&marked, &ids, UnitKind::Bytes);
                     continue;
                 }
             }
             let Some(unk_token) = &options.unk_token else {
                 match self.vocab.id(&marked) {
                     None => {
-                        observer.unit(&marked, &[], Found::Dropped);
+                        observer.unit(&marked, &[], UnitKind::Dropped);
                         continue;
                     }
                     Some(_) => return Err(only_withheld(&marked)),
@@ -231,11 +231,11 @@ impl Bpe {
             match &mut unknown {
                 Some(run) if options.fuse_unk => {
                     run.length += length;
-                    observer.unit(&marked, &[], Found::Fused);
+                    observer.unit(&marked, &[], UnitKind::Fused);
                 }
                 _ => {
                     symbols.extend(unknown.replace(Symbol { id, length }));
-                    observer.unit(&marked, &[id], Found::Unknown);
+                    observer.unit(&marked, &[id], UnitKind::Unknown);
                 }
             }
         }
@@ -244,7 +244,7 @@ impl Bpe {
             && let Some(id) = self.vocab.text_id(suffix.as_bytes())
         {
             symbols.push(Symbol { id, length: 0 });
-            observer.unit(suffix.as_bytes(), &[id], Found::Known);
+            observer.unit(suffix.as_bytes(), &[id], UnitKind::Known);
         }
         Ok(symbols)
     }

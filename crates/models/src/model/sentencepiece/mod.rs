@@ -22,7 +22,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Sampler;
-use super::steps::{Found, Observer};
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, byte_of_token, byte_token};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
@@ -241,34 +241,34 @@ impl SentencePiece {
         for (range, id) in segments {
             let unit = &text.as_bytes()[range.clone()];
             let first = tokens.len();
-            let found = match (id, &self.roles.byte_ids, self.roles.unk_id) {
+            let kind = match (id, &self.roles.byte_ids, self.roles.unk_id) {
                 (Some(id), _, _) => {
                     tokens.push(Token { id, range });
-                    Found::Known
+                    UnitKind::Known
                 }
                 (None, Some(byte_ids), _) => {
                     tokens.extend(range.map(|at| Token {
                         id: byte_ids[usize::from(text.as_bytes()[at])],
                         range: at..at + 1,
                     }));
-                    Found::Bytes
+                    UnitKind::Bytes
                 }
                 (None, None, Some(id)) => match tokens.last_mut() {
                     Some(last) if after_unknown => {
                         last.range.end = range.end;
-                        Found::Fused
+                        UnitKind::Fused
                     }
                     _ => {
                         tokens.push(Token { id, range });
-                        Found::Unknown
+                        UnitKind::Unknown
                     }
                 },
                 (None, None, None) => unreachable!("checked when the model was made"),
             };
-            after_unknown = found != Found::Known;
+            after_unknown = kind != UnitKind::Known;
             if O::HEARS {
                 let ids: Vec<u32> = tokens[first..].iter().map(|token| token.id).collect();
-                observer.unit(unit, &ids, found);
+                observer.unit(unit, &ids, kind);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::steps::{Found, Observer};
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, missing_unk};
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::Result;
@@ -55,12 +55,12 @@ impl WordLevel {
         let id = known
             .or_else(|| self.vocab.id(self.unk_token.as_bytes()))
             .ok_or_else(|| missing_unk(piece, &self.unk_token))?;
-        let found = if known.is_some() {
-            Found::Known
+        let kind = if known.is_some() {
+            UnitKind::Known
         } else {
-            Found::Unknown
+            UnitKind::Unknown
         };
-        observer.unit(piece.as_bytes(), &[id], found);
+        observer.unit(piece.as_bytes(), &[id], kind);
         let range = 0..piece.len();
         tokens.push(Token { id, range });
         Ok(())
