@@ -177,7 +177,7 @@ impl Merging<'_> {
     /// Appends the tokens of normalized text, as the model merges it.
     fn merge_by_model(&self, text: &str, ids: &mut Vec<u32>) {
         let mut sampler = Sampler::new(Sampling::default());
-        for (range, id) in self.model.merge(text, &mut sampler) {
+        for (range, id) in self.model.merge(text, &mut sampler, &mut ()) {
             match id {
                 None => self.unknown(text[range].as_bytes(), ids),
                 Some(id) => ids.push(id),

@@ -122,7 +122,7 @@ impl<'t> Reader<'t> {
     /// A model that cannot be drawn from, if the sampler draws.
     pub fn encode(&self, text: &str, sampler: &mut Sampler) -> Result<Vec<ReadPiece>> {
         let (normalized, origins) = self.normalize(text);
-        let segments = self.model.segments(&normalized, sampler)?;
+        let segments = self.model.segments(&normalized, sampler, &mut ())?;
         Ok(self.read(&normalized, &origins, segments))
     }
 
