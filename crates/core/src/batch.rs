@@ -51,7 +51,7 @@ pub struct SpannedBatch {
     pub spans: Vec<Row>,
 }
 
-/// What is wrong with a batch: the number of the first text that failed, and how.
+/// The number of the first text that failed, and its error.
 pub type Failure = (usize, Error);
 
 /// A text, or a part of one.

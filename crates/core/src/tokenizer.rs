@@ -79,7 +79,7 @@ pub struct Tokenizer {
     split_point_stages: Lazy<Option<Arc<FirstStages>>>,
 }
 
-/// What may vary from one call of encoding to the next.
+/// The options of one call of encoding.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {
     /// What special tokens in the text mean.
@@ -93,7 +93,7 @@ pub struct EncodeOptions {
 }
 
 impl EncodeOptions {
-    /// What a call means that gives none.
+    /// The options of a call without arguments.
     pub const PLAIN: Self = Self {
         special: SpecialPolicy::Ignore,
         add_special_tokens: false,

@@ -1,10 +1,10 @@
-//! The result of encoding if more than ids is requested: one column per attribute, one row per token.
+//! The result of encoding with more than ids: one column per attribute, one entry per token.
 
 use std::ops::Range;
 
 use jeton_text::text::Span;
 
-/// The tokens of a text, with where each came from.
+/// The tokens of a text, each with its span in the text.
 ///
 /// All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-//! Functions of the caller as stages: what a text becomes, or where it is split.
+//! Functions of the caller as stages: they rewrite a text, or say where it is split.
 //!
-//! They live in one process: no file holds them. In the JSON in which stages cross the border, a function
-//! is a number, by which it is found as long as it exists.
+//! A function exists in one process only, and no file holds it. In the JSON in which stages cross the
+//! border, it is a number, by which it is found as long as it exists.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub enum Rewritten {
     Parts(Vec<(String, usize)>),
 }
 
-/// Calls a function of the caller.
+/// Calls one function of the caller: from a text to its replacement or to its pieces.
 pub trait Caller: Any + Send + Sync {
     /// What a text becomes; parts have no more bytes than it, and end where characters do.
     ///
@@ -37,14 +37,14 @@ pub trait Caller: Any + Send + Sync {
     fn cut(&self, text: &str) -> Result<Vec<Range<usize>>>;
 }
 
-/// A function of the caller.
+/// A function of the caller, and the number by which it is found.
 #[derive(Clone)]
 pub struct Function {
     number: u64,
     caller: Arc<dyn Caller>,
 }
 
-/// The functions that somebody has, by number.
+/// The functions that exist, by number.
 static KNOWN: Mutex<BTreeMap<u64, Weak<dyn Caller>>> = Mutex::new(BTreeMap::new());
 
 impl Function {
@@ -60,7 +60,7 @@ impl Function {
         Self { number, caller }
     }
 
-    /// The function of a number, if somebody has it.
+    /// The function of a number, if it still exists.
     pub fn known(number: u64) -> Option<Self> {
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let caller = known.get(&number)?.upgrade()?;

@@ -16,7 +16,7 @@ use crate::mem::large_pages;
 /// Returns whether the work is to stop. Any thread of a call may run it; once it returns `true`, it always does.
 type Ask<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Work was ended before it was done.
+/// The panic value of work that was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 

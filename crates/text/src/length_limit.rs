@@ -15,11 +15,11 @@ const FACTOR: usize = 32;
 /// texts.
 const ALLOWANCE: usize = 1 << 12;
 
-/// Bytes that a map of characters may write for a key. A lookup of it has no place for an error,
-/// so it is refused when it is read.
+/// Bytes of the longest replacement in a character map. A map with a longer one is refused when it is read,
+/// because a lookup cannot return an error.
 pub const LONGEST_REPLACEMENT: usize = 128;
 
-/// The length that a text has, of all its pieces together, and the length that it may have.
+/// The length of a text, all its pieces together, and the greatest that it may have.
 #[derive(Debug)]
 pub struct LengthLimit {
     original: usize,

@@ -9,7 +9,7 @@ use jeton_models::model::word_level::WordLevel;
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::Result;
 
-/// What a word-level model is trained for.
+/// Trains a word-level model, with these parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordLevelTrainer {
     /// How many tokens there are at most, special ones included.

@@ -164,7 +164,7 @@ fn convert_normalizer(
     before_model(normalizer.charsmap(), white_space, user_defined)
 }
 
-/// A normalizer, and what puts a `▁` in front of the text alone.
+/// A normalizer, and the pre-tokenizer that puts a `▁` in front of the text only.
 pub(super) type NormalizerAndPrefix = (Option<Normalizer>, Option<PreTokenizer>);
 
 /// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are

@@ -1,4 +1,4 @@
-//! From ids back to text.
+//! Decoding: from ids back to text.
 //!
 //! Look here for which ids decoding skips, and for when the texts of all tokens are computed at once.
 
@@ -21,7 +21,7 @@ const BEFORE_TABLE: usize = 1 << 10;
 /// Bytes of memory that decoding takes for an id without the decode table.
 const FALLBACK_BYTES: usize = 128;
 
-/// What may vary from one call of decoding to the next.
+/// The options of one call of decoding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodeOptions {
     /// The tokens that are left out.
@@ -42,7 +42,7 @@ pub enum Skipped {
     Ids(Arc<[u32]>),
 }
 
-/// What becomes of an id that has no token, such as one of a padded row of an output layer.
+/// What decoding does with an id without a token, such as one of a padded output layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownIds {
     /// It is an error.

@@ -1,7 +1,6 @@
 //! Parts of a text that are encoded separately: where they end, and their tokens.
 //!
-//! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that arrives
-//! bit by bit.
+//! A batch encodes the parts of a large text on all cores, a stream those of a text that arrives in pieces.
 
 use std::sync::Arc;
 
@@ -55,8 +54,8 @@ impl Tokenizer {
                 || self.added_tokens.may_be_apart())
     }
 
-    /// As [`Tokenizer::split_point`], of a text whose end is not read yet; none if what is read does not
-    /// tell.
+    /// As [`Tokenizer::split_point`], in a text whose end is not read yet; `None` if that depends on the
+    /// rest.
     pub(crate) fn split_point_of_begun(
         &self,
         text: &str,
@@ -124,8 +123,8 @@ impl Tokenizer {
     }
 
     /// The stages that find safe split points in a text whose end is not read yet: the tokens of its
-    /// parts are those of the text, as [`EncodeOptions::PLAIN`] finds them. `None` where only the whole
-    /// text tells.
+    /// parts are those of the text, as [`EncodeOptions::PLAIN`] finds them. `None` if tokens depend on
+    /// the whole text.
     pub(crate) fn split_point_stages(&self) -> Option<Arc<FirstStages>> {
         let stages = self.split_point_stages.get(|| {
             if self.needs_whole_text() || self.frame(false).is_none() {

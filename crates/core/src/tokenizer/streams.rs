@@ -14,7 +14,7 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::{InvalidUtf8, NotUtf8, WholeCharacters, boundary_before};
 use jeton_training::word_counts::FirstStages;
 
-/// What ends a stream of text.
+/// The stop texts and stop tokens of a stream.
 #[derive(Clone, Debug, Default)]
 pub struct StopRules {
     /// Texts before which the text ends, however tokens split them; none is empty.
@@ -25,16 +25,16 @@ pub struct StopRules {
     pub min_tokens: usize,
 }
 
-/// What a stream of text ended at.
+/// What ended a stream of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// The text of this number.
+    /// The stop text of this number.
     Text(usize),
-    /// This token.
+    /// This stop token.
     Id(u32),
 }
 
-/// The text of ids that come one by one.
+/// Decodes ids that arrive one by one.
 ///
 /// ```no_run
 /// # fn example(tokenizer: &jeton_core::Tokenizer, ids: &[u32]) -> jeton_core::Result<()> {
@@ -269,8 +269,8 @@ const MAX_KEPT: usize = 512 << 20;
 /// Approximate bytes of a part in the middle of a text.
 pub(super) const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 
-/// Finds split points in a text of which more may come: the parts, each encoded at its [`Place`], have the
-/// tokens of the text.
+/// Finds split points in a text that is not complete yet: the parts, each encoded at its [`Place`], have
+/// the tokens of the whole text.
 #[derive(Debug)]
 pub(super) enum SplitPointSearch {
     Stages(Arc<FirstStages>),
@@ -377,7 +377,7 @@ impl Tokenizer {
     }
 }
 
-/// The ids of a text that comes piece by piece.
+/// Encodes a text that arrives piece by piece.
 #[derive(Debug)]
 pub struct EncodeStream {
     split_points: SplitPointSearch,
@@ -414,7 +414,7 @@ impl EncodeStream {
         })
     }
 
-    /// Appends to `ids` those that are sure with more of the text.
+    /// Adds text, and appends the ids that no later text can change to `ids`.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`]; half a gigabyte of text without a safe split point.
@@ -441,7 +441,7 @@ impl EncodeStream {
         Ok(())
     }
 
-    /// Appends the rest: there is no more text.
+    /// Appends the remaining ids, at the end of the text.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].

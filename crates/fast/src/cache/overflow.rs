@@ -42,7 +42,7 @@ impl Line {
     }
 }
 
-/// Pieces that no entry holds, and their tokens.
+/// The cache of long pieces.
 pub struct Overflow {
     seed: u64,
     lines: Vec<Line>,

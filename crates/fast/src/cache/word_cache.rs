@@ -13,11 +13,11 @@ use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;
 use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// Bytes of the longest word that is kept.
+/// Bytes of the longest word that is cached.
 pub const LONGEST: usize = 512;
-/// Tokens that an entry of a short word holds itself, at most.
+/// The most tokens in the entry of a short word.
 pub const SHORT_IDS: usize = 4;
-/// Tokens that an entry of a long word holds itself, at most.
+/// The most tokens in the entry of a long word.
 pub const LONG_IDS: usize = 8;
 /// Tokens of a row outside the entries, for words whose entry has no room for theirs.
 const SPILL_ROW: usize = 4;
@@ -165,7 +165,7 @@ impl LongEntry {
     }
 }
 
-/// The tokens of a piece: the first ones of an entry, or those that it has no room for.
+/// The tokens of a cached piece, and where they are.
 #[derive(Clone, Copy)]
 pub enum Found<'c> {
     /// A short entry's.
@@ -219,7 +219,7 @@ impl Most {
     }
 }
 
-/// The tokens of words that earlier text had.
+/// The cache: words of earlier text, with their tokens.
 pub struct WordCache {
     limit: usize,
     most: Most,

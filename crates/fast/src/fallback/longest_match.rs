@@ -1,11 +1,11 @@
-//! WordPiece's longest match by a double array, with one memory access for each byte of a word.
+//! WordPiece's longest match by a double array, with one memory access per byte of a word.
 //!
 //! Look here for how the pieces of new words become tokens in WordPiece.
 
 use jeton_models::model::WordPiece;
 use jeton_stages::tables::double_array::{ArrayNode, DoubleArray};
 
-/// The tokens of a WordPiece model, as they are looked for.
+/// The tokens of a WordPiece model, in a double array.
 #[derive(Debug)]
 pub struct Longest {
     tokens: DoubleArray,

@@ -14,18 +14,18 @@ use jeton_text::mem::lazy::Lazy;
 
 /// Score past which the model begins its sums again at zero.
 const REBASED: f64 = 100_000.0;
-/// Score by which the sum may change, at most, within a part that is remembered wherever it is, and by
-/// the tokens of a chunk that is remembered as a whole.
+/// The most by which the sum may change within a part that is cached for any place, and by the tokens of a
+/// chunk that is cached as a whole.
 pub const MAX_CHANGE: f64 = 300.0;
-/// Score of the same, of the tokens of a chunk that is remembered as a whole and that no entry holds:
-/// each of this many characters may be unknown.
+/// The same for the tokens of a chunk that is cached as a whole, outside of the entries: each of its many
+/// characters may be unknown.
 pub const MAX_LONG_CHANGE: f64 = 4_000.0;
-/// Score of half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
-/// sum by, before it is made zero.
+/// The most that one rounding changes a sum by before the sum is reset to zero: half the distance of two
+/// 32-bit floats between 2^16 and 2^17.
 pub const ROUNDING: f64 = 1.0 / 256.0;
 /// Score that is more than all roundings within something remembered.
 const ROUNDED: f64 = 10.0;
-/// Tokens that wait, at most, before they are given on together.
+/// The most tokens that wait before they are passed on together.
 pub const WAITING_TOKENS: usize = 2048;
 /// Tokens for which there is room once [`Summing::ready`] says so: those of a group in entries.
 const AT_ONCE: usize = GROUP * LONG_IDS;
@@ -140,9 +140,9 @@ pub fn in_the_middle(score: f32, binade: u8) -> bool {
     units.fract().abs() == 0.5
 }
 
-/// A sink that keeps the sum of the scores so far. Tokens wait until there are many; their scores are
-/// added when somebody has to know the sum, or when they are given away and more may follow. How great
-/// it is at most is known without that.
+/// A sink that keeps the sum of the scores so far. Tokens wait until there are many. Their scores are added
+/// when the exact sum is needed, or when tokens are passed on and more may follow; a bound of the sum is
+/// always known.
 pub struct Summing<'s, S: Sink> {
     scores: &'s Scores,
     unk_id: Option<u32>,

@@ -1,4 +1,4 @@
-//! Models in `tokenizer.json`.
+//! Models in `tokenizer.json`: their vocabularies, merges and options.
 
 use std::collections::HashSet;
 

@@ -13,7 +13,7 @@ use jeton_stages::normalizer::{Normalizer, SentencePieceNormalizer};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::Span;
 
-/// The parts of a tokenizer that are a SentencePiece model.
+/// The parts of a tokenizer that come from a SentencePiece model.
 #[derive(Clone, Copy)]
 pub struct Reader<'t> {
     model: &'t SentencePiece,
@@ -45,7 +45,7 @@ pub enum IdOrPiece<'a> {
     Text(&'a str),
 }
 
-/// How samples with scores are drawn.
+/// The options of samples with scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples {
     /// How many.

@@ -1,4 +1,4 @@
-//! Tokens as the bytes that their characters spell.
+//! GPT-2's decoder: the characters of a token spell its bytes.
 
 use super::invalid::Invalid;
 use jeton_text::printable;

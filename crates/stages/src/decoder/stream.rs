@@ -10,7 +10,7 @@ use super::{Decoder, Invalid, SentencePieceDecoder, TokenContext, byte_fallback,
 use jeton_text::error::Result;
 use jeton_text::length_limit::LengthLimit;
 
-/// A decoder, or several one after another, between two tokens.
+/// The state of a decoder, or of several one after another, between two tokens of a stream.
 #[derive(Clone, Debug)]
 pub struct TokenStream {
     steps: Vec<StreamStep>,

@@ -1,4 +1,4 @@
-//! What decoders do to the text of a token. Bytes that are not UTF-8 are left as they are.
+//! Rewriting the text of a token. Bytes that are not UTF-8 stay as they are.
 
 use jeton_text::error::Result;
 use jeton_text::pattern::SearchPattern;

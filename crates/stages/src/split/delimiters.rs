@@ -18,7 +18,7 @@ const MAX_CHUNKS: usize = BLOCK * BLOCKS_AT_ONCE + 1 + ROW;
 /// Sets of ASCII characters, each as ranges.
 pub type Set = Vec<RangeInclusive<u8>>;
 
-/// Where text is split.
+/// The bytes at which text is split into chunks.
 #[derive(Clone, Debug)]
 pub struct Delimiters {
     /// A run of these begins a chunk, or is dropped.
@@ -29,7 +29,7 @@ pub struct Delimiters {
     alone: Set,
 }
 
-/// Chunks as they are found: where each begins and ends.
+/// The working memory of a scan: where each chunk begins and ends.
 pub struct Chunks {
     starts: [usize; MAX_CHUNKS],
     ends: [usize; MAX_CHUNKS],

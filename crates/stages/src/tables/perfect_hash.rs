@@ -17,9 +17,9 @@ use jeton_text::mem::short_keys::{MIX, fold};
 
 /// Bits of a number; a key stands above it.
 const NUMBER_BITS: u32 = 20;
-/// Bound that numbers are below.
+/// All numbers are below this.
 pub const MAX_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
-/// Bound that keys are below.
+/// All keys are below this.
 pub const MAX_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 /// A place without a key.
 const EMPTY: u64 = u64::MAX;

@@ -7,7 +7,7 @@
 
 use std::panic::resume_unwind;
 
-/// Work was ended because the system has no more memory.
+/// The panic value of work that needed more memory than the system has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
     /// How many bytes were requested.

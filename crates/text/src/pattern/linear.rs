@@ -28,11 +28,11 @@ const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 /// default of 2 MB is thrown away and filled again many times over.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// Bytes that the engine goes through in one go where an interrupt shall be heard: those for which it
-/// takes some hundredths of a second where its automaton is thrown away again and again.
+/// Bytes that the engine searches in one call if interrupts must be noticed. In the worst case, where its
+/// automaton is discarded again and again, they take some hundredths of a second.
 pub(super) const AT_ONCE: usize = 1 << 20;
 
-/// A search would take long, and hear no interrupt.
+/// The error of a search that would take long without noticing an interrupt.
 #[derive(Debug)]
 pub(super) struct Long;
 

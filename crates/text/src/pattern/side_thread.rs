@@ -1,8 +1,8 @@
 //! A search on a side thread, so that a try that takes seconds can be interrupted.
 //!
 //! Neither a backtracking engine nor the automata of a library can be stopped from outside, so the caller
-//! waits for their matches and polls meanwhile whether to stop. After a stop nobody
-//! waits any more, and the thread ends with the try. It reads only data of its own.
+//! waits for their matches and meanwhile polls for an interrupt. After an interrupt the caller no longer
+//! waits, and the thread ends with its try. It reads only data of its own.
 
 use std::ops::Range;
 use std::sync::Arc;

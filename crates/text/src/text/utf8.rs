@@ -92,7 +92,7 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Borrowed(unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
-/// A byte that is no text.
+/// The first byte that is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUtf8 {
     /// The byte.
@@ -119,7 +119,7 @@ impl NotUtf8 {
     }
 }
 
-/// The text of a stream's bytes, as far as characters are whole.
+/// Decodes UTF-8 that arrives in pieces, and holds back the bytes of a character that is not complete.
 #[derive(Clone, Debug, Default)]
 pub struct WholeCharacters {
     begun: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Where training continues from: tokens that keep their ids, and merges that come first.
+//! What training continues from: tokens that keep their ids, and merges that come first.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use jeton_text::error::{Error, ErrorKind, Result};
 
 /// Merges to continue from.
 ///
-/// Without tokens, the merges alone are given: their tokens come after the alphabet, as if they
-/// had been trained here.
+/// If there are merges but no tokens, the tokens of the merges come after the alphabet, as if this
+/// training had found them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// Tokens with the ids that they keep; of bytes, or of characters, as the alphabet is.

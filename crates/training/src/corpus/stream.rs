@@ -1,4 +1,4 @@
-//! The bytes of a file of a corpus, decompressed if they begin as gzip or Zstandard does.
+//! The bytes of one file of a corpus, decompressed if they begin as gzip or Zstandard does.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -137,7 +137,7 @@ fn start_of_line(file: &mut fs::File, place: u64) -> io::Result<u64> {
     }
 }
 
-/// How many bytes were read, and their SHA-256 so far.
+/// The number of bytes read so far, and their SHA-256.
 #[derive(Default)]
 pub(super) struct Digested(Mutex<(u64, Sha256)>);
 

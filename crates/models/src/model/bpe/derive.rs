@@ -1,4 +1,4 @@
-//! From ranks to merges: which two tokens are merged into each token of a rank file.
+//! From ranks to merges: the two tokens that are merged into each token of a rank file.
 //!
 //! By definition these are the two parts that the token's own bytes end in when all other ranks
 //! merge them (`Bpe::merges`). They depend only on tokens inside it, which are all shorter:
@@ -76,8 +76,8 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<GrowingPairs
     Some((list, merges))
 }
 
-/// The parts of tokens of one length: of as many as nobody else takes. `next` is the first one that
-/// nobody has taken.
+/// The parts of tokens of one length that this thread takes; `next` is the first one that no thread has
+/// taken.
 fn some_parts(
     vocab: &Vocab,
     merges: &Merges<GrowingPairs>,

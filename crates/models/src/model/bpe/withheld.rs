@@ -1,4 +1,5 @@
-//! Tokens that a byte pair encoding never finds in text, and the text that then has no token.
+//! Withheld tokens of a byte pair encoding, which are never found in text, and text that has no token
+//! without them.
 
 use super::{Alphabet, Bpe};
 use jeton_text::mem::lazy::Lazy;

@@ -28,7 +28,7 @@ enum Segment {
     Match,
 }
 
-/// What a stage knows of the piece that it reads.
+/// The state of a stage inside of the piece that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StageState {
     /// What the last character belongs to that was given on.
@@ -69,7 +69,7 @@ enum Certain {
     All,
 }
 
-/// A stage that only splits, as an automaton finds where.
+/// A stage that only splits, at places that an automaton finds.
 pub struct Stage {
     steps: Vec<AutomatonStep>,
     /// By state of the automaton.

@@ -26,7 +26,7 @@ pub use rules::{Contraction, Numbers, Rules};
 /// Bytes that are scanned at a time; their masks stay in the nearest cache.
 const STRETCH: usize = 8 << 10;
 
-/// Scans text.
+/// The working memory of a scanner: cheap to create, and best kept for the next text.
 ///
 /// Holds only working space, so it is cheap to make and best kept for the next text.
 #[derive(Default)]
