@@ -72,7 +72,7 @@ pub struct Tokenizer {
     walk: Option<Walk>,
     /// Whether one of its patterns runs on a backtracking engine.
     backtracks: bool,
-    /// The texts of tokens for decoding, once so many ids were decoded that they pay.
+    /// The texts of tokens for decoding, computed once enough ids were decoded for that to pay.
     decode_table: Lazy<Option<DecodeTable>>,
     decoded: AtomicUsize,
     /// What finds safe split points in a text that comes part by part, once one does.

@@ -21,8 +21,8 @@ pub struct Encoding {
     pub sequence_ids: Vec<Option<u32>>,
     /// Whether the post-processor added the token.
     pub special_tokens_mask: Vec<bool>,
-    /// No column: which rows came from which text, in order. A template may hold a text twice, and
-    /// `sequence_ids` tell of the last time only, as those of `tokenizers` do.
+    /// Not a column: which tokens came from which text, in order. A template may hold a text twice, and
+    /// `sequence_ids` have the last occurrence only, as those of `tokenizers`.
     pub texts: Vec<(u32, Range<usize>)>,
 }
 

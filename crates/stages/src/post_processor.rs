@@ -334,7 +334,7 @@ fn rows(parts: &[Part]) -> usize {
 /// # Errors
 /// There may not be this many tokens.
 fn check(tokens: usize, limit: &LengthLimit) -> Result<()> {
-    if tokens > limit.most() {
+    if tokens > limit.longest() {
         Err(limit.error("tokens").at("post-processor"))
     } else {
         Ok(())

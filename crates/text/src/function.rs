@@ -24,16 +24,16 @@ pub enum Rewritten {
 
 /// Calls one function of the caller: from a text to its replacement or to its pieces.
 pub trait Caller: Any + Send + Sync {
-    /// What a text becomes; parts have no more bytes than it, and end where characters do.
+    /// The rewritten text. Parts have no more bytes than the text, and end between characters.
     ///
     /// # Errors
-    /// What the function raises; what it gives is no text.
+    /// The function raises an error, or returns no text.
     fn rewrite(&self, text: &str) -> Result<Rewritten>;
 
-    /// Where the pieces of a text lie, in order and apart.
+    /// The pieces of a text, in order and without overlap.
     ///
     /// # Errors
-    /// What the function raises; what it gives are no pieces of the text.
+    /// The function raises an error, or returns no pieces of the text.
     fn cut(&self, text: &str) -> Result<Vec<Range<usize>>>;
 }
 
@@ -48,7 +48,7 @@ pub struct Function {
 static KNOWN: Mutex<BTreeMap<u64, Weak<dyn Caller>>> = Mutex::new(BTreeMap::new());
 
 impl Function {
-    /// The function of this number, which no other one has as long as this one is there.
+    /// The function of this number, which no other one has as long as this one exists.
     pub fn new(number: u64, caller: impl Caller) -> Self {
         if let Some(known) = Self::known(number) {
             return known;

@@ -92,7 +92,7 @@ fn poll_of_loop() {
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
     if is_to_end() {
-        // No panic: nothing is wrong, and no hook is told.
+        // No panic: nothing is wrong, and no hook runs.
         resume_unwind(Box::new(Interrupted));
     }
 }

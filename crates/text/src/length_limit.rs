@@ -36,13 +36,13 @@ impl LengthLimit {
     }
 
     /// How long it may become.
-    pub fn most(&self) -> usize {
+    pub fn longest(&self) -> usize {
         (self.original.saturating_mul(FACTOR)).saturating_add(ALLOWANCE)
     }
 
     /// How long a piece of this length may become.
     pub fn room(&self, piece: usize) -> usize {
-        self.most()
+        self.longest()
             .saturating_sub(self.length.get().saturating_sub(piece))
     }
 
@@ -67,7 +67,7 @@ impl LengthLimit {
                 "a text of {} {unit} becomes one of more than {}, past the limit of {FACTOR} times \
                  as many and {ALLOWANCE}",
                 self.original,
-                self.most()
+                self.longest()
             ),
         )
         .hint("no useful tokenizer needs this: look at where it comes from")

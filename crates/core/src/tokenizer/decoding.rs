@@ -404,7 +404,7 @@ mod tests {
                         .decode_fallback(&ids, &skip.into(), invalid)
                         .unwrap();
                     if replace {
-                        // Whoever asks for bytes that may not be UTF-8 mends them.
+                        // The caller of this replaces bytes that are not UTF-8.
                         text = String::from_utf8_lossy(&text).into_owned().into_bytes();
                         expected = String::from_utf8_lossy(&expected).into_owned().into_bytes();
                     }

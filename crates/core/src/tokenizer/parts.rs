@@ -12,7 +12,7 @@ use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_text::error::Result;
 use jeton_training::word_counts::FirstStages;
 
-/// Bytes by which the search for a split point goes on where added tokens are near.
+/// Bytes by which the search for a split point continues if added tokens are near.
 const SEARCH_STEP: usize = 1 << 10;
 /// Bytes of the search window for a split point.
 const SEARCH_WINDOW: usize = 1 << 16;
@@ -45,8 +45,8 @@ impl Tokenizer {
         }
     }
 
-    /// Whether [`Tokenizer::split_point_of_begun`] finds split points.
-    pub(crate) fn splits_begun(&self, options: &EncodeOptions) -> bool {
+    /// Whether [`Tokenizer::split_point_in_prefix`] finds split points.
+    pub(crate) fn splits_prefixes(&self, options: &EncodeOptions) -> bool {
         let compiled = self.compiled.as_ref();
         compiled.is_some_and(Compiled::splits_looking_back)
             && self.has_parts(options)
@@ -54,9 +54,9 @@ impl Tokenizer {
                 || self.added_tokens.may_be_apart())
     }
 
-    /// As [`Tokenizer::split_point`], in a text whose end is not read yet; `None` if that depends on the
+    /// As [`Tokenizer::split_point`], if `text` is only the beginning of a text; `None` if that depends on the
     /// rest.
-    pub(crate) fn split_point_of_begun(
+    pub(crate) fn split_point_in_prefix(
         &self,
         text: &str,
         reach: usize,

@@ -78,8 +78,7 @@ impl DecodeStream {
     /// A stream that ends before the first stop.
     ///
     /// # Errors
-    /// A stop that can never come: the spelling of a token that is left out, an id that stands for no
-    /// token.
+    /// A stop that can never occur: the spelling of a token that is left out, or an id without a token.
     pub fn new(
         tokenizer: &Tokenizer,
         options: DecodeOptions,
@@ -165,12 +164,12 @@ impl DecodeStream {
         }
     }
 
-    /// The bytes at the end that are no text so far: after an error, those that it is about.
-    pub fn begun(&self) -> &[u8] {
-        self.characters.begun()
+    /// The bytes at the end that are no complete character; after an error, the bytes that it is about.
+    pub fn incomplete(&self) -> &[u8] {
+        self.characters.incomplete()
     }
 
-    /// What the text ended at, if it did.
+    /// What ended the stream, if it has ended.
     pub fn stopped(&self) -> Option<Stopped> {
         self.stopped
     }
@@ -224,7 +223,7 @@ impl DecodeStream {
             self.stops.push(&self.more, is_end, text)
         }
         self.given += text.len() - before;
-        // What follows a stop is nobody's.
+        // Text after a stop is dropped, and so is an error in it.
         match self.stops.first_match() {
             Some(number) => {
                 self.stopped = Some(Stopped::Text(number));
@@ -263,7 +262,7 @@ impl Tokenizer {
 const BYTES_AT_A_TIME: usize = if cfg!(test) { 32 } else { 256 << 10 };
 /// Bytes at the end of these that are searched for a place to split.
 const SEARCHED_AT_END: usize = if cfg!(test) { 24 } else { 64 << 10 };
-/// Bytes of a text that are kept, at most, for want of a place to split.
+/// The most bytes of text that wait for a split point.
 const MAX_KEPT: usize = 512 << 20;
 
 /// Approximate bytes of a part in the middle of a text.
@@ -301,7 +300,7 @@ impl SplitPointSearch {
             tokenizer.frame(options.add_special_tokens).is_some()
                 && tokenizer.may_part(&options.special)
         });
-        let compiled = || tokenizer.splits_begun(options).then_some(Self::Compiled);
+        let compiled = || tokenizer.splits_prefixes(options).then_some(Self::Compiled);
         stages.map(Self::Stages).or_else(compiled).ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
@@ -325,7 +324,7 @@ impl SplitPointSearch {
                 let parts = tokenizer.parts_at(text, at, &options.special);
                 parts.then_some(at)
             }
-            Self::Compiled => tokenizer.split_point_of_begun(text, near, options),
+            Self::Compiled => tokenizer.split_point_in_prefix(text, near, options),
         }
     }
 

@@ -130,7 +130,7 @@ impl BpeMerger {
     }
 }
 
-/// Whether no merge takes a token that stands for characters without one.
+/// Whether no merge takes the unknown token or a byte token.
 pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
     let vocab = bpe.vocab();
     let unk_token = bpe.options().unk_token.as_ref();

@@ -44,7 +44,7 @@ enum Unknown {
         id: u32,
         fuses: bool,
     },
-    /// The token that stands for it is unknown too.
+    /// The unknown token is unknown too.
     Refused,
 }
 

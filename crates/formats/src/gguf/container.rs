@@ -308,7 +308,7 @@ impl Metadata {
         }
     }
 
-    /// Sets a key: in place if it is there, else at the end.
+    /// Sets a key: in place if it exists, else at the end.
     pub fn set(&mut self, key: &str, value: Value) {
         match self.entries.iter_mut().find(|(held, _)| held == key) {
             Some((_, held)) => *held = value,

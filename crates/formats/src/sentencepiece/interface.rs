@@ -30,7 +30,7 @@ pub struct ReadPiece {
     pub text: String,
     /// Where it comes from, in bytes of the text.
     pub span: Span,
-    /// Whether what stands there is its surface: all bytes of a character but the last have none.
+    /// Whether the text at its span is its surface: of the bytes of a character, only the last has one.
     pub has_surface: bool,
 }
 

@@ -92,7 +92,7 @@ impl Row {
         [self.ids[at - 1], self.ids[at], self.ids[at + 1]]
     }
 
-    /// Puts `id` in the place of two symbols, the first of which stands at `at`. The ranks beside it
+    /// Replaces two symbols, the first at `at`, with `id`. The ranks beside it
     /// are those of before until [`Self::set_ranks`].
     #[inline(always)]
     pub fn merge(&mut self, at: usize, id: u32) {

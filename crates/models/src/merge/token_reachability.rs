@@ -50,7 +50,7 @@ pub fn without_idle(
 }
 
 /// Which tokens of up to `max_id` merging is known to make, of those that begin as these bytes, where
-/// each has one merge. If `all_meet`, the two sides of each merge are what its token's bytes come to.
+/// each has one merge. If `all_meet`, the bytes of each merged token merge to the two sides of its merge.
 pub fn reachable(
     pairs: &Pairs<impl PairTable>,
     bytes: &[u32; 256],
@@ -69,7 +69,7 @@ pub fn reachable(
     made
 }
 
-/// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol of
+/// Whether the joined bytes of two tokens merge to these two: whether no merge takes a symbol of
 /// each before.
 ///
 /// Backwards in time, the younger of the two symbols at the border is parted again. A merge of both

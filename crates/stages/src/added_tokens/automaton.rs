@@ -89,7 +89,7 @@ impl Automaton {
         }
     }
 
-    /// The hits in a text, from left to right and beside each other. An interrupt is heard between them,
+    /// The hits in a text, from left to right, without overlap. Interrupts are noticed between them,
     /// and where there is none.
     pub fn hits<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Hit> + 's {
         self.hits_by(text, STRETCH)

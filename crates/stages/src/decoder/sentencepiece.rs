@@ -85,7 +85,7 @@ impl SentencePieceDecoder {
             };
             at_front &= text.is_empty();
             length += text.len();
-            if length > limit.most() {
+            if length > limit.longest() {
                 return Err(limit.error("bytes").at("the surface of the unknown piece"));
             }
             decoded.push(text);

@@ -423,8 +423,8 @@ mod avx512 {
 }
 
 /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a byte that
-/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, which is told where the space before
-/// that lies (or `start`) and where this one does. The whole rest where there is no such place.
+/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, whose arguments are the places of
+/// the space before it (or `start`) and of this one. The end of `text` if there is no such place.
 pub fn split_point(
     text: &str,
     start: usize,

@@ -136,7 +136,7 @@ struct Room {
     taken: Vec<u64>,
     /// No place before this one is free.
     first_free: usize,
-    /// Where the search for places for several nodes goes on.
+    /// Where the search for places for several nodes continues.
     tried: usize,
     /// All places from here on are free.
     end: usize,

@@ -15,7 +15,7 @@ use crate::tables::tag_table::NONE;
 use jeton_text::mem::prefetch::prefetch;
 use jeton_text::mem::short_keys::{MIX, fold};
 
-/// Bits of a number; a key stands above it.
+/// Bits of a number, below those of the key.
 const NUMBER_BITS: u32 = 20;
 /// All numbers are below this.
 pub const MAX_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;

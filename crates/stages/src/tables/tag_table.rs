@@ -10,7 +10,7 @@ use jeton_text::mem::prefetch::prefetch;
 const LINE: usize = 16;
 /// Entries for each line, on the average: few lines are full.
 const FILLED: usize = 10;
-/// Bits of an entry that hold the number; a tag stands above it.
+/// Bits of an entry that hold the number, below those of the tag.
 const NUMBER: u32 = (1 << 20) - 1;
 /// All numbers are below this.
 pub const MAX_NUMBERS: u32 = NUMBER;

@@ -200,7 +200,7 @@ impl Vocab {
         self.id(text).filter(|id| !self.withheld.contains(*id))
     }
 
-    /// Withholds those of these ids that stand for a token, and no others.
+    /// Withholds those of these ids that have a token, and no others.
     pub fn withhold(&mut self, ids: &[u32]) {
         let known = ids.iter().copied().filter(|id| self.token(*id).is_some());
         self.withheld = Withheld::new(&known.collect::<Vec<_>>());

@@ -28,7 +28,7 @@ pub fn ask(bytes: usize) {
 /// Whether the system has this many bytes. They are not the allocator's, which would keep them.
 #[cfg(target_os = "linux")]
 fn is_there(bytes: usize) -> bool {
-    // SAFETY: new memory, which nobody uses and which is given back.
+    // SAFETY: new memory, which nothing else uses and which is released.
     unsafe {
         let start = libc::mmap(
             std::ptr::null_mut(),

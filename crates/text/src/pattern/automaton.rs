@@ -152,11 +152,11 @@ impl Automaton {
     }
 }
 
-/// The steps of the automaton of `patterns` over classes that tell their characters apart; see
+/// The steps of the automaton of `patterns` over classes that distinguish their characters; see
 /// `Automaton::new`.
 pub fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option<Vec<AutomatonStep>> {
     let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
-    // A line ends before the class that stands for the line feed.
+    // A line ends before the class of the line feed.
     let mut looks = LookMatcher::new();
     looks.set_line_terminator(classes.at(b"\n", 0).0);
     let nfa = thompson::Compiler::new()

@@ -275,7 +275,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether an item lies on one side of the end of ASCII, or is what a name stands for.
+    /// Whether an item is all ASCII, or all beyond it, or a named class.
     fn is_simple_item(&self, item: &ast::ClassSetItem) -> bool {
         use ast::ClassSetItem as Item;
         let is_named = match item {

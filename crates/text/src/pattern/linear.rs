@@ -85,13 +85,13 @@ impl Linear {
     /// The leftmost match that begins at `at` or later.
     ///
     /// # Errors
-    /// The engine has to look for it in more bytes than `most`, which it does in one go.
+    /// The engine has to look for it in more bytes than `max_bytes`, which it does in one go.
     pub(super) fn find_from(
         &self,
         text: &str,
         mut at: usize,
         dead_ends: &mut DeadEnds,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<Option<Range<usize>>, Long> {
         if let Some(automaton) = &self.automaton {
             loop {
@@ -104,7 +104,7 @@ impl Linear {
                 }
             }
         }
-        if text.len() - at > most {
+        if text.len() - at > max_bytes {
             return Err(Long);
         }
         let input = Input::new(text).span(at..text.len());

@@ -97,7 +97,7 @@ impl Start {
     }
 }
 
-/// What merges the symbols of a word as far as these merges say.
+/// A function that merges the symbols of a word by these merges.
 pub(super) fn merging(merges: &[((u32, u32), u32)]) -> impl FnMut(&mut Vec<u32>) {
     let mut pairs = Pairs::with_capacity(merges.len());
     for (&((left, right), id), rank) in merges.iter().zip(0..) {

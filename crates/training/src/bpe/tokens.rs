@@ -17,7 +17,7 @@ pub(crate) struct Tokens {
     pub lengths: Vec<usize>,
     /// Tokens that no merge may make.
     pub reserved: BTreeSet<u32>,
-    /// How many ids stand for a token; the others are gaps.
+    /// How many ids have a token; the others are gaps.
     count: usize,
 }
 

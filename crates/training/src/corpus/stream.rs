@@ -180,7 +180,7 @@ type Frame<R> = ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decodin
 
 impl<R: Read> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // What the decoder says of its own state helps nobody.
+        // The decoder's message about its own state does not help users.
         let broken = || io::Error::other("its Zstandard data is damaged or cut short");
         loop {
             if let Some(frame) = &mut self.frame {
