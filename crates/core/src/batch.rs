@@ -47,7 +47,7 @@ pub struct Batch {
 pub struct SpannedBatch {
     /// The ids of all texts, and where each text's begin and end.
     pub batch: Batch,
-    /// Where each token came from in its text, one an id.
+    /// Where each token came from in its text, one per id.
     pub spans: Vec<Row>,
 }
 

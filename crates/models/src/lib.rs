@@ -14,9 +14,10 @@
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
 //!
-//! - [`merge`]: merges found by their pair, and queues of pairs, for the models and the fast path;
-//! - [`model`]: BPE, WordPiece, Unigram, whole words, characters, SentencePiece and its file;
-//! - [`stages`]: all stages as plain data, and the order of those before the model.
+//! - [`stages`]: all stages as plain data, and the order of those before the model;
+//! - [`model`]: BPE, WordPiece, Unigram, whole words, characters, the longest match, SentencePiece and its
+//!   file;
+//! - [`merge`]: merges found by their pair, and queues of pairs, for the models and the fast path.
 
 pub mod merge;
 pub mod model;

@@ -426,7 +426,7 @@ impl WordCache {
 
     /// Remembers the tokens of a short piece that are more than an entry holds; `hash` is its key's.
     pub fn insert_many(&mut self, key: ShortKey, hash: u64, ids: &[u32]) {
-        // A piece has at most a token a byte, unless a normalizer makes it longer.
+        // A piece has at most one token per byte, unless a normalizer makes it longer.
         if ids.len() <= SHORT {
             let row = self.spill(ids);
             self.insert_few(key, hash, &[row, 0, 0, 0], ids.len());

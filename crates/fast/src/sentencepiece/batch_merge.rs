@@ -140,7 +140,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
     ) -> bool {
         match asked.find(number, self.call.words(), text.as_bytes(), start, end) {
             None => false,
-            // A character without a piece is a token a byte, a space then three; that is rare, and
+            // A character without a piece is one token per byte, a space then three; that is rare, and
             // there may be no room.
             Some(Found::Many(ids)) if ids.len() > LONG => false,
             Some(found) => {
