@@ -10,7 +10,7 @@
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
 //!
-//! - [`load`] recognizes a format by content (`sniff`) and reads it; [`Target`] is what can be written;
+//! - [`load()`] recognizes a format by content (`sniff`) and reads it; [`Target`] is what can be written;
 //! - the formats: [`huggingface`], [`tiktoken`], [`tekken`], [`gpt2`], [`sentencepiece`], [`llama2c`],
 //!   [`wordpiece`], [`gguf`];
 //! - [`snapshot`]: the compact image that pickling uses;
