@@ -11,7 +11,7 @@ use jeton_text::interrupt::{filled, paced, parts};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::text::Span;
 
-/// Which of the two texts a piece of a template stands for.
+/// Which of the two texts a piece of a template is filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sequence {
     /// The first text.

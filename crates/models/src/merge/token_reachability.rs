@@ -10,7 +10,7 @@ use crate::merge::pair_table::PairTable;
 use jeton_stages::tables::tag_table::{AHEAD, NONE};
 
 /// `merges`, in the order of ranks, of tokens up to `max_id` that begin as these bytes, without those that
-/// never happen, as far as that is told: the others of a token for which one is known to. If there may be
+/// never happen, as far as that is known: the others of a token for which one is known to. If there may be
 /// some, also which tokens are known to be made.
 pub fn without_idle(
     mut merges: Vec<Merge>,

@@ -75,7 +75,7 @@ pub enum Decoder {
     Replace {
         /// What to look for.
         pattern: SearchPattern,
-        /// What stands there afterwards.
+        /// What replaces it.
         content: String,
     },
     /// Connectionist temporal classification: repeated tokens made one, padding dropped.

@@ -423,7 +423,7 @@ mod avx512 {
 }
 
 /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a byte that
-/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, which is told where the space before
+/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, which gets the place where the space before
 /// that lies (or `start`) and where this one does. The whole rest where there is no such place.
 pub fn split_point(
     text: &str,

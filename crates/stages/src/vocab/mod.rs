@@ -56,7 +56,7 @@ impl Vocab {
     }
 
     /// The vocabulary of a list in which a token may stand twice, as lists that `tokenizers`
-    /// trained do: both ids stand for the token, and the token is the later one.
+    /// trained do: both ids have the token, and the token has the later id.
     ///
     /// # Errors
     /// As [`Vocab::new`], but for one token with two ids.
@@ -200,7 +200,7 @@ impl Vocab {
         self.id(text).filter(|id| !self.withheld.contains(*id))
     }
 
-    /// Withholds those of these ids that stand for a token, and no others.
+    /// Withholds those of these ids that are in the vocabulary, and no others.
     pub fn withhold(&mut self, ids: &[u32]) {
         let known = ids.iter().copied().filter(|id| self.token(*id).is_some());
         self.withheld = Withheld::new(&known.collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 //! Look here for how a match is found. The automaton is that of `regex-automata`, built from the pattern
 //! over [`CharacterClasses`], so it is small enough to be built at once and to stay in the nearest cache.
 //! Reading a text is then one step per character. To split whole texts, the steps of one or several
-//! patterns over the same classes ([`steps_over`]) become one table (`split::sequence`).
+//! patterns over the same classes ([`steps_over`]) become one table (`split::one_pass`).
 
 use std::collections::HashMap;
 use std::ops::Range;

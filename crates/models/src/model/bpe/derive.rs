@@ -19,7 +19,7 @@ use crate::merge::{GrowingPairs, Merges, SCANNED, ShortWord};
 use jeton_stages::vocab::Vocab;
 use jeton_text::threads::both;
 
-/// Bytes up to which the merges of a token are told from the ranks of pairs of bytes.
+/// Bytes up to which the merges of a token are read off the ranks of pairs of bytes.
 const FEW_BYTES: usize = 3;
 /// Tokens that are merged at a time.
 const AT_ONCE: usize = 32;

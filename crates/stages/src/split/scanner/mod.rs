@@ -314,7 +314,7 @@ fn stretch_end(text: &[u8], start: usize) -> usize {
 /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that a
 /// piece begins there whatever surrounds it. No such place near by: a longer part.
 ///
-/// Only places that `accepts` counts, which is told where the characters begin before and after the
+/// Only places that `accepts` takes, which gets the places where the characters begin before and after the
 /// white space that makes a place safe.
 pub fn safe_end(
     text: &[u8],
