@@ -180,7 +180,7 @@ impl PiecesCall<'_> {
         while start < piece.len() {
             pace.step();
             let end = if in_parts {
-                self.fallback.first_cut(piece.as_bytes(), start)
+                self.fallback.first_split_point(piece.as_bytes(), start)
             } else {
                 piece.len()
             };

@@ -1,6 +1,6 @@
 //! What of a tokenizer a file format cannot hold: how it is found, and what the error says.
 
-use jeton_models::stages::{Kind, Stages};
+use jeton_models::stages::{StageKind, Stages};
 use jeton_text::error::{Error, ErrorKind};
 
 /// A `tokenizer.json`, as messages call it.
@@ -70,7 +70,7 @@ pub fn parts_not_held(given: &Stages, held: &Stages) -> impl Iterator<Item = Par
 }
 
 /// A stage as messages call it: what it is, and of which kind.
-pub fn stage<T: Kind>(what: &str, value: Option<&T>) -> String {
+pub fn stage<T: StageKind>(what: &str, value: Option<&T>) -> String {
     match value {
         Some(value) => format!("the {what} {}", value.kind()),
         None => format!("a tokenizer without a {what}"),

@@ -241,14 +241,14 @@ impl<'s> BeforeModel<'s> {
 }
 
 /// A stage, of one of several kinds.
-pub trait Kind {
+pub trait StageKind {
     /// What a `tokenizer.json` calls its kind.
     fn kind(&self) -> &'static str;
 }
 
 macro_rules! kinds_of {
     ($($stage:ty),*) => {$(
-        impl Kind for $stage {
+        impl StageKind for $stage {
             fn kind(&self) -> &'static str {
                 <$stage>::kind(self)
             }

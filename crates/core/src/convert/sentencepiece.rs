@@ -143,7 +143,7 @@ fn convert_normalizer(
     normalizer: &SentencePieceNormalizer,
     user_defined: &[String],
     exactness: Exactness,
-) -> Result<BeforeModel> {
+) -> Result<NormalizerAndPrefix> {
     if normalizer.charsmap().is_some() && exactness == Exactness::Exact {
         return Err(not_in_json(
             "the character map: there, what replaces a character replaces the marks after it, too",
@@ -165,7 +165,7 @@ fn convert_normalizer(
 }
 
 /// A normalizer, and what puts a `▁` in front of the text alone.
-pub(super) type BeforeModel = (Option<Normalizer>, Option<PreTokenizer>);
+pub(super) type NormalizerAndPrefix = (Option<Normalizer>, Option<PreTokenizer>);
 
 /// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are
 /// split off from normalized text.
@@ -180,7 +180,7 @@ pub(super) fn before_model(
     charsmap: Option<&Charsmap>,
     white_space: WhiteSpace,
     cut_out: &[String],
-) -> Result<BeforeModel> {
+) -> Result<NormalizerAndPrefix> {
     let space = if white_space.escape { "▁" } else { " " };
     let replace = |pattern, content: &str| Normalizer::Replace {
         pattern,

@@ -262,7 +262,7 @@ impl Tokenizer {
 /// Bytes of a text, about, that are encoded at a time.
 const BYTES_AT_A_TIME: usize = if cfg!(test) { 32 } else { 256 << 10 };
 /// Bytes at the end of these that are searched for a place to split.
-const SEARCHED_FOR_CUT: usize = if cfg!(test) { 24 } else { 64 << 10 };
+const SEARCHED_AT_END: usize = if cfg!(test) { 24 } else { 64 << 10 };
 /// Bytes of a text that are kept, at most, for want of a place to split.
 const MAX_KEPT: usize = 512 << 20;
 
@@ -272,13 +272,13 @@ pub(super) const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 /// Finds split points in a text of which more may come: the parts, each encoded at its [`Place`], have the
 /// tokens of the text.
 #[derive(Debug)]
-pub(super) enum Cuts {
+pub(super) enum SplitPointSearch {
     Stages(Arc<FirstStages>),
     /// The tokenizer's fast path, which looks only at what comes before a place.
     Compiled,
 }
 
-impl Cuts {
+impl SplitPointSearch {
     /// For a tokenizer and these options; `refused` says in an error what cannot be done without split points.
     ///
     /// # Errors
@@ -321,9 +321,9 @@ impl Cuts {
     ) -> Option<usize> {
         match self {
             Self::Stages(stages) => {
-                let cut = near + stages.split_point(&text[near..])?;
-                let parts = tokenizer.parts_at(text, cut, &options.special);
-                parts.then_some(cut)
+                let at = near + stages.split_point(&text[near..])?;
+                let parts = tokenizer.parts_at(text, at, &options.special);
+                parts.then_some(at)
             }
             Self::Compiled => tokenizer.split_point_of_begun(text, near, options),
         }
@@ -372,15 +372,15 @@ impl Tokenizer {
             special,
             ..EncodeOptions::PLAIN
         };
-        let cuts = Cuts::new(self, &options, "").ok()?;
-        Some(cuts.find_within(self, part, &options)?.0)
+        let split_points = SplitPointSearch::new(self, &options, "").ok()?;
+        Some(split_points.find_within(self, part, &options)?.0)
     }
 }
 
 /// The ids of a text that comes piece by piece.
 #[derive(Debug)]
 pub struct EncodeStream {
-    cuts: Cuts,
+    split_points: SplitPointSearch,
     options: EncodeOptions,
     kept: String,
     /// The length from which on a place to split is searched for again, in bytes.
@@ -403,9 +403,10 @@ impl EncodeStream {
             add_special_tokens,
             ..EncodeOptions::PLAIN
         };
-        let cuts = Cuts::new(tokenizer, &options, "this tokenizer cannot encode a stream")?;
+        let split_points =
+            SplitPointSearch::new(tokenizer, &options, "this tokenizer cannot encode a stream")?;
         Ok(Self {
-            cuts,
+            split_points,
             options,
             kept: String::new(),
             room: BYTES_AT_A_TIME,
@@ -420,7 +421,7 @@ impl EncodeStream {
     pub fn push(&mut self, tokenizer: &Tokenizer, text: &str, ids: &mut Vec<u32>) -> Result<()> {
         self.kept.push_str(text);
         while self.kept.len() >= self.room {
-            let Some(cut) = self.cut(tokenizer) else {
+            let Some(end) = self.split_point(tokenizer) else {
                 if self.kept.len() > MAX_KEPT {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
@@ -431,10 +432,10 @@ impl EncodeStream {
                 self.room = (2 * self.kept.len()).min(MAX_KEPT + 1);
                 return Ok(());
             };
-            let part = &self.kept[..cut];
+            let part = &self.kept[..end];
             tokenizer.encode_part(part, self.place, false, &self.options, ids)?;
             self.place = Place::Inner;
-            self.kept.drain(..cut);
+            self.kept.drain(..end);
             self.room = BYTES_AT_A_TIME;
         }
         Ok(())
@@ -448,11 +449,12 @@ impl EncodeStream {
         tokenizer.encode_part(&self.kept, self.place, true, &self.options, ids)
     }
 
-    /// A place near the end of what is kept where tokens surely part.
-    fn cut(&self, tokenizer: &Tokenizer) -> Option<usize> {
-        let near = self.kept.len().saturating_sub(SEARCHED_FOR_CUT);
+    /// A safe split point near the end of the kept text.
+    fn split_point(&self, tokenizer: &Tokenizer) -> Option<usize> {
+        let near = self.kept.len().saturating_sub(SEARCHED_AT_END);
         let near = boundary_before(&self.kept, near);
-        self.cuts.find(tokenizer, &self.kept, near, &self.options)
+        self.split_points
+            .find(tokenizer, &self.kept, near, &self.options)
     }
 }
 
@@ -648,7 +650,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn special_tokens_that_are_text_are_in_no_cuts_way() {
+    fn special_tokens_that_are_text_do_not_prevent_split_points() {
         let mask = AddedToken {
             special: true,
             lstrip: true,

@@ -127,7 +127,7 @@ fn group<S: Sink>(
     sink: &mut BufferedSink<'_, S>,
 ) -> Result<()> {
     let bytes = text.as_bytes();
-    let asked = AskedGroup::new(family.words(), bytes, starts, ends);
+    let asked = PrefetchedGroup::new(family.words(), bytes, starts, ends);
     for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
         if start < *done {
             continue;
@@ -149,12 +149,12 @@ fn group<S: Sink>(
 }
 
 /// Pieces of a group whose memory is prefetched.
-pub struct AskedGroup {
+pub struct PrefetchedGroup {
     keys: [ShortKey; GROUP],
     hashes: [u64; GROUP],
 }
 
-impl AskedGroup {
+impl PrefetchedGroup {
     /// Prefetches the memory of up to [`GROUP`] pieces.
     #[inline(always)]
     pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {

@@ -5,7 +5,7 @@ use super::initial_symbols::InitialSymbols;
 use jeton_models::merge::{Merges, Pairs, SCANNED, ShortWord, long_words};
 use jeton_models::model::bpe::{Alphabet, MergeRule};
 use jeton_models::model::{Bpe, byte_token};
-use jeton_stages::split::safe_cuts::SafeCuts;
+use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::lazy::Lazy;
 
@@ -19,7 +19,7 @@ pub struct BpeMerger {
     takes_whole_pieces: bool,
     /// Where long pieces are split, made when the first one comes; none if the parts might not have the
     /// tokens that they have alone.
-    cuts: Option<Lazy<SafeCuts>>,
+    split_points: Option<Lazy<SplitPoints>>,
 }
 
 enum MergeTables {
@@ -56,20 +56,20 @@ impl BpeMerger {
         Some(Self {
             tables,
             takes_whole_pieces,
-            cuts: (parts_stand_alone && !takes_whole_pieces).then(Lazy::new),
+            split_points: (parts_stand_alone && !takes_whole_pieces).then(Lazy::new),
         })
     }
 
     /// The end of the first part of `piece[start..]` whose tokens do not depend on what follows: between
     /// two characters that no token holds side by side, so no merge takes both.
-    pub fn first_cut(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
-        let Some(cuts) = &self.cuts else {
+    pub fn first_split_point(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
+        let Some(split_points) = &self.split_points else {
             return piece.len();
         };
-        let cuts = cuts.get(|| SafeCuts::new(bpe.vocab()));
+        let split_points = split_points.get(|| SplitPoints::new(bpe.vocab()));
         let mut end = start;
         loop {
-            end = cuts.first_cut(piece, end, piece.len());
+            end = split_points.first_split_point(piece, end, piece.len());
             let is_end = end == piece.len()
                 || match &self.tables {
                     MergeTables::Bytes(_) => true,
@@ -98,7 +98,7 @@ impl BpeMerger {
             let end = if piece.len() - start <= SCANNED {
                 piece.len()
             } else {
-                self.first_cut(bpe, piece, start)
+                self.first_split_point(bpe, piece, start)
             };
             if !self.merge_part(&piece[start..end], work, ids) {
                 ids.truncate(first);
@@ -324,7 +324,7 @@ mod tests {
                 let length = numbers.random_range(1..=most);
                 let letter = |_| *letters[..few].choose(&mut numbers).unwrap();
                 let piece: String = (0..length).map(letter).collect();
-                let part = merged.first_cut(&bpe, piece.as_bytes(), 0);
+                let part = merged.first_split_point(&bpe, piece.as_bytes(), 0);
                 parted += usize::from(part < piece.len() && piece.len() > SCANNED);
                 match check(&bpe, &merged, &piece) {
                     Some(_) => found += 1,

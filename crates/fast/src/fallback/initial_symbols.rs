@@ -4,7 +4,7 @@
 
 use jeton_models::model::bpe::{Alphabet, BpeOptions};
 use jeton_models::model::{Bpe, byte_token};
-use jeton_stages::split::safe_cuts::decode;
+use jeton_stages::split::split_points::decode;
 use jeton_stages::tables::tag_table::NONE;
 
 /// Code points of a row of the table.

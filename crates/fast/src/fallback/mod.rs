@@ -136,9 +136,11 @@ impl<'c> Fallback<'c> {
     }
 
     /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
-    pub(super) fn first_cut(&self, piece: &[u8], start: usize) -> usize {
+    pub(super) fn first_split_point(&self, piece: &[u8], start: usize) -> usize {
         match (self.tables.of(self.model), self.model) {
-            (ModelTable::BpeMerger(merged), Model::Bpe(bpe)) => merged.first_cut(bpe, piece, start),
+            (ModelTable::BpeMerger(merged), Model::Bpe(bpe)) => {
+                merged.first_split_point(bpe, piece, start)
+            }
             _ => piece.len(),
         }
     }

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 use jeton_models::model::SentencePiece;
 use jeton_models::model::sentencepiece::spec::PieceKind;
-use jeton_stages::split::safe_cuts::decode;
+use jeton_stages::split::split_points::decode;
 use jeton_stages::tables::tag_table::{AHEAD, Address, MAX_NUMBERS, NONE, TagTable};
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
 
@@ -125,11 +125,11 @@ impl PieceIndex {
 
     /// Prefetches the memory in which the piece that `text[start..end]` is would be found.
     #[inline(always)]
-    pub fn ask(&self, text: &[u8], start: usize, end: usize) -> AskedPair {
-        let mut asked = AskedPair {
+    pub fn ask(&self, text: &[u8], start: usize, end: usize) -> PrefetchedPair {
+        let mut asked = PrefetchedPair {
             start,
             end,
-            ..AskedPair::default()
+            ..PrefetchedPair::default()
         };
         if end - start <= SHORT {
             asked.key = ShortKey::new(text, start, end - start);
@@ -142,7 +142,7 @@ impl PieceIndex {
     /// The piece that was requested and its rank, which is [`NONE`] if there is none. Whether there
     /// is one is nothing that a processor could guess, so the answer is chosen, not branched to.
     #[inline(always)]
-    pub fn answer(&self, text: &[u8], asked: &AskedPair) -> (u32, u32) {
+    pub fn answer(&self, text: &[u8], asked: &PrefetchedPair) -> (u32, u32) {
         if asked.end - asked.start > SHORT {
             return if asked.end - asked.start > self.longest {
                 (NO_PIECE, NONE)
@@ -168,7 +168,7 @@ impl PieceIndex {
 
     /// The same as [`Self::answer`], where several look alike, or the line is full.
     #[cold]
-    fn behind(&self, asked: &AskedPair) -> (u32, u32) {
+    fn behind(&self, asked: &PrefetchedPair) -> (u32, u32) {
         let mut address = asked.address;
         loop {
             let alike = self.ids.alike(address);
@@ -212,7 +212,7 @@ impl PieceIndex {
 
 /// A spelling on its way to its piece. The empty one is no piece.
 #[derive(Clone, Copy, Default)]
-pub struct AskedPair {
+pub struct PrefetchedPair {
     key: ShortKey,
     address: Address,
     start: usize,

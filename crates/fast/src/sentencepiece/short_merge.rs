@@ -12,7 +12,7 @@
 
 use super::chunks::Solver;
 use super::long_merge;
-use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
+use super::pieces::{MARK, NO_PIECE, PieceIndex, PrefetchedPair, SPACE};
 use super::unknown::UNKNOWN;
 use crate::sink::Sink;
 use jeton_models::model::{Sampler, Sampling, SentencePiece};
@@ -40,8 +40,8 @@ pub struct MergeState {
     /// Where the last merge was and where its left neighbour stands; both with what follows them.
     at: usize,
     left_at: usize,
-    right: AskedPair,
-    left: AskedPair,
+    right: PrefetchedPair,
+    left: PrefetchedPair,
 }
 
 impl Default for MergeState {
@@ -55,8 +55,8 @@ impl Default for MergeState {
             ids: [NO_PIECE; SCANNED],
             at: 0,
             left_at: 0,
-            right: AskedPair::default(),
-            left: AskedPair::default(),
+            right: PrefetchedPair::default(),
+            left: PrefetchedPair::default(),
         }
     }
 }
@@ -177,7 +177,7 @@ impl Merging<'_> {
     /// Appends the tokens of normalized text, as the model merges it.
     fn merge_by_model(&self, text: &str, ids: &mut Vec<u32>) {
         let mut sampler = Sampler::new(Sampling::default());
-        for (range, id) in self.model.merge(text, &mut sampler) {
+        for (range, id) in self.model.merge(text, &mut sampler, &mut ()) {
             match id {
                 None => self.unknown(text[range].as_bytes(), ids),
                 Some(id) => ids.push(id),

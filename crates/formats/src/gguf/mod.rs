@@ -9,12 +9,12 @@
 //! - llama.cpp finds RWKV's control tokens in any text, jeton only where the caller allows them;
 //! - llama.cpp's Unigram adds scores in 64 bits, as `tokenizers` does; jeton's, as SentencePiece's, in 32.
 
-mod metadata;
+mod container;
 mod pre;
 mod read;
 mod write;
 
-pub use metadata::{MAGIC, Metadata};
+pub use container::{MAGIC, Metadata};
 pub use read::{Contents, holds_a_tokenizer, read};
 pub use write::{Extras, put, write};
 

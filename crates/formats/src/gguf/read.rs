@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::metadata::{Metadata, Texts};
+use super::container::{Metadata, Texts};
 use super::pre::{self, Pre};
 use super::{
     ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PART, PRE, REMOVE_EXTRA, ROLES, SCORES,

@@ -4,7 +4,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::metadata::{Kind, Metadata, Value};
+use super::container::{Kind, Metadata, Value};
 use super::pre::{self, Pre};
 use super::read;
 use super::read::bert_normalizer;
@@ -668,12 +668,14 @@ fn frame_of(post_processor: &PostProcessor) -> Option<Ends> {
 
 /// llama.cpp's way to split text as these stages do, and how rare texts differ.
 fn pre_of(stages: &Stages) -> Option<(&'static Pre, Option<&'static str>)> {
-    let cuts = pre::expressions_of(stages.pre_tokenizer.as_ref()?)?;
+    let expressions = pre::expressions_of(stages.pre_tokenizer.as_ref()?)?;
     let takes_whole = matches!(&stages.model, Model::Bpe(bpe) if bpe.takes_whole_pieces());
     // Of ways that split alike, one that takes words whole just as the model does comes first.
-    let by_fit = |fits: fn(&Pre, &pre::Cuts) -> bool| {
+    let by_fit = |fits: fn(&Pre, &pre::Expressions) -> bool| {
         let all = pre::PRES.iter();
-        let all: Vec<&Pre> = all.filter(|pre| !pre.is_text && fits(pre, &cuts)).collect();
+        let all: Vec<&Pre> = all
+            .filter(|pre| !pre.is_text && fits(pre, &expressions))
+            .collect();
         let like = |pre: &&&Pre| pre.ignore_merges == takes_whole;
         all.iter().find(like).or(all.first()).copied()
     };

@@ -338,7 +338,7 @@ impl Bpe {
         };
         for (token, rank) in self.vocab.texts().filter(|(token, _)| token.len() > 1) {
             // No token is made of a withheld byte.
-            let mut symbols = self.bytes_as_symbols(token).unwrap_or_default();
+            let mut symbols = self.bytes_as_symbols(token, &mut ()).unwrap_or_default();
             if symbols.len() < u32::MAX as usize {
                 merge(&mut symbols, pairs, rank)
             } else {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, missing_unk};
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::Result;
@@ -44,12 +45,22 @@ impl WordLevel {
     }
 
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        let id = self
-            .vocab
-            .text_id(piece.as_bytes())
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
+        let known = self.vocab.text_id(piece.as_bytes());
+        let id = known
             .or_else(|| self.vocab.id(self.unk_token.as_bytes()))
             .ok_or_else(|| missing_unk(piece, &self.unk_token))?;
+        let kind = if known.is_some() {
+            UnitKind::Known
+        } else {
+            UnitKind::Unknown
+        };
+        observer.unit(piece.as_bytes(), &[id], kind);
         let range = 0..piece.len();
         tokens.push(Token { id, range });
         Ok(())

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::steps::Observer;
 use super::token::{Token, missing_unk};
 use jeton_stages::tables::trie::{Trie, TrieNode};
 use jeton_stages::vocab::Vocab;
@@ -86,10 +87,15 @@ impl WordPiece {
     }
 
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
         let before = tokens.len();
         if piece.chars().count() <= self.parts.max_input_chars_per_word
-            && self.match_all(piece, tokens)
+            && self.match_all(piece, tokens, observer)
         {
             return Ok(());
         }
@@ -103,7 +109,12 @@ impl WordPiece {
     }
 
     /// Appends the longest match at each place; false where there is none.
-    fn match_all(&self, piece: &str, tokens: &mut Vec<Token>) -> bool {
+    fn match_all(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> bool {
         let mut start = 0;
         let mut pace = Pace::default();
         while start < piece.len() {
@@ -112,12 +123,14 @@ impl WordPiece {
                 0 => Some(self.trie.root()),
                 _ => self.continuing,
             };
-            let Some((id, length)) = place.and_then(|place| {
+            let longest = place.and_then(|place| {
                 self.trie
                     .prefixes(place, &piece.as_bytes()[start..])
                     .filter(|(_, length)| piece.is_char_boundary(start + length))
                     .last()
-            }) else {
+            });
+            observer.longest(start, longest);
+            let Some((id, length)) = longest else {
                 return false;
             };
             let range = start..start + length;
