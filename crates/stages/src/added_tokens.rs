@@ -50,7 +50,7 @@ pub struct AddedToken {
 }
 
 impl AddedToken {
-    /// A token that is found wherever its spelling is in the text as it is given.
+    /// A token that is found wherever its spelling is in the original text.
     pub fn plain(id: u32, content: impl Into<String>) -> Self {
         Self {
             id,

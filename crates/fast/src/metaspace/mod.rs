@@ -8,7 +8,7 @@ mod accepted;
 
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
-use crate::cache::output_buffer::{BufferedSink, EntrySink};
+use crate::cache::output_buffer::BufferedSink;
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::{Fallback, FallbackWorkspace, ModelTables, PlainWords};
@@ -269,14 +269,20 @@ struct MetaspaceCall<'c> {
     fallback: Fallback<'c>,
 }
 
-impl<S: EntrySink> NewChunks<S> for MetaspaceCall<'_> {
+impl<S: Sink> NewChunks<S> for MetaspaceCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
     }
 
     #[inline(never)]
-    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+    fn chunk(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        sink: &mut BufferedSink<'_, S>,
+    ) -> Result<usize> {
         if let Some(split_points) = &self.compiled.split_points
             && !self.compiled.inner.is_open(&text[start..end])
         {

@@ -8,7 +8,7 @@ use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 
-/// What stands for an unseen character in an open alphabet.
+/// The token of unseen characters in an open alphabet.
 pub const UNK_TOKEN: &str = "<UNK>";
 
 /// One token a character, over a closed or an open alphabet.
@@ -90,7 +90,7 @@ impl Characters {
         &self.vocab
     }
 
-    /// What stands for an unseen character; a closed alphabet has none.
+    /// The token of unseen characters; a closed alphabet has none.
     pub fn unk_id(&self) -> Option<u32> {
         self.unk_id
     }

@@ -154,9 +154,9 @@ impl Model {
         }
     }
 
-    /// From now on text becomes none of these tokens, as if the vocabulary did not have them; but what
-    /// stands for text that no token spells, the unknown token and the tokens of bytes, still does. Ids
-    /// that were withheld before are not, unless they are among these.
+    /// From now on text becomes none of these tokens, as if the vocabulary did not have them; but text that
+    /// no token spells still becomes the unknown token or the tokens of bytes. Ids that were withheld
+    /// before are found again, unless they are among these.
     pub fn withhold(&mut self, ids: &[u32]) {
         match self {
             Self::Bpe(model) => model.withhold(ids),

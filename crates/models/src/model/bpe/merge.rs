@@ -162,7 +162,7 @@ pub(crate) fn merge_by_queue(
         *last = END;
     }
     // The merge of each symbol with its right neighbour, so that an entry of the queue can be
-    // told to be out of date without a look-up.
+    // found to be out of date without a look-up.
     let mut merges = large_pages::with_capacity(symbols.len());
     for pair in paced(symbols.windows(2)) {
         merges.push(pairs.get(pair[0], pair[1], except));

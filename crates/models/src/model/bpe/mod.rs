@@ -62,7 +62,7 @@ impl FromStr for Alphabet {
 pub struct BpeOptions {
     /// What a piece is before the first merge.
     pub alphabet: Alphabet,
-    /// What stands for a character that is not in the vocabulary; without one it is dropped.
+    /// The token of characters that are not in the vocabulary; without one they are dropped.
     pub unk_token: Option<String>,
     /// Neighbouring unknown characters are one token.
     pub fuse_unk: bool,
@@ -312,7 +312,7 @@ impl Bpe {
         self.derived.get(|| self.derive().0)
     }
 
-    /// The merges that ranks imply, in the form in which they were found, if nobody has asked for
+    /// The merges that ranks imply, in the form in which they were found, if nobody has used
     /// them before.
     pub fn newly_derived(&self) -> Option<Merges<GrowingPairs>> {
         if self.rule != MergeRule::Ranks || self.derived.value().is_some() {

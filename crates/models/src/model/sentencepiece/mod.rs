@@ -145,7 +145,7 @@ impl SentencePiece {
 
     /// The tokens of normalized text, appended to `tokens`.
     ///
-    /// A token that stands for a byte holds that byte. With an `alpha` the segmentation is drawn
+    /// The token of a byte holds that byte. With an `alpha` the segmentation is drawn
     /// at random: of the `nbest_size` best or of all of them (Unigram), or by leaving merges out
     /// (BPE).
     ///
@@ -273,7 +273,7 @@ impl SentencePiece {
         }
     }
 
-    /// The piece that stands for unknown text, if there is one.
+    /// The piece of unknown text, if there is one.
     pub fn unk_id(&self) -> Option<u32> {
         self.roles.unk_id
     }
@@ -476,13 +476,13 @@ impl Roles {
     }
 }
 
-/// Whether text may become a piece of this kind, or may not for the time being.
+/// Whether text may become a piece of this kind, unless the piece is withheld.
 fn is_text(kind: PieceKind) -> bool {
     use PieceKind::{Normal, Unused, UserDefined};
     matches!(kind, Normal | UserDefined | Unused)
 }
 
-/// The pieces that text may become, or may not for the time being, with their ids.
+/// The pieces that text may become, withheld ones too, with their ids.
 fn texts(proto: &ModelProto) -> impl Iterator<Item = (Piece<&str>, u32)> {
     let pieces = proto.pieces.iter().zip(0..);
     pieces.filter(|(piece, _)| is_text(piece.kind))

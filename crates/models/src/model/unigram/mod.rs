@@ -111,7 +111,7 @@ impl Unigram {
         &self.parts.scores
     }
 
-    /// The token that stands for unknown characters.
+    /// The token of unknown characters.
     pub fn unk_id(&self) -> Option<u32> {
         self.parts.unk_id
     }
@@ -184,7 +184,7 @@ impl Unigram {
         Ok(path)
     }
 
-    /// Appends the token of a part of the piece, or what stands for it.
+    /// Appends the token of a part of the piece, or what replaces it.
     fn push(
         &self,
         piece: &str,

@@ -27,8 +27,8 @@ pub struct WordLevel {
 }
 
 impl WordLevel {
-    /// The model of these words. That `unk_token` is among them is asked only when an unknown
-    /// word occurs; an empty one stands for none.
+    /// The model of these words. That `unk_token` is among them is checked only when an unknown
+    /// word occurs; an empty one means none.
     pub fn new(vocab: Vocab, unk_token: impl Into<String>) -> Self {
         let unk_token = unk_token.into();
         Self { vocab, unk_token }
@@ -39,7 +39,7 @@ impl WordLevel {
         &self.vocab
     }
 
-    /// What stands for a word that is not in the vocabulary.
+    /// The token of words that are not in the vocabulary.
     pub fn unk_token(&self) -> &str {
         &self.unk_token
     }

@@ -45,7 +45,7 @@ pub(super) struct Parts {
 }
 
 impl WordPiece {
-    /// The model of these tokens. That `unk_token` is among them is asked only when an unknown
+    /// The model of these tokens. That `unk_token` is among them is checked only when an unknown
     /// word occurs.
     pub fn new(
         vocab: Vocab,
@@ -66,7 +66,7 @@ impl WordPiece {
         &self.parts.vocab
     }
 
-    /// What stands for a word that tokens cannot make up.
+    /// The token of words that no other tokens make up.
     pub fn unk_token(&self) -> &str {
         &self.parts.unk_token
     }
