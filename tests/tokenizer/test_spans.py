@@ -200,6 +200,9 @@ TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
     **KINDS,
     "trimming": trimming,
     "trimming changed text": trimming_changed_text,
+    "trimming marks": lambda: trimming_changed_text().replace(
+        pre_tokenizer=pre_tokenizers.Metaspace()
+    ),
     "composing": composing,
     "marks behind a form": lambda: marks_behind_a_form(False),
     "marks behind a form, fused": lambda: marks_behind_a_form(True),

@@ -209,26 +209,18 @@ impl Charsmap {
     /// becomes.
     fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
         let mut base = base(0, self.units[0]);
-        let mut steps = text.iter().zip(1..);
-        std::iter::from_fn(move || {
-            for (&byte, length) in steps.by_ref() {
-                let at = base ^ usize::from(byte);
-                let unit = *self
-                    .units
-                    .get(at)
-                    .filter(|unit| label(**unit) == Some(byte))?;
-                base = self::base(at, unit);
-                if ends_key(unit) {
-                    let offset = value(self.units[base]);
-                    let (replacement, _) = self.replacements[offset..]
-                        .split_once('\0')
-                        .unwrap_or((&self.replacements[offset..], ""));
-                    return Some((length, replacement));
-                }
-            }
-            None
+        let steps = text.iter().map_while(move |&byte| {
+            let at = base ^ usize::from(byte);
+            let unit = *self.units.get(at)?;
+            base = self::base(at, unit);
+            (label(unit) == Some(byte)).then_some((unit, base))
+        });
+        let keys = steps.zip(1..).filter(|((unit, _), _)| ends_key(*unit));
+        keys.map(|((_, base), length)| {
+            let rest = &self.replacements[value(self.units[base])..];
+            let (replacement, _) = rest.split_once('\0').unwrap_or((rest, ""));
+            (length, replacement)
         })
-        .fuse()
     }
 
     /// The keys of several characters, or of parts of one, in no order; `None` if they have more

@@ -11,7 +11,8 @@ use super::Charsmap;
 use crate::tables::trie::Trie;
 use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
-use jeton_text::text::AlignedText;
+use jeton_text::mem::room;
+use jeton_text::text::{AlignedText, Unit};
 
 /// The mark that replaces a space.
 const SPACE: &str = "▁";
@@ -254,15 +255,20 @@ impl SentencePieceNormalizer {
             ..
         } = self.parts.white_space;
         let space = if escape { SPACE } else { " " };
-        let mut output = Output::default();
         let mut at = if front && remove_extra {
             self.spaces_in_front(text)
         } else {
             0
         };
         if at == text.len() {
-            return output;
+            return Output::default();
         }
+        let expected = &text.as_bytes()[..text.len().min(most)];
+        let mut output = Output {
+            text: String::with_capacity(expected.len()),
+            runs: room::with_capacity(Unit::Characters.count(expected)),
+            end: None,
+        };
         if front && add_dummy_prefix && !suffix {
             output.push(space, at..at);
         }
@@ -279,10 +285,12 @@ impl SentencePieceNormalizer {
                 output.extend_to(end)
             } else {
                 after_space = remove_extra && new.ends_with(' ');
-                if escape && new.contains(' ') {
-                    output.push(&new.replace(' ', SPACE), at..end)
-                } else {
-                    output.push(new, at..end)
+                match new {
+                    " " => output.push(space, at..end),
+                    _ if escape && new.contains(' ') => {
+                        output.push(&new.replace(' ', SPACE), at..end);
+                    }
+                    _ => output.push(new, at..end),
                 }
             }
             at = end;

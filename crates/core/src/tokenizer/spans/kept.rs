@@ -35,24 +35,24 @@ impl KeptText {
 
     /// Whether a character other than a space is kept.
     pub fn has(&self, normalizer: Option<&Normalizer>, character: char) -> bool {
-        let row = self.rows[character as usize / ROW].get(|| {
-            let first = character as usize / ROW * ROW;
-            let bits = (0..ROW).map(|at| {
-                let character = char::from_u32((first + at) as u32);
-                let is_kept = character.is_some_and(|it| self.keeps(normalizer, it));
-                u64::from(is_kept) << at
-            });
-            bits.sum()
-        });
+        let row = self.row(normalizer, character as usize / ROW);
         row >> (character as usize % ROW) & 1 == 1
     }
 
-    fn keeps(&self, normalizer: Option<&Normalizer>, character: char) -> bool {
-        let is_blank = character.is_whitespace() || character.is_ascii_control();
-        character != SPACE_MARK
-            && !self.marks.contains(&character)
-            && (self.with_white_space || !is_blank)
-            && normalizer.is_none_or(|it| it.keeps(character).is_some())
+    /// A bit for each character of a row, set if it is kept.
+    fn row(&self, normalizer: Option<&Normalizer>, row: usize) -> u64 {
+        let keeps = |character: char| {
+            let is_blank = character.is_whitespace() || character.is_ascii_control();
+            character != SPACE_MARK
+                && !self.marks.contains(&character)
+                && (self.with_white_space || !is_blank)
+                && normalizer.is_none_or(|it| it.keeps(character).is_some())
+        };
+        *self.rows[row].get(|| {
+            let characters = (0..ROW).map(|at| char::from_u32((row * ROW + at) as u32));
+            let bits = characters.map(|it| u64::from(it.is_some_and(keeps)));
+            bits.rev().fold(0, |row, bit| row << 1 | bit)
+        })
     }
 
     /// Place of the first character from `from` on that is not kept, or a place far behind `from`, or the end.
@@ -69,7 +69,9 @@ impl KeptText {
             let mark = SPACE_MARK.encode_utf8(&mut [0; 4]).as_bytes()[0];
             ByteSet::new(|byte| match byte {
                 0x80.. if only_spaces => byte == mark,
-                0x80.. => byte >= 0xC0,
+                // The characters of two bytes that begin with this one are a row.
+                0xC0..0xE0 => self.row(normalizer, usize::from(byte & 0x1F)) != u64::MAX,
+                0x80.. => byte >= 0xE0,
                 _ => !is_space(byte) && !self.has(normalizer, byte.into()),
             })
         });

@@ -168,12 +168,7 @@ impl Tokenizer {
             return Ok(false);
         };
         let normalizer = self.sought_in_normalized(options);
-        let SpannedPart {
-            text,
-            place,
-            is_last,
-            ..
-        } = part;
+        let SpannedPart { text, place, .. } = part;
         if place == Place::First {
             ids.extend_from_slice(before);
             spans.resize(spans.len() + before.len(), Row::default());
@@ -227,7 +222,7 @@ impl Tokenizer {
                 }
             }
         }
-        if is_last {
+        if part.is_last {
             ids.extend_from_slice(after);
             spans.resize(spans.len() + after.len(), Row::default());
         }

@@ -11,10 +11,21 @@ pub struct At {
     pub units: usize,
 }
 
+impl At {
+    /// The place after a token of this many bytes and units.
+    #[inline(always)]
+    pub fn after(self, bytes: usize, units: usize) -> Self {
+        Self {
+            byte: self.byte + bytes,
+            units: self.units + units,
+        }
+    }
+}
+
 /// Counts units from the place that was requested last.
 pub(super) struct Ruler<'t> {
     text: &'t str,
-    unit: Unit,
+    pub unit: Unit,
     /// Each byte is a unit.
     is_plain: bool,
     /// Text comes before this one.
@@ -86,9 +97,5 @@ impl<'t> Ruler<'t> {
     /// Says that this many units come before this byte.
     pub fn set(&mut self, byte: usize, units: usize) {
         (self.byte, self.units) = (byte, units);
-    }
-
-    pub fn unit(&self) -> Unit {
-        self.unit
     }
 }

@@ -9,14 +9,8 @@ use std::mem::MaybeUninit;
 use super::Row;
 use super::ruler::At;
 use super::table::{BYTE, CUT, INSIDE, LengthTable, MARKED, ODD, UNKNOWN, bytes_of, units_of};
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::position;
 use jeton_text::text::Unit;
-
-/// A stretch of a text that is left as it is, but for its spaces: from a place on, up to `end`.
-pub struct Stretch<'s> {
-    pub text: &'s [u8],
-    pub end: usize,
-}
 
 /// Of the character that is not at its end at some place, in units: how many count before the place, and
 /// how many after it.
@@ -27,13 +21,13 @@ struct CutCharacter {
 }
 
 impl LengthTable {
-    /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
-    /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
-    /// `COLLAPSES` that a `▁` stands for a run of spaces, and that no token splits characters.
+    /// Adds the spans of the first of these tokens, as long as they lie along a text that is left as it is, but
+    /// for its spaces, and it is certain where; says how many they are. `TRIMS` says that spaces at their ends
+    /// are left out, `COLLAPSES` that a `▁` stands for a run of spaces, and that no token splits characters.
     #[inline]
     pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
         &self,
-        stretch: &Stretch<'_>,
+        text: &[u8],
         ids: &[u32],
         at: &mut At,
         spans: &mut Vec<Row>,
@@ -45,16 +39,16 @@ impl LengthTable {
         loop {
             let (ids, rows) = (&ids[done..], &mut rows[done..]);
             let plain = if self.has_cuts && !COLLAPSES {
-                self.plain::<TRIMS, COLLAPSES, true>(stretch, ids, at, rows)
+                self.plain::<TRIMS, COLLAPSES, true>(text, ids, at, rows)
             } else {
-                self.plain::<TRIMS, COLLAPSES, false>(stretch, ids, at, rows)
+                self.plain::<TRIMS, COLLAPSES, false>(text, ids, at, rows)
             };
             done += plain;
             let (ids, rows) = (&ids[plain..], &mut rows[plain..]);
             if TRIMS || ids.is_empty() {
                 break;
             }
-            match self.odd::<COLLAPSES>(stretch, ids, *at, rows) {
+            match self.odd::<COLLAPSES>(text, ids, *at, rows) {
                 Some((odd, next)) => {
                     done += odd;
                     *at = next;
@@ -71,7 +65,7 @@ impl LengthTable {
     /// As [`Self::run`], for tokens of words: the spaces between words belong to no token.
     pub fn run_of_words(
         &self,
-        stretch: &Stretch<'_>,
+        text: &[u8],
         ids: &[u32],
         at: &mut At,
         spans: &mut Vec<Row>,
@@ -79,18 +73,14 @@ impl LengthTable {
         let before = spans.len();
         for &id in ids {
             let mut start = *at;
-            while start.byte < stretch.end && stretch.text[start.byte] <= b' ' {
-                start.byte += 1;
-                start.units += 1;
+            while text.get(start.byte).is_some_and(|byte| *byte <= b' ') {
+                start = start.after(1, 1);
             }
             let entry = self.entry(id);
             // The `▁` that a word begins with stands for no character.
             let mark = usize::from(entry & MARKED != 0);
-            let next = At {
-                byte: start.byte + bytes_of(entry) - mark,
-                units: start.units + units_of(entry) - mark,
-            };
-            if entry & (ODD | INSIDE | CUT) != 0 || next.byte > stretch.end {
+            let next = start.after(bytes_of(entry) - mark, units_of(entry) - mark);
+            if entry & (ODD | INSIDE | CUT) != 0 || next.byte > text.len() {
                 break;
             }
             spans.push([start.units as i64, next.units as i64]);
@@ -99,18 +89,17 @@ impl LengthTable {
         spans.len() - before
     }
 
-    /// The same up to the first token that is odd or ends after the stretch; its span is written to
+    /// The same up to the first token that is odd or ends after the text; its span is written to
     /// `rows`, and so are those of the others. `CUTS` says whether it matters how much of a character a
     /// token holds. A function of its own, since its loop needs all registers.
     #[inline(never)]
     fn plain<const TRIMS: bool, const COLLAPSES: bool, const CUTS: bool>(
         &self,
-        stretch: &Stretch<'_>,
+        text: &[u8],
         ids: &[u32],
         at: &mut At,
         rows: &mut [MaybeUninit<Row>],
     ) -> usize {
-        let Stretch { text, end } = *stretch;
         let mut now = *at;
         let mut cut = CutCharacter::default();
         if CUTS {
@@ -121,17 +110,14 @@ impl LengthTable {
             let Some(&entry) = self.entries.get(id as usize) else {
                 break;
             };
-            let next = At {
-                byte: now.byte + bytes_of(entry),
-                units: now.units + units_of(entry),
-            };
+            let next = now.after(bytes_of(entry), units_of(entry));
             let mut odd = ODD;
             if COLLAPSES && let Some(&second) = text.get(now.byte + 1) {
                 // No branch, since half of all tokens begin with a space: all bits but the lower ones are
                 // set where a space follows.
                 odd |= MARKED & u32::from(second).wrapping_sub(u32::from(b' ') + 1);
             }
-            if (entry & odd != 0) | (next.byte > end) {
+            if (entry & odd != 0) | (next.byte > text.len()) {
                 break;
             }
             let inside = (entry & INSIDE) as usize / INSIDE as usize;
@@ -176,56 +162,59 @@ impl LengthTable {
         }
     }
 
-    /// The spans of the first of these tokens, which are odd or the stretch's last; says how many they
+    /// The spans of the first of these tokens, which are odd or the text's last; says how many they
     /// are, each of them written to `rows`, and where the next one begins.
     #[inline]
     fn odd<const COLLAPSES: bool>(
         &self,
-        stretch: &Stretch<'_>,
+        text: &[u8],
         ids: &[u32],
         at: At,
         rows: &mut [MaybeUninit<Row>],
     ) -> Option<(usize, At)> {
-        let Stretch { text, end } = *stretch;
         let entry = self.entry(ids[0]);
-        let mut next = At {
-            byte: at.byte + bytes_of(entry),
-            units: at.units + units_of(entry),
-        };
-        if entry & UNKNOWN != 0 || next.byte > end {
+        let next = at.after(bytes_of(entry), units_of(entry));
+        if entry & UNKNOWN != 0 || next.byte > text.len() {
             return None;
         }
         if !COLLAPSES || entry & (ODD | MARKED) != MARKED {
-            return self.byte_tokens(stretch, ids, at, rows);
+            return self.byte_tokens(text, ids, at, rows);
         }
-        let spaces = &text[at.byte + 1..end];
-        let mut removed = 0;
-        let mut pace = Pace::default();
-        while spaces.get(removed).is_some_and(|byte| *byte <= b' ') {
-            pace.step();
-            removed += 1;
-        }
-        (next.byte, next.units) = (next.byte + removed, next.units + removed);
-        if next.byte > end {
+        let spaces = &text[at.byte + 1..];
+        let removed = position(spaces, |byte| byte > b' ').unwrap_or(spaces.len());
+        let next = next.after(removed, removed);
+        if next.byte > text.len() {
             return None;
         }
         rows[0].write([at.units as i64, next.units as i64]);
         Some((1, next))
     }
 
-    /// The spans of the first of these tokens if they represent bytes, as in [`Self::odd`].
+    /// The spans of the first of these tokens if they represent bytes, as in [`Self::odd`]: those of the
+    /// characters that the bytes belong to.
     #[inline(never)]
     fn byte_tokens(
         &self,
-        stretch: &Stretch<'_>,
+        text: &[u8],
         ids: &[u32],
         at: At,
         rows: &mut [MaybeUninit<Row>],
     ) -> Option<(usize, At)> {
-        match self.whole_characters(stretch, ids, at, rows) {
-            (0, _) => self.byte_token(&stretch.text[..stretch.end], ids[0], at, rows),
-            whole => Some(whole),
+        let whole = self.whole_characters(text, ids, at, rows);
+        if whole.0 > 0 {
+            return Some(whole);
         }
+        let entry = self.entry(ids[0]);
+        let value = (entry >> 16) as u8;
+        // `<` may also begin the spelling of such a token.
+        if entry & BYTE == 0 || value == b'<' || text[at.byte] != value {
+            return None;
+        }
+        let next = at.after(1, units_of(entry));
+        let start = at.units.checked_sub(self.cut_at(text, at.byte).before)?;
+        let end = next.units + self.cut_at(text, next.byte).behind;
+        rows[0].write([start as i64, end as i64]);
+        Some((1, next))
     }
 
     /// What stands unfinished at a place of a text.
@@ -272,12 +261,11 @@ impl LengthTable {
     /// each written to `rows`, and where the next one begins.
     fn whole_characters(
         &self,
-        stretch: &Stretch<'_>,
+        text: &[u8],
         ids: &[u32],
         at: At,
         rows: &mut [MaybeUninit<Row>],
     ) -> (usize, At) {
-        let text = &stretch.text[..stretch.end];
         let mut now = at;
         let mut done = 0;
         while let Some(first) = text.get(now.byte) {
@@ -301,42 +289,14 @@ impl LengthTable {
             if !bytes.iter().zip(tokens).all(is_byte) {
                 break;
             }
-            let units = now.units + self.unit.of_length(length);
+            let next = now.after(length, self.unit.of_length(length));
             for row in &mut rows[done..done + length] {
-                row.write([now.units as i64, units as i64]);
+                row.write([now.units as i64, next.units as i64]);
             }
-            now = At {
-                byte: now.byte + length,
-                units,
-            };
+            now = next;
             done += length;
         }
         (done, now)
-    }
-
-    /// The span of a token that stands for a byte: that of the byte's character.
-    #[inline]
-    fn byte_token(
-        &self,
-        text: &[u8],
-        id: u32,
-        at: At,
-        rows: &mut [MaybeUninit<Row>],
-    ) -> Option<(usize, At)> {
-        let entry = self.entry(id);
-        let value = (entry >> 16) as u8;
-        // `<` may also begin the spelling of such a token.
-        if entry & BYTE == 0 || value == b'<' || text[at.byte] != value {
-            return None;
-        }
-        let next = At {
-            byte: at.byte + 1,
-            units: at.units + units_of(entry),
-        };
-        let start = at.units.checked_sub(self.cut_at(text, at.byte).before)?;
-        let end = next.units + self.cut_at(text, next.byte).behind;
-        rows[0].write([start as i64, end as i64]);
-        Some((1, next))
     }
 }
 

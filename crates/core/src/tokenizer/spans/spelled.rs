@@ -180,15 +180,14 @@ fn known_characters(model: &Model) -> Option<HashSet<char, RandomState>> {
         }
         _ => !vocab.withheld().contains(id),
     };
-    let texts = || {
-        let tokens = paced(vocab.iter()).filter(|(_, id)| is_text(*id));
-        tokens.filter_map(|(token, _)| std::str::from_utf8(token).ok())
-    };
-    let single = |text: &str| {
+    let tokens = paced(vocab.iter()).filter(|(_, id)| is_text(*id));
+    let mut known = HashSet::default();
+    let mut all = HashSet::<char, RandomState>::from_iter([SPACE_MARK]);
+    for text in tokens.filter_map(|(token, _)| std::str::from_utf8(token).ok()) {
         let mut characters = text.chars();
-        characters.next().filter(|_| characters.next().is_none())
-    };
-    let known: HashSet<char, RandomState> = texts().filter_map(single).collect();
-    let mut all = texts().flat_map(str::chars).chain([SPACE_MARK]);
-    all.all(|it| known.contains(&it)).then_some(known)
+        let first = characters.next();
+        known.extend(first.filter(|_| characters.next().is_none()));
+        all.extend(text.chars());
+    }
+    all.is_subset(&known).then_some(known)
 }

@@ -3,7 +3,6 @@
 //!
 //! Look in `run` for the walk that adds these lengths up.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use jeton_fast::Spaces;
@@ -52,29 +51,30 @@ pub enum Spelling<'v> {
 
 impl LengthTable {
     /// The lengths of all tokens.
-    fn new(stages: &Stages, unit: Unit, spaces: Spaces) -> Option<Self> {
-        if !LengthTables::have_room(stages) {
-            return None;
-        }
-        let ids = stages.model.vocab().max_id()? + 1;
+    fn new(stages: &Stages, unit: Unit, spaces: Spaces) -> Self {
+        let vocab = stages.model.vocab();
+        let ids = vocab.max_id().map_or(0, |max| max as usize + 1);
         let mut table = Self {
             unit,
             has_cuts: false,
-            entries: vec![ODD | UNKNOWN; ids as usize].into(),
+            entries: vec![ODD | UNKNOWN; ids].into(),
         };
-        let is_plain = spaces == Spaces::Plain && spells_tokens(&stages.model);
-        let (bytes, places) = stages.model.vocab().places();
+        // Whether each token is spelled as the text that becomes it.
+        let is_plain = match &stages.model {
+            Model::Bpe(bpe) if spaces == Spaces::Plain => {
+                let options = bpe.options();
+                options.unk_token.is_none() && !options.byte_fallback && !options.has_affixes()
+            }
+            _ => false,
+        };
+        let (bytes, places) = vocab.places();
         for (place, id) in places {
-            let short = if is_plain {
-                table.short_entry(bytes, place)
-            } else {
-                None
-            };
+            let short = is_plain.then(|| table.short_entry(bytes, place)).flatten();
             let entry = short.unwrap_or_else(|| table.entry_of(stages, spaces, id));
             table.has_cuts |= unit != Unit::Characters && entry & (CUT | INSIDE) != 0;
             table.entries[id as usize] = entry;
         }
-        Some(table)
+        table
     }
 
     /// The entry of a token of at most 16 of these bytes, which it spells; none where more of them are
@@ -120,7 +120,6 @@ impl LengthTable {
     fn entry_of(&self, stages: &Stages, spaces: Spaces, id: u32) -> u32 {
         let unit = self.unit;
         let marks = spaces != Spaces::Plain;
-        let mut flags = 0;
         let token = match spelling(stages, id) {
             Spelling::Unknown => return ODD | UNKNOWN,
             Spelling::Byte(value) => {
@@ -139,29 +138,33 @@ impl LengthTable {
                 suffix,
             } => {
                 let token = without_prefix(token, prefix).unwrap_or(token);
-                Cow::Borrowed(without_suffix(token, suffix).unwrap_or(token))
+                without_suffix(token, suffix).unwrap_or(token)
             }
         };
-        if token.is_empty() {
-            flags |= ODD;
-        }
-        let plain = match std::str::from_utf8(&token) {
+        let mut flags = if token.is_empty() { ODD } else { 0 };
+        let (mut length, mut units) = (token.len(), unit.count(token));
+        match std::str::from_utf8(token) {
             Ok(_) if marks && token.contains(&b' ') => return ODD | UNKNOWN,
-            Ok(text) if marks && text.chars().any(|it| it == SPACE_MARK) => {
-                flags |= MARKED;
-                // A `▁` inside the text replaces a run of spaces of any length, or of none.
-                let last = || text.chars().rev().position(|it| it == SPACE_MARK);
-                if spaces != Spaces::Marked && last() != Some(text.chars().count() - 1)
-                    || spaces == Spaces::Dropped && text.len() == SPACE_MARK.len_utf8()
-                {
-                    flags |= ODD;
+            Ok(text) if marks => {
+                let count = text.chars().filter(|it| *it == SPACE_MARK).count();
+                if count > 0 {
+                    flags |= MARKED;
+                    // A `▁` inside the text replaces a run of spaces of any length, or of none.
+                    let is_inside = count > 1 || !text.starts_with(SPACE_MARK);
+                    let is_alone = text.len() == SPACE_MARK.len_utf8();
+                    if spaces != Spaces::Marked && is_inside
+                        || spaces == Spaces::Dropped && is_alone
+                    {
+                        flags |= ODD;
+                    }
+                    // Each is a single space.
+                    length -= count * (SPACE_MARK.len_utf8() - 1);
+                    units -= count * (unit.of_length(SPACE_MARK.len_utf8()) - 1);
                 }
-                let unmarked = |it| if it == SPACE_MARK { ' ' } else { it };
-                Cow::Owned(text.chars().map(unmarked).collect::<String>().into_bytes())
             }
-            Ok(_) => token,
+            Ok(_) => {}
             Err(_) => {
-                if token.first().is_some_and(|it| is_inside(*it)) {
+                if matches!(token.first(), Some(0x80..0xC0)) {
                     flags |= INSIDE;
                 }
                 let mut last = [0; 3];
@@ -169,13 +172,11 @@ impl LengthTable {
                     *last = *byte;
                 }
                 flags |= cut_end(unit, last);
-                token
             }
-        };
-        let (length, units) = (plain.len(), unit.count(&plain));
+        }
         let blanks = |count: Option<usize>| count.unwrap_or(length) as u32;
-        let front = blanks(plain.iter().position(|it| *it != b' '));
-        let back = blanks(plain.iter().rev().position(|it| *it != b' '));
+        let front = blanks(token.iter().position(|it| *it != b' '));
+        let back = blanks(token.iter().rev().position(|it| *it != b' '));
         if length > 0xFF || front > 15 || back > 15 {
             return ODD | UNKNOWN;
         }
@@ -228,11 +229,6 @@ pub fn without_suffix<'v>(token: &'v [u8], suffix: &[u8]) -> Option<&'v [u8]> {
     token.strip_suffix(suffix)
 }
 
-/// Whether a byte of UTF-8 is not the first one of its character.
-pub fn is_inside(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
-}
-
 /// The bytes of a token.
 #[inline(always)]
 pub fn bytes_of(entry: u32) -> usize {
@@ -247,7 +243,7 @@ pub fn units_of(entry: u32) -> usize {
 
 /// The tables of a tokenizer, by unit; each is made when it is first asked for.
 #[derive(Debug)]
-pub struct LengthTables([Lazy<Option<LengthTable>>; 3]);
+pub struct LengthTables([Lazy<LengthTable>; 3]);
 
 impl LengthTables {
     pub fn new() -> Self {
@@ -261,18 +257,10 @@ impl LengthTables {
         ids <= 4 * vocab.len() + (1 << 16)
     }
 
-    /// The table of a unit, if there is room for one.
-    pub fn of(&self, stages: &Stages, unit: Unit, spaces: Spaces) -> Option<&LengthTable> {
-        let table = self.0[unit as usize].get(|| LengthTable::new(stages, unit, spaces));
-        table.as_ref()
+    /// The table of a unit, for stages with which tables have room.
+    pub fn of(&self, stages: &Stages, unit: Unit, spaces: Spaces) -> &LengthTable {
+        self.0[unit as usize].get(|| LengthTable::new(stages, unit, spaces))
     }
-}
-
-/// Whether each token of the model is spelled as the text that becomes it.
-fn spells_tokens(model: &Model) -> bool {
-    let Model::Bpe(bpe) = model else { return false };
-    let options = bpe.options();
-    options.unk_token.is_none() && !options.byte_fallback && !options.has_affixes()
 }
 
 /// What a token of the model spells, if text becomes it.
@@ -342,7 +330,7 @@ mod tests {
         let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
         let stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "")));
         for unit in [Unit::Characters, Unit::Bytes, Unit::Utf16] {
-            let table = LengthTable::new(&stages, unit, Spaces::Plain).unwrap();
+            let table = LengthTable::new(&stages, unit, Spaces::Plain);
             let (bytes, places) = stages.model.vocab().places();
             let mut short = 0;
             for (place, id) in places {

@@ -14,7 +14,6 @@ use foldhash::fast::RandomState;
 
 use super::kept::KeptText;
 use super::ruler::At;
-use super::run::Stretch;
 use super::spelled::{Spanned, Unknown};
 use super::table::{LengthTable, LengthTables};
 use super::{Output, Section};
@@ -22,7 +21,7 @@ use crate::tokenizer::STAGED_BYTES;
 use jeton_fast::{Compiled, Place, Reusable, Spaces, Taken, WordCache, WorkspacePool};
 use jeton_models::model::{Model, Sampler, Sampling};
 use jeton_models::stages::{BeforeModel, Stages};
-use jeton_stages::normalizer::{Form, Normalizer};
+use jeton_stages::normalizer::{Form, Normalizer, SPACE_MARK};
 use jeton_stages::post_processor::{Margins, Trimming};
 use jeton_text::interrupt::{Pace, paced, position};
 use jeton_text::mem::room;
@@ -47,11 +46,12 @@ pub struct Walk {
     is_space: [bool; 256],
     tables: LengthTables,
     unknown: Unknown,
-    pool: WorkspacePool<Chunks>,
+    /// Chunks, by the unit of their places.
+    pools: [WorkspacePool<Chunks>; 3],
     pub(super) trimming: Trimming,
 }
 
-/// A cache of chunks: for each token its id, and where in the chunk it begins and ends.
+/// A cache of chunks: for each token its id, and at how many units of the chunk it begins and ends.
 struct Chunks(WordCache);
 
 impl Reusable for Chunks {
@@ -95,8 +95,9 @@ impl Walk {
         let is_known = match &stages.model {
             // Otherwise one unknown token may cover characters of several chunks.
             Model::SentencePiece(model) => {
+                let mark = SPACE_MARK.to_string();
                 let parts_unknown =
-                    model.byte_ids().is_some() || model.vocab().text_id("▁".as_bytes()).is_some();
+                    model.byte_ids().is_some() || model.vocab().text_id(mark.as_bytes()).is_some();
                 trimming == Trimming::None && model.twin().is_none() && parts_unknown
             }
             _ => trimming == Trimming::None || knows_margins,
@@ -104,21 +105,21 @@ impl Walk {
         let spaces = compiled.and_then(Compiled::spaces);
         let sees_parts = spaces.is_some() || matches!(compiled, Some(Compiled::CachedPieces(_)));
         // Where a text itself spells a mark of word parts, a token may be longer than its entry says.
-        let marks = stages
-            .model
-            .marks()
-            .map(|it| it.and_then(|it| it.chars().next()));
-        let marks = marks.into_iter();
+        let marks = stages.model.marks().into_iter().flatten();
+        let marks = marks.filter_map(|it| it.chars().next());
         (is_known && sees_parts).then(|| Self {
             spaces: spaces.filter(|_| LengthTables::have_room(stages)),
-            drops: drops_characters(&stages.model),
-            kept: KeptText::new(spaces == Some(Spaces::Marked), marks.flatten().collect()),
+            drops: match &stages.model {
+                Model::Bpe(bpe) => bpe.options().unk_token.is_none() && !bpe.falls_back_to_bytes(),
+                _ => false,
+            },
+            kept: KeptText::new(spaces == Some(Spaces::Marked), marks.collect()),
             is_space: std::array::from_fn(|byte| {
                 compiled.is_some_and(|it| it.is_space(byte as u8))
             }),
             tables: LengthTables::new(),
             unknown: Unknown::new(),
-            pool: WorkspacePool::default(),
+            pools: Default::default(),
             trimming,
         })
     }
@@ -149,8 +150,14 @@ impl Walk {
         };
         match (section.origin, self.spaces) {
             (Some(text), _) => call.spelled(text, None)?,
-            (None, Some(Spaces::Plain)) => call.bytes()?,
-            (None, Some(spaces)) => call.chunks(spaces)?,
+            (None, Some(spaces)) => {
+                let table = self.tables.of(stages, call.output.ruler.unit, spaces);
+                if spaces == Spaces::Plain {
+                    call.bytes(table)?;
+                } else {
+                    call.chunks(table, spaces)?;
+                }
+            }
             (None, None) => {
                 let normalizer = stages.normalizer.as_ref();
                 let normalizer = normalizer.filter(|_| !section.stretch.is_normalized);
@@ -234,13 +241,9 @@ impl Call<'_, '_, '_> {
 
     /// Adds the tokens of a byte-level model: by their lengths where the Unicode form keeps the text, by
     /// normalizing it where the form changes something.
-    fn bytes(&mut self) -> Option<()> {
+    fn bytes(&mut self, table: &LengthTable) -> Option<()> {
         let text = self.section.stretch.text;
         let form = self.stages.normalizer.as_ref().and_then(Form::of);
-        let table = self
-            .walk
-            .tables
-            .of(self.stages, self.output.ruler.unit(), Spaces::Plain)?;
         let adds_space = self.compiled.adds_space();
         let next_changed = |from| {
             let form = form?;
@@ -339,9 +342,8 @@ impl Call<'_, '_, '_> {
     /// Adds tokens along text that stays as it is up to `end`, until one is odd; returns how many.
     fn run(&mut self, table: &LengthTable, spaces: Spaces, end: usize) -> usize {
         let start = self.section.start;
-        let text = self.section.stretch.text.as_bytes();
+        let text = &self.section.stretch.text.as_bytes()[..end];
         let ids = &self.ids[self.next..self.ids.len().min(self.next + STEPS)];
-        let stretch = Stretch { text, end };
         let mut at = At {
             byte: self.at,
             units: self.output.ruler.at(start + self.at),
@@ -350,12 +352,10 @@ impl Call<'_, '_, '_> {
             spans, trimming, ..
         } = &mut *self.output;
         let done = match spaces {
-            Spaces::Dropped => table.run_of_words(&stretch, ids, &mut at, spans),
-            Spaces::Collapsed => table.run::<false, true>(&stretch, ids, &mut at, spans),
-            _ if *trimming != Trimming::None => {
-                table.run::<true, false>(&stretch, ids, &mut at, spans)
-            }
-            _ => table.run::<false, false>(&stretch, ids, &mut at, spans),
+            Spaces::Dropped => table.run_of_words(text, ids, &mut at, spans),
+            Spaces::Collapsed => table.run::<false, true>(text, ids, &mut at, spans),
+            _ if *trimming != Trimming::None => table.run::<true, false>(text, ids, &mut at, spans),
+            _ => table.run::<false, false>(text, ids, &mut at, spans),
         };
         self.output.ruler.set(start + at.byte, at.units);
         self.at = at.byte;
@@ -364,12 +364,8 @@ impl Call<'_, '_, '_> {
     }
 
     /// Adds the tokens of chunks that begin with spaces.
-    fn chunks(&mut self, spaces: Spaces) -> Option<()> {
+    fn chunks(&mut self, table: &LengthTable, spaces: Spaces) -> Option<()> {
         let text = self.section.stretch.text;
-        let table = self
-            .walk
-            .tables
-            .of(self.stages, self.output.ruler.unit(), spaces)?;
         // End of the last chunk whose text is all kept.
         let mut end = 0;
         let mut pace = Pace::default();
@@ -388,20 +384,23 @@ impl Call<'_, '_, '_> {
                     done += 1 + self.run(table, spaces, end);
                 }
                 pace.steps(done);
-                if self.at == end || done >= STEPS {
+                if self.at == text.len() || self.at < end && done >= STEPS {
                     continue;
                 }
-                // The rest of the chunk needs the stages, so they run on all of it.
-                let mut starts = (from + 1..=self.at.min(end - 1)).rev();
-                let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
-                let units = self.output.ruler.at(self.section.start + start) as i64;
-                let spans = &mut self.output.spans;
-                while spans.len() > before && spans.last().is_some_and(|[it, _]| *it >= units) {
-                    spans.pop();
-                    self.next -= 1;
+                if self.at < end {
+                    // The rest of the chunk needs the stages, so they run on all of it.
+                    let mut starts = (from + 1..=self.at).rev();
+                    let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
+                    let units = self.output.ruler.at(self.section.start + start) as i64;
+                    let spans = &mut self.output.spans;
+                    while spans.len() > before && spans.last().is_some_and(|[it, _]| *it >= units) {
+                        spans.pop();
+                        self.next -= 1;
+                    }
+                    self.at = start;
                 }
-                self.at = start;
             }
+            // Kept text ends before a chunk that is not kept, or far from where it begins.
             self.chunk()?;
         }
         Some(())
@@ -416,7 +415,8 @@ impl Call<'_, '_, '_> {
         if spaces == Spaces::Dropped {
             let rest = &text.as_bytes()[start..];
             start += position(rest, |byte| !self.is_space(byte))?;
-            if self.stages.model.vocab().token(id) == Some("▁".as_bytes()) {
+            let token = std::str::from_utf8(self.stages.model.vocab().token(id)?).ok()?;
+            if token.chars().eq([SPACE_MARK]) {
                 // It stands for no character, and has the span of the first character after it.
                 let first = text.get(start..)?.chars().next()?;
                 self.at = start;
@@ -502,43 +502,42 @@ impl Call<'_, '_, '_> {
         let start = self.at;
         self.at += chunk.text.len();
         let key = chunk.key();
-        let pool = &self.walk.pool;
+        let pool = &self.walk.pools[self.output.ruler.unit as usize];
         let Chunks(chunks) = &mut **self.chunks.get_or_insert_with(|| pool.take());
+        let first = self.output.ruler.at(self.section.start + start) as i64;
+        // How a token is trimmed may depend on those before it.
+        let is_cached = self.output.trimming == Trimming::None;
         self.remembered.clear();
-        if chunks.emit(&key, &mut self.remembered) {
+        if is_cached && chunks.emit(&key, &mut self.remembered) {
             let (tokens, _) = self.remembered.as_chunks::<2>();
             let ids = self.ids.get(self.next..self.next + tokens.len());
             if ids.is_some_and(|ids| tokens.iter().map(|[id, _]| id).eq(ids)) {
-                let remembered = std::mem::take(&mut self.remembered);
-                for place in remembered.iter().skip(1).step_by(2) {
-                    let [from, to] = [place >> 16, place & 0xFFFF].map(|it| start + it as usize);
-                    self.push(Span::new(from, to));
-                }
-                self.remembered = remembered;
+                let row =
+                    |place: u32| [place >> 16, place & 0xFFFF].map(|it| first + i64::from(it));
+                let rows = tokens.iter().map(|[_, place]| row(*place));
+                self.output.spans.extend(rows);
+                self.next += tokens.len();
                 return Some(());
             }
         }
         let mut found = std::mem::take(&mut self.found);
         chunk.ask(self.walk, self.stages, &self.ids[self.next..], &mut found)?;
-        self.remembered.clear();
-        for (id, span) in &found {
-            self.remembered
-                .extend([*id, (span.start << 16 | span.end) as u32]);
+        let before = self.output.spans.len();
+        for (_, span) in &found {
             self.push(Span::new(start + span.start, start + span.end));
         }
-        if let Some(Chunks(chunks)) = self.chunks.as_deref_mut() {
+        self.remembered.clear();
+        for ((id, _), row) in found.iter().zip(&self.output.spans[before..]) {
+            let [from, to] = row.map(|it| (it - first) as u32);
+            self.remembered.extend([*id, from << 16 | to]);
+        }
+        if is_cached && let Some(Chunks(chunks)) = self.chunks.as_deref_mut() {
             // The cache takes no longer chunks, so 16 bits per place are enough.
             chunks.insert(&key, &self.remembered);
         }
         self.found = found;
         Some(())
     }
-}
-
-/// Whether a model may drop a character.
-fn drops_characters(model: &Model) -> bool {
-    let Model::Bpe(bpe) = model else { return false };
-    bpe.options().unk_token.is_none() && !bpe.falls_back_to_bytes()
 }
 
 /// A stretch of text that becomes the same wherever it is, except at the ends of a text.
@@ -618,12 +617,13 @@ impl Chunk<'_> {
 
 /// The bytes of a piece that came from a part of the original.
 fn part_of(piece: &AlignedText, within: &Range<usize>) -> Range<usize> {
-    let length = piece.as_str().len();
-    let first = |from: usize, least: usize| {
-        let mut places = from..length;
-        let found = places.find(|at| piece.span_of(*at..*at + 1).start >= least);
-        found.unwrap_or(length)
-    };
-    let start = first(0, within.start);
-    start..first(start, within.end)
+    let is_before = |at: usize, place: usize| piece.span_of(at..at + 1).start < place;
+    let mut places = 0..piece.as_str().len();
+    while !places.is_empty() && is_before(places.start, within.start) {
+        places.start += 1;
+    }
+    while !places.is_empty() && !is_before(places.end - 1, within.end) {
+        places.end -= 1;
+    }
+    places
 }
