@@ -123,7 +123,9 @@ def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: st
         value = json.loads(arguments)
         value = json.loads(value, strict=False) if isinstance(value, str) else value
         assert stream.parsed.calls[0].arguments == value
-        assert not stream.parsed.problems
+        assert {it.what for it in stream.parsed.problems} == {
+            "a control character in a JSON string is not escaped"
+        }
 
 
 @pytest.mark.parametrize("text", ["[get_weather(days=1)]", '{"name": "get_weather"}'])
@@ -136,6 +138,37 @@ def test_the_name_of_a_tool_may_begin_another(text: str) -> None:
             stream.push(piece)
         stream.finish()
         assert [it.name for it in stream.parsed.calls] == ["get_weather"], pieces
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "value"),
+    [
+        (
+            "hermes",
+            '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"b\\nc\\"}"}</tool_call>',
+            "b\nc",
+        ),
+        (
+            "glm",
+            '<tool_call>look_up\n<arg_key>a</arg_key>\n<arg_value>{"b": "c\nd"}</arg_value>\n'
+            "</tool_call>",
+            {"b": "c\nd"},
+        ),
+    ],
+)
+def test_control_characters_in_json_within_json_are_problems(
+    format: str, text: str, value: Any
+) -> None:
+    """`json.loads` refuses them, and so do serving engines; the call is read all the same."""
+    tool = {"name": "look_up", "parameters": {"properties": {"a": {"type": "object"}}}}
+    for pieces in ([text], [*text]):
+        stream = TOK.parse_stream(format=format, tools=[tool] if format == "glm" else None)
+        for piece in pieces:
+            stream.push(piece)
+        stream.finish()
+        (problem,) = stream.parsed.problems
+        assert problem.what.endswith("a control character in a JSON string is not escaped")
+        assert stream.parsed.calls[0].arguments == {"a": value}
 
 
 def test_a_line_break_after_a_backslash_is_a_problem() -> None:
@@ -732,6 +765,8 @@ def test_a_format_is_found_or_refused() -> None:
         TOK.parse([], template=template)
     with pytest.raises(UnsupportedError, match="does not print what an assistant says"):
         TOK.parse([], template="{% for m in messages %}{{ m.role }}{% endfor %}")
+    with pytest.raises(UnsupportedError, match=r"cannot be parsed: the template fails .* by zero"):
+        TOK.parse([], template="{{ 1 // 0 }}")
     with pytest.raises(UnknownNameError, match="there is no format 'herms'"):
         TOK.parse([], format="herms")
     with pytest.raises(ArgumentError, match="no chat template"):
@@ -740,6 +775,23 @@ def test_a_format_is_found_or_refused() -> None:
         TOK.parse([], prompt=1, format="hermes")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="ids must be"):
         TOK.parse(None, format="hermes")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["llama2", "mistral", "olmo", "vicuna", "zephyr"])
+def test_a_template_without_its_token_is_refused_for_that_reason(name: str) -> None:
+    tok = jeton.Tokenizer.from_ranks(
+        {bytes([byte]): byte for byte in range(256)},
+        pattern="gpt2",
+        special_tokens={"<s>": 256, "</s>": 257},
+    ).replace(roles={"bos": "<s>"})
+    says = r"'eos_token' is undefined .*; the tokenizer has no token of that role \(give eos_token="
+    with pytest.raises(UnsupportedError, match=f"cannot be parsed: .*{says}"):
+        tok.parse([], template=name)
+    with pytest.raises(ArgumentError, match=says):
+        tok.chat([*HELLO, {"role": "assistant", "content": "So."}], template=name)
+    prompt = tok.chat(HELLO, template=name, eos_token="</s>", add_generation_prompt=True)
+    parsed = tok.parse(tok.encode("So.</s>", special="allow"), prompt=prompt)
+    assert parsed.content == "So." and parsed.finish == "complete"
 
 
 def test_a_stream_says_what_it_cannot_take() -> None:

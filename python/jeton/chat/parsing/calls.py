@@ -211,11 +211,9 @@ class Calls:
             self.open.values[self._key] = text
             self._key, self._is_text = None, False
             return
-        value, fits = typed(text, BUT_TEXT if self._string is False else self._types() or ())
-        if not fits:
-            self._problem(
-                f"the argument {self._key!r:.60} has a type that the tool does not allow", place
-            )
+        value, wrong = typed(text, BUT_TEXT if self._string is False else self._types() or ())
+        for what in wrong:
+            self._problem(f"the argument {self._key!r:.60}: {what}", place)
         self._close_value(value)
 
     def _open_value(self, key: str, place: int) -> None:

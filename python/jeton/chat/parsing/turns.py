@@ -21,10 +21,10 @@ from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.readers import ADJOINING
 from jeton.chat.parsing.symbols import Compiled, compiled
-from jeton.chat.probes import Variables, text_of
+from jeton.chat.probes import Variables, required_text, text_of
 from jeton.chat.renderer import Renderer
 from jeton.chat.trust import REASONING
-from jeton.errors import UnsupportedError
+from jeton.errors import JetonError, UnsupportedError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 
 if TYPE_CHECKING:
@@ -348,9 +348,14 @@ def turn_of(
         return known[template, variables]
     probes = _probed(renderer, template, variables)
     if ANSWER not in probes.answers[0].text:
+        reason = "it does not print what an assistant says"
+        try:
+            required_text(renderer, template, [_ASK, _message(content=ANSWER)], variables)
+        except JetonError as error:
+            reason = str(error)
         raise UnsupportedError(
-            "the chat template does not print what an assistant says, so its answers cannot be "
-            "parsed (give prompt= the chat with the variables that the template needs, or format=)"
+            f"the answers of this chat template cannot be parsed: {reason} (give prompt= the chat "
+            "with the variables that the template needs, or format=)"
         )
     written = "\n".join((template, probes.prompt, *(it.text for it in probes.answers)))
     spelled = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
