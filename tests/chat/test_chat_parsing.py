@@ -238,6 +238,25 @@ def test_broken_answers_are_reported_and_lose_nothing(name: str) -> None:
         assert kept in json.dumps(parsed.message).replace('\\"', '"') + repr(parsed.unfinished)
 
 
+@pytest.mark.parametrize(
+    ("head", "name", "id"),
+    [
+        ("functions.get_weather:0", "get_weather", "functions.get_weather:0"),
+        (" get_weather ", "get_weather", "get_weather"),
+        (" functions. get_weather :12\n", "get_weather", "functions. get_weather :12"),
+        ("functions.a b:c:3", "a b:c", "functions.a b:c:3"),
+        ("functions.:0", ":0", "functions.:0"),
+    ],
+)
+def test_names_of_kimi_are_in_their_ids(head: str, name: str, id: str) -> None:
+    parsed = TOK.parse(
+        f"<|tool_calls_section_begin|><|tool_call_begin|>{head}<|tool_call_argument_begin|>{{}}"
+        "<|tool_call_end|><|tool_calls_section_end|>",
+        format="kimi",
+    )
+    assert [(it.name, it.id) for it in parsed.calls] == [(name, id)]
+
+
 @pytest.mark.large
 def test_any_text_is_read() -> None:
     """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
@@ -257,6 +276,10 @@ def test_any_text_is_read() -> None:
         assert len(called) == count, (format, text)
 
 
+_DEEPSEEK = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>"
+_KIMI = "<|tool_calls_section_begin|><|tool_call_begin|>functions."
+
+
 @pytest.mark.medium
 def test_a_million_characters_take_linear_time() -> None:
     for format, text in (
@@ -266,6 +289,12 @@ def test_a_million_characters_take_linear_time() -> None:
         ("llama3", " " * 1_000_000),
         ("qwen-coder", "<tool_call><function=f><parameter=a>" + "</parameter>\n" * 70_000),
         ("lfm2", "<|tool_call_start|>[f(a=" + "[" * 1_000_000),
+        ("gpt-oss", "<|channel|>commentary to=f" + " \n" * 500_000 + "<|message|>{}"),
+        ("functionary", "a " * 500_000 + "\n{}"),
+        ("deepseek", f"{_DEEPSEEK}a{' ' * 1_000_000}b<｜tool▁sep｜>{{}}"),
+        ("deepseek", f"{_DEEPSEEK}{'a ' * 500_000}<｜tool▁sep｜>{{}}"),
+        ("kimi", f"{_KIMI}a{' ' * 1_000_000}b:0<|tool_call_argument_begin|>{{}}"),
+        ("kimi", f"{_KIMI}{':1 ' * 350_000}<|tool_call_argument_begin|>{{}}"),
     ):
         stream = TOK.parse_stream(format=format, tools=[WEATHER])
         for at in range(0, len(text), 1000):

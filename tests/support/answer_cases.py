@@ -417,6 +417,21 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
         "malformed", "get_whether",
     ),
     "no name": ("hermes", '<tool_call>{"arguments": {"a": 1}}</tool_call>', "malformed", '"a": 1'),
+    "an empty name": (
+        "qwen-coder",
+        "<tool_call>\n<function=>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
+        "malformed", '"a": "1"',
+    ),
+    "an empty name in JSON": (
+        "hermes", '<tool_call>{"name": "", "arguments": {"a": 1}}</tool_call>',
+        "malformed", '"a": 1',
+    ),
+    "an empty header": (
+        "deepseek",
+        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜> <｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>'
+        "<｜tool▁calls▁end｜>",
+        "malformed", '"a": 1',
+    ),
     "words between calls": (
         "deepseek",
         "<｜tool▁calls▁begin｜>oops<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{}"

@@ -312,7 +312,10 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "name": State(
                     "name",
                     {"<|tool_call_argument_begin|>": "arguments"},
-                    pattern=r"\s*(?P<id>(?:functions\.)?(?P<name>.+?)(?::\d+)?)\s*",
+                    # `.+?` would look for the end at each white space, in quadratic time.
+                    pattern=(
+                        r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*"
+                    ),
                 )
             },
             think=("<think>", "</think>"),
@@ -363,7 +366,10 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "head": State(
                     "head",
                     {"<｜tool▁sep｜>": "?"},
-                    routes=((r"\s*function\s*", "name"), (r"\s*(?P<name>.+?)\s*", "arguments")),
+                    routes=(
+                        (r"\s*function\s*", "name"),
+                        (r"\s*(?P<name>\S(?:.*\S)?)\s*", "arguments"),
+                    ),
                 ),
                 "name": State("name", {"\n```json\n": "fenced", "\n{": "arguments"}),
                 "fenced": State("json", {"\n```": "closed", "<｜tool▁call▁end｜>": "calls"}),
