@@ -671,6 +671,27 @@ def test_white_space_in_front_of_reasoning_is_not_content() -> None:
             assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
 
 
+@pytest.mark.parametrize("tokens", [["[e~["], ["[e~[", "<think>", "</think>"], []])
+def test_a_token_that_ends_with_a_bracket_is_no_part_of_what_follows(tokens: list[str]) -> None:
+    """MiniMax-M2 ends turns so. Its prompt opens reasoning, which is found behind its last token."""
+    template = (
+        "{% for m in messages %}]~b]{{ m.role }}\n{% if m.reasoning_content %}<think>\n"
+        "{{ m.reasoning_content }}\n</think>\n\n{% endif %}{{ m.content }}[e~[\n{% endfor %}"
+        "{% if add_generation_prompt %}]~b]assistant\n<think>\n{% endif %}"
+    )
+    tok = jeton.Tokenizer.from_ranks(
+        {bytes([byte]): byte for byte in range(256)},
+        pattern="gpt2",
+        special_tokens={token: 256 + at for at, token in enumerate(tokens)},
+    )
+    prompt = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    for end in ("[e~[", "[e~[\n"):
+        ids = tok.encode(f"Hm.\n</think>\n\nSo.{end}", special="allow")
+        for answer in (ids, tok.decode(ids)):
+            message = tok.parse(answer, prompt=prompt).message
+            assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
+
+
 def test_words_in_parts_come_back_in_parts() -> None:
     template = (
         "{% for m in messages %}<|im_start|>{{ m.role }}\n{% for it in m.content %}{{ it.text }}"

@@ -103,6 +103,7 @@ def _tagged(
     marks: Mapping[str, str] | None = None,
     shapes: tuple[Shape, ...] = (),
     quote: str = Format.quote,
+    stops: bool = False,
 ) -> Format:
     """A format of words, with reasoning and calls between marks.
 
@@ -114,6 +115,7 @@ def _tagged(
         marks: Further marks among the words.
         shapes: Beginnings of the words that lead to other states.
         quote: The mark around text in braces.
+        stops: Whether the model stops behind its calls: nothing but their results follows.
     """
     common = {begin: "calls", **(marks or {})}
     reasoning = {}
@@ -129,7 +131,7 @@ def _tagged(
         {
             "start": State("content", start, shapes=shapes),
             **reasoning,
-            "after": State("content", common, trimmed=True),
+            "after": State("content", common, trimmed=True, done=stops),
             **states,
         },
         quote,
@@ -506,6 +508,7 @@ FORMATS: Final[Mapping[str, Format]] = {
             "<|tools_prefix|>",
             {"calls": State("keyed", {"<|tools_suffix|>": "after"})},
             think=("<|inner_prefix|>", "<|inner_suffix|>"),
+            stops=True,
         ),
         _tagged(
             "gemma4",
