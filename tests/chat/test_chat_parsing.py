@@ -123,9 +123,7 @@ def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: st
         value = json.loads(arguments)
         value = json.loads(value, strict=False) if isinstance(value, str) else value
         assert stream.parsed.calls[0].arguments == value
-        assert {it.what for it in stream.parsed.problems} == {
-            "a control character in a JSON string is not escaped"
-        }
+        assert {it.what for it in stream.parsed.problems} == {_NOT_ESCAPED}
 
 
 @pytest.mark.parametrize("text", ["[get_weather(days=1)]", '{"name": "get_weather"}'])
@@ -140,35 +138,56 @@ def test_the_name_of_a_tool_may_begin_another(text: str) -> None:
         assert [it.name for it in stream.parsed.calls] == ["get_weather"], pieces
 
 
-@pytest.mark.parametrize(
-    ("format", "text", "value"),
-    [
-        (
-            "hermes",
-            '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"b\\nc\\"}"}</tool_call>',
-            "b\nc",
-        ),
-        (
-            "glm",
-            '<tool_call>look_up\n<arg_key>a</arg_key>\n<arg_value>{"b": "c\nd"}</arg_value>\n'
-            "</tool_call>",
-            {"b": "c\nd"},
-        ),
-    ],
-)
-def test_control_characters_in_json_within_json_are_problems(
-    format: str, text: str, value: Any
-) -> None:
-    """`json.loads` refuses them, and so do serving engines; the call is read all the same."""
-    tool = {"name": "look_up", "parameters": {"properties": {"a": {"type": "object"}}}}
+_NOT_ESCAPED = "a control character in a JSON string is not escaped"
+_GLM = "<tool_call>f<arg_key>a</arg_key><arg_value>VALUE</arg_value></tool_call>"
+REPORTED: dict[str, tuple[str, str, str, str, dict[str, Any]]] = {
+    # a format, an answer, what is wrong, and the name and arguments of its call all the same
+    "a line break in arguments that are a string": (
+        "hermes",
+        '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"b\\nc\\"}"}</tool_call>',
+        _NOT_ESCAPED, "f", {"a": "b\nc"},
+    ),
+    "a tab in the name of a tool": (
+        "hermes", '<tool_call>{"name": "f\tg", "arguments": {}}</tool_call>', _NOT_ESCAPED, "f\tg", {}
+    ),
+    "a line break in a value between marks": (
+        "glm", _GLM.replace("VALUE", '{"b": "c\nd"}'), f"the argument 'a': {_NOT_ESCAPED}",
+        "f", {"a": {"b": "c\nd"}},
+    ),
+    "a key that comes twice in a value between marks": (
+        "glm", _GLM.replace("VALUE", '{"b": 1, "b": 2}'),
+        "the argument 'a': the key 'b' comes twice", "f", {"a": {"b": 2}},
+    ),
+    "an empty name in JSON": (
+        "hermes", '<tool_call>{"name": "", "arguments": {"a": 1}}</tool_call>',
+        "a call has no name", "", {"a": 1},
+    ),
+    "an empty name between marks": (
+        "qwen-coder",
+        "<tool_call><function=><parameter=a>\n1\n</parameter></function></tool_call>",
+        "a call has no name", "", {"a": "1"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_small_faults_are_read_and_reported(name: str) -> None:
+    """`json.loads` refuses control characters, and so do the parsers of serving engines."""
+    format, text, what, called, arguments = REPORTED[name]
+    tool = {"name": "f", "parameters": {"properties": {"a": {"type": "object"}}}}
     for pieces in ([text], [*text]):
         stream = TOK.parse_stream(format=format, tools=[tool] if format == "glm" else None)
         for piece in pieces:
             stream.push(piece)
         stream.finish()
-        (problem,) = stream.parsed.problems
-        assert problem.what.endswith("a control character in a JSON string is not escaped")
-        assert stream.parsed.calls[0].arguments == {"a": value}
+        assert [it.what for it in stream.parsed.problems] == [what]
+        assert calls_of(stream.parsed) == [(called, arguments)]
+
+
+def test_an_empty_header_is_a_problem() -> None:
+    text = f"{_DEEPSEEK} <｜tool▁sep｜>{{}}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    parsed = TOK.parse(text, format="deepseek")
+    assert [it.what for it in parsed.problems] == ["' ' is no header of this format"]
 
 
 def test_a_line_break_after_a_backslash_is_a_problem() -> None:
