@@ -3,7 +3,7 @@
 import os
 import pathlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, SupportsIndex, TypeAlias, final
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, final
 
 import numpy as np
 import numpy.typing as npt
@@ -278,6 +278,22 @@ class Function:
     @staticmethod
     def known(number: int) -> Callable[[str], Any]: ...
 
+_Spelled: TypeAlias = tuple[int, bytes]
+
+class PieceSteps(TypedDict):
+    # Positions are in bytes.
+    tokens: list[_Spelled]
+    is_whole: bool
+    units: list[
+        tuple[bytes, list[_Spelled], Literal["known", "bytes", "unknown", "fused", "dropped"]]
+    ]
+    symbols: list[bytes]
+    merges: list[tuple[int, list[bytes], _Spelled, int | None, float | None]]
+    matches: list[tuple[int, tuple[_Spelled, int] | None]]
+    edges: list[tuple[int, int, int | None, float, float]]
+    path: list[int]
+    score: float
+
 @final
 class Pipeline:
     @staticmethod
@@ -309,6 +325,7 @@ class Pipeline:
     def model(self) -> Model: ...
     @property
     def model_kind(self) -> str: ...
+    def explain_piece(self, piece: str) -> PieceSteps: ...
     @property
     def has_raw_tokens(self) -> bool: ...
     def encoding_plan(

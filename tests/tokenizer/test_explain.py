@@ -341,7 +341,7 @@ def test_a_step_that_led_elsewhere_would_be_said(monkeypatch: pytest.MonkeyPatch
     tok.explain("ab")
     [parts] = [parts for known, parts in explaining._CACHE.values() if known() is tok]
     told = tok.explain("ab").model.pieces[0]
-    monkeypatch.setattr(parts, "explain", lambda *_: dataclasses.replace(told, tokens=()))
+    monkeypatch.setattr(parts.model, "explain", lambda *_: dataclasses.replace(told, tokens=()))
     with pytest.raises(jeton.JetonError, match="a bug in jeton"):
         tok.explain("ab")
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use foldhash::fast::RandomState;
 
 use crate::cache::lookup::{NewChunks, tokens_of};
-use crate::cache::output_buffer::{BUFFER_TOKENS, BufferedSink, EntrySink};
+use crate::cache::output_buffer::{BUFFER_TOKENS, BufferedSink};
 use crate::cache::word_cache::{LONGEST, WordCache};
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fallback::{Fallback, ModelTables};
@@ -180,7 +180,7 @@ impl PiecesCall<'_> {
         while start < piece.len() {
             pace.step();
             let end = if in_parts {
-                self.fallback.first_cut(piece.as_bytes(), start)
+                self.fallback.first_split_point(piece.as_bytes(), start)
             } else {
                 piece.len()
             };
@@ -197,14 +197,20 @@ impl PiecesCall<'_> {
     }
 }
 
-impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
+impl<S: Sink> NewChunks<S> for PiecesCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
     }
 
     #[inline(never)]
-    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+    fn chunk(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        sink: &mut BufferedSink<'_, S>,
+    ) -> Result<usize> {
         let word = &text[start..end];
         let is_cut = self.splitter.cuts_words();
         if is_cut && word.len() > LONG {

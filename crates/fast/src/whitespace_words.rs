@@ -8,7 +8,7 @@
 
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
-use crate::cache::output_buffer::{BufferedSink, EntrySink};
+use crate::cache::output_buffer::BufferedSink;
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::character_table::{CharacterTable, CutWord};
@@ -192,14 +192,20 @@ struct WordsCall<'c> {
     cut: CutWord,
 }
 
-impl<S: EntrySink> NewChunks<S> for WordsCall<'_> {
+impl<S: Sink> NewChunks<S> for WordsCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
     }
 
     #[inline(never)]
-    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+    fn chunk(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        sink: &mut BufferedSink<'_, S>,
+    ) -> Result<usize> {
         let bytes = text.as_bytes();
         let mut part = start;
         let mut pace = Pace::default();

@@ -66,7 +66,7 @@ impl Stages {
             .or_else(|| self.model.vocab().id(token))
     }
 
-    /// The bytes that an id stands for among the added tokens or in the vocabulary.
+    /// The bytes of an id among the added tokens or in the vocabulary.
     fn id_to_bytes(&self, id: u32) -> Option<&[u8]> {
         let mut added = self.added_tokens.iter();
         let added = added.find(|added| added.id == id);
@@ -106,7 +106,7 @@ impl Stages {
     }
 
     /// Checks that the post-processor has what it puts around a text: what its templates name, and ids
-    /// that stand for tokens.
+    /// that are those of tokens.
     ///
     /// # Errors
     /// The first name or id for which this is not so.
@@ -241,14 +241,14 @@ impl<'s> BeforeModel<'s> {
 }
 
 /// A stage, of one of several kinds.
-pub trait Kind {
+pub trait StageKind {
     /// What a `tokenizer.json` calls its kind.
     fn kind(&self) -> &'static str;
 }
 
 macro_rules! kinds_of {
     ($($stage:ty),*) => {$(
-        impl Kind for $stage {
+        impl StageKind for $stage {
             fn kind(&self) -> &'static str {
                 <$stage>::kind(self)
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use jeton_core::format::sentencepiece::{
-    DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples,
+    DecodedPiece, IdOrPiece, ReadPath, ReadPiece, Reader, Samples,
 };
 use jeton_core::model::sentencepiece::spec::PieceKind;
 use jeton_core::model::{Model, Sampler, Sampling};
@@ -190,8 +190,8 @@ impl SentencePieceReader {
                 .iter()
                 .enumerate()
                 .map(|(at, item)| match item.cast::<PyString>() {
-                    Ok(text) => Ok(Given::Text(text.to_str()?)),
-                    Err(_) => Ok(Given::Id(ids_from_python::id(
+                    Ok(text) => Ok(IdOrPiece::Text(text.to_str()?)),
+                    Err(_) => Ok(IdOrPiece::Id(ids_from_python::id(
                         || format!("ids[{at}]"),
                         item,
                     )?)),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use jeton_core::interrupt::Listener;
-use jeton_core::token_blocks::{self, NextBlock, TokenBlocks as Core, TokenOptions, Tokens};
-use jeton_core::train::corpus::{Corpus, CorpusPosition, DocumentOptions, PATIENCE};
+use jeton_core::token_blocks::{self, TokenBlocks as Core, TokenOptions, Tokens};
+use jeton_core::train::corpus::{Corpus, CorpusPosition, DocumentOptions, Next, PATIENCE};
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -83,13 +83,13 @@ impl TokenBlocks {
                 let step = py.detach(|| match self.core.lock() {
                     Ok(mut core) => core
                         .as_mut()
-                        .map_or(Ok(NextBlock::End), |core| core.step(PATIENCE)),
-                    Err(_) => Ok(NextBlock::End),
+                        .map_or(Ok(Next::End), |core| core.step(PATIENCE)),
+                    Err(_) => Ok(Next::End),
                 });
                 match step? {
-                    NextBlock::Block(block) => return Ok(Some(of_block(py, block)?)),
-                    NextBlock::Waiting => py.check_signals()?,
-                    NextBlock::End => return Ok(None),
+                    Next::Item(block) => return Ok(Some(of_block(py, block)?)),
+                    Next::Waiting => py.check_signals()?,
+                    Next::End => return Ok(None),
                 }
             }
         })

@@ -8,9 +8,7 @@ use jeton_core::model;
 use jeton_core::model::WordLevel;
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus;
-use jeton_core::train::corpus::{
-    BadRecords, Corpus, CorpusOptions, DocumentUnit, PATIENCE, ReadLines,
-};
+use jeton_core::train::corpus::{BadRecords, Corpus, CorpusOptions, DocumentUnit, Next, PATIENCE};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::vocab::Vocab;
@@ -205,12 +203,12 @@ impl WordCounter {
         };
         loop {
             let block = match py.detach(|| blocks.step(PATIENCE))? {
-                ReadLines::Lines(block) => block,
-                ReadLines::Waiting => {
+                Next::Item(block) => block,
+                Next::Waiting => {
                     py.check_signals()?;
                     continue;
                 }
-                ReadLines::End => return Ok(bad),
+                Next::End => return Ok(bad),
             };
             bad += pool::install(py, || match self.core()?.as_mut() {
                 Some(core) => block.count(core),

@@ -143,7 +143,7 @@ fn convert_normalizer(
     normalizer: &SentencePieceNormalizer,
     user_defined: &[String],
     exactness: Exactness,
-) -> Result<BeforeModel> {
+) -> Result<NormalizerAndPrefix> {
     if normalizer.charsmap().is_some() && exactness == Exactness::Exact {
         return Err(not_in_json(
             "the character map: there, what replaces a character replaces the marks after it, too",
@@ -164,8 +164,8 @@ fn convert_normalizer(
     before_model(normalizer.charsmap(), white_space, user_defined)
 }
 
-/// A normalizer, and what puts a `▁` in front of the text alone.
-pub(super) type BeforeModel = (Option<Normalizer>, Option<PreTokenizer>);
+/// A normalizer, and the pre-tokenizer that puts a `▁` in front of the text only.
+pub(super) type NormalizerAndPrefix = (Option<Normalizer>, Option<PreTokenizer>);
 
 /// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are
 /// split off from normalized text.
@@ -180,7 +180,7 @@ pub(super) fn before_model(
     charsmap: Option<&Charsmap>,
     white_space: WhiteSpace,
     cut_out: &[String],
-) -> Result<BeforeModel> {
+) -> Result<NormalizerAndPrefix> {
     let space = if white_space.escape { "▁" } else { " " };
     let replace = |pattern, content: &str| Normalizer::Replace {
         pattern,
@@ -498,7 +498,7 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     Ok(made)
 }
 
-/// The rules for white space that a normalizer stands for, with the pre-tokenizer if it can be.
+/// The rules for white space that a normalizer expresses, together with the pre-tokenizer if possible.
 fn white_space_of(stages: &Stages) -> Result<Option<WhiteSpace>> {
     let mut found = None;
     for white_space in all_white_space() {
@@ -513,7 +513,7 @@ fn white_space_of(stages: &Stages) -> Result<Option<WhiteSpace>> {
     Ok(found)
 }
 
-/// All rules for white space that a `tokenizer.json` may stand for.
+/// All rules for white space that a `tokenizer.json` can express.
 pub(super) fn all_white_space() -> impl Iterator<Item = WhiteSpace> {
     (0..16).map(|bits| WhiteSpace {
         add_dummy_prefix: bits & 1 != 0,

@@ -10,7 +10,7 @@ const MAX_NEWLINES: usize = 64;
 /// Bytes that are counted at once in search of a character.
 const COUNTED_AT_ONCE: usize = 1 << 10;
 
-/// Texts in parts, one after another.
+/// Texts, divided into parts.
 ///
 /// ```
 /// use jeton_core::measure::text_parts::TextParts;
@@ -32,7 +32,7 @@ pub struct TextParts {
     spaced_words: usize,
 }
 
-/// A part that may be in a sample.
+/// A part with its hash, by which a sample is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashed<'t> {
     /// The CRC-32 of its bytes.
@@ -63,7 +63,7 @@ impl TextParts {
     /// left there: its bytes are given.
     pub(super) fn add_tail(&mut self, is_whole: bool) -> usize {
         let mut start = self.ends.last().copied().unwrap_or(0);
-        while let Some(end) = first_cut(&self.text, start, self.longest) {
+        while let Some(end) = first_split_point(&self.text, start, self.longest) {
             self.end_part(start, end);
             start = end;
         }
@@ -127,7 +127,7 @@ impl TextParts {
 /// A part ends with its line where that is possible, else in front of a space, else anywhere.
 pub fn cut(text: &str, longest: usize) -> Vec<&str> {
     let (mut parts, mut start) = (Vec::new(), 0);
-    while let Some(end) = first_cut(text, start, longest.max(1)) {
+    while let Some(end) = first_split_point(text, start, longest.max(1)) {
         parts.push(&text[start..end]);
         start = end;
     }
@@ -136,7 +136,7 @@ pub fn cut(text: &str, longest: usize) -> Vec<&str> {
 }
 
 /// Where the part ends that begins at `start`, if the text has more than `longest` characters there.
-fn first_cut(text: &str, start: usize, longest: usize) -> Option<usize> {
+fn first_split_point(text: &str, start: usize, longest: usize) -> Option<usize> {
     if text.len() - start <= longest {
         return None;
     }

@@ -104,7 +104,7 @@ impl UnicodeWords {
             .div_ceil((most - common.min(most)).max(1))
             .max(1);
         let text = |counted: &WordAndCount<'_>| {
-            let word = String::from_utf8(counted.word.to_vec());
+            let word = String::from_utf8(counted.word.bytes().to_vec());
             (word.expect("words are split at characters"), counted.count)
         };
         let (first, rest) = words.split_at(common);
@@ -163,14 +163,12 @@ impl WordTables {
         // Many runs are a word by themselves.
         words.make_room(self.runs.words() / 2);
         let mut group = InsertionBatch::of(&mut words);
-        let done: Result<(), std::convert::Infallible> = self.runs.try_for_each(|run, entry| {
-            let run = str::from_utf8(run).expect("runs are split at white space");
+        for (run, entry) in self.runs.entries() {
+            let run = run.bytes();
+            let run = str::from_utf8(&run).expect("runs are split at white space");
             cut(run, entry.count, &mut group);
-            Ok(())
-        });
-        match done {
-            Ok(()) => group.end(),
         }
+        group.end();
         words
     }
 }

@@ -18,9 +18,7 @@ pub use building::{TokenBlock, TokenOptions, Tokens, reordered};
 
 use crate::tokenizer::Tokenizer;
 use jeton_text::error::Result;
-use jeton_training::corpus::{
-    Corpus, DocumentOptions, DocumentPart, Documents, PATIENCE, ReadDocuments,
-};
+use jeton_training::corpus::{Corpus, DocumentOptions, DocumentPart, Documents, Next, PATIENCE};
 
 /// Blocks that nobody has taken yet, at most, for each thread.
 const BLOCKS_PER_THREAD: u64 = 3;
@@ -30,8 +28,8 @@ const BLOCKS_PER_THREAD: u64 = 3;
 /// ```no_run
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use jeton_core::train::corpus::{Corpus, CorpusOptions, DocumentOptions};
-/// use jeton_core::token_blocks::{NextBlock, TokenBlocks, TokenOptions};
+/// use jeton_core::train::corpus::{Corpus, CorpusOptions, DocumentOptions, Next};
+/// use jeton_core::token_blocks::{TokenBlocks, TokenOptions};
 /// # use jeton_core::Tokenizer;
 /// # fn example(tokenizer: Arc<Tokenizer>) -> jeton_core::Result<()> {
 ///
@@ -40,9 +38,9 @@ const BLOCKS_PER_THREAD: u64 = 3;
 /// let mut blocks = TokenBlocks::new(tokenizer, &corpus, &DocumentOptions::default(), options, 2);
 /// loop {
 ///     match blocks.step(Duration::from_millis(50))? {
-///         NextBlock::Block(block) => println!("{} documents", block.lengths.len()),
-///         NextBlock::Waiting => {}
-///         NextBlock::End => return Ok(()),
+///         Next::Item(block) => println!("{} documents", block.lengths.len()),
+///         Next::Waiting => {}
+///         Next::End => return Ok(()),
 ///     }
 /// }
 /// # }
@@ -50,16 +48,6 @@ const BLOCKS_PER_THREAD: u64 = 3;
 pub struct TokenBlocks {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-}
-
-/// What making blocks has come to.
-pub enum NextBlock {
-    /// The next block.
-    Block(TokenBlock),
-    /// Nothing yet.
-    Waiting,
-    /// There are no more.
-    End,
 }
 
 struct Shared {
@@ -135,7 +123,7 @@ impl TokenBlocks {
     ///
     /// # Panics
     /// If a thread did.
-    pub fn step(&mut self, patience: Duration) -> Result<NextBlock> {
+    pub fn step(&mut self, patience: Duration) -> Result<Next<TokenBlock>> {
         let mut state = lock(&self.shared.state);
         let next = state.next;
         if !state.done.contains_key(&next) && state.working > 0 {
@@ -151,10 +139,10 @@ impl TokenBlocks {
                 if block.is_err() {
                     self.cancel();
                 }
-                block.map(NextBlock::Block)
+                block.map(Next::Item)
             }
-            None if state.working == 0 => Ok(NextBlock::End),
-            None => Ok(NextBlock::Waiting),
+            None if state.working == 0 => Ok(Next::End),
+            None => Ok(Next::Waiting),
         }
     }
 
@@ -206,9 +194,9 @@ impl Shared {
         drop(state);
         while !source.ended && !lock(&self.state).cancelled {
             let parts = match source.documents.step(PATIENCE) {
-                Ok(ReadDocuments::Parts(parts)) => Ok(parts),
-                Ok(ReadDocuments::Waiting) => continue,
-                Ok(ReadDocuments::End) => {
+                Ok(Next::Item(parts)) => Ok(parts),
+                Ok(Next::Waiting) => continue,
+                Ok(Next::End) => {
                     source.ended = true;
                     break;
                 }

@@ -116,9 +116,9 @@ fn read(
     }
     loop {
         let block = match blocks.step(Duration::from_millis(20))? {
-            NextBlock::Block(block) => block,
-            NextBlock::Waiting => continue,
-            NextBlock::End => return Ok(gathered),
+            Next::Item(block) => block,
+            Next::Waiting => continue,
+            Next::End => return Ok(gathered),
         };
         let Tokens::Wide(mut tokens) = block.tokens else {
             panic!("tokens of four bytes were asked for");

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::streams::{Cuts, PART};
+use super::streams::{PART, SplitPointSearch};
 use super::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;
 use jeton_stages::added_tokens::SpecialPolicy;
@@ -33,7 +33,7 @@ use jeton_text::mem::room;
 /// ```
 #[derive(Debug)]
 pub struct CountedText {
-    cuts: Cuts,
+    split_points: SplitPointSearch,
     /// They add no special tokens around the text: `frame` counts those.
     options: EncodeOptions,
     frame: usize,
@@ -88,7 +88,7 @@ impl CountedText {
             add_special_tokens,
             ..EncodeOptions::PLAIN
         };
-        let cuts = Cuts::new(
+        let split_points = SplitPointSearch::new(
             tokenizer,
             &options,
             "this tokenizer cannot count a text in parts",
@@ -96,7 +96,7 @@ impl CountedText {
         let frame = tokenizer.count("", &options)?;
         options.add_special_tokens = false;
         Ok(Self {
-            cuts,
+            split_points,
             options,
             frame,
             parts: VecDeque::new(),
@@ -127,7 +127,7 @@ impl CountedText {
         self.tail_count = None;
         if self.tail.len() >= self.tail_room {
             let tail = std::mem::take(&mut self.tail);
-            let (parts, rest) = self.cut(tokenizer, &tail);
+            let (parts, rest) = self.split(tokenizer, &tail);
             self.parts.extend(parts);
             tail[rest..].clone_into(&mut self.tail);
             self.tail_room = 2 * self.tail.len().max(PART);
@@ -145,17 +145,17 @@ impl CountedText {
         first.text.insert_str(0, text);
         first.tokens = None;
         let mut parts = Vec::new();
-        let is_cut = first.text.len() >= self.head_room;
-        if is_cut {
-            let (cut, rest) = self.cut(tokenizer, &first.text);
-            parts = cut;
+        let is_split = first.text.len() >= self.head_room;
+        if is_split {
+            let (first_parts, rest) = self.split(tokenizer, &first.text);
+            parts = first_parts;
             first.text.drain(..rest);
         }
         first.characters = first.text.chars().count();
         if !first.text.is_empty() {
             parts.push(first);
         }
-        if is_cut {
+        if is_split {
             let head = parts.first().map_or(0, |part| part.text.len());
             self.head_room = 2 * head.max(PART);
         }
@@ -253,12 +253,12 @@ impl CountedText {
     }
 
     /// Splits parts off the front of a text; returns them, and where the rest begins.
-    fn cut(&self, tokenizer: &Tokenizer, text: &str) -> (Vec<Part>, usize) {
+    fn split(&self, tokenizer: &Tokenizer, text: &str) -> (Vec<Part>, usize) {
         let mut parts = Vec::new();
         let mut start = 0;
         while text.len() - start >= 2 * PART {
             let found = self
-                .cuts
+                .split_points
                 .find_within(tokenizer, &text[start..], &self.options);
             let Some((end, seen)) = found else {
                 break;

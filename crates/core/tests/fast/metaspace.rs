@@ -1,4 +1,4 @@
-//! A `tokenizer.json` in the manner of SentencePiece.
+//! A `tokenizer.json` that writes spaces as `▁`, as SentencePiece does.
 
 use jeton_core::fast::Strategy;
 use jeton_core::normalizer::Normalizer;
@@ -62,7 +62,7 @@ fn chunks_of_which_only_spaces_change() {
             }
         };
         let tokenizer = Tokenizer::new(stages).unwrap();
-        if !format!("{tokenizer:?}").contains("cuts: Some") {
+        if !format!("{tokenizer:?}").contains("split_points: Some") {
             continue;
         }
         cut += 1;

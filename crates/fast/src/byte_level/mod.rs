@@ -20,9 +20,9 @@ use jeton_models::merge::merges::{Merges, SCANNED};
 use jeton_models::merge::short_word::ShortWord;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Form;
-use jeton_stages::split::safe_cuts::SafeCuts;
 use jeton_stages::split::scanner::Scanner;
 use jeton_stages::split::set_bits::set_bits;
+use jeton_stages::split::split_points::SplitPoints;
 use jeton_stages::split::splitter::{Splitter, uncut};
 use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
@@ -50,7 +50,7 @@ pub struct ByteLevel {
     short_tokens: ShortTokens,
     whole_piece_tokens: WholePieceTokens,
     /// Where long pieces may be split.
-    cuts: SafeCuts,
+    split_points: SplitPoints,
     pool: WorkspacePool<ByteLevelWorkspace>,
 }
 
@@ -104,7 +104,7 @@ impl ByteLevel {
             Some(growing) => (Some(growing), None),
             None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
         };
-        let ((growing, listed), cuts) = both(is_large, merges, || SafeCuts::new(vocab));
+        let ((growing, listed), split_points) = both(is_large, merges, || SplitPoints::new(vocab));
         let (mut merges, characters, short_tokens) = match growing {
             Some(growing) => {
                 let (table, (characters, short_tokens)) = both(
@@ -126,7 +126,7 @@ impl ByteLevel {
                 (merges, characters, short_tokens)
             }
         };
-        merges.begin_as(characters, cuts.partial());
+        merges.begin_as(characters, split_points.partial());
         Ok(Self {
             form,
             prefix_space,
@@ -134,7 +134,7 @@ impl ByteLevel {
             whole_piece_tokens: WholePieceTokens::of(bpe, &short_tokens),
             short_tokens,
             merges,
-            cuts,
+            split_points,
             pool: WorkspacePool::default(),
         })
     }
@@ -382,9 +382,9 @@ impl<'t> ByteLevelCall<'_, 't> {
     /// A piece longer than [`LONG`]: split where no token spans, else merged as it is.
     #[inline(never)]
     fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
-        let cuts = &self.compiled.cuts;
+        let split_points = &self.compiled.split_points;
         let mut ends = [0; GROUP];
-        let mut count = cuts.first_cuts(text, start, end, &mut ends);
+        let mut count = split_points.first_split_points(text, start, end, &mut ends);
         if count == 1 {
             return self.uncut(&text[start..end], sink);
         }
@@ -406,7 +406,7 @@ impl<'t> ByteLevelCall<'_, 't> {
                 return;
             }
             bounds[0] = last as u32;
-            count = cuts.first_cuts(text, last, end, &mut ends);
+            count = split_points.first_split_points(text, last, end, &mut ends);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Short tokens by their bytes: a new word that is one token is looked up instead of merged.
+//! Short tokens, found by their bytes: a new word that is one token is looked up instead of merged.
 
 use std::hash::BuildHasher;
 
@@ -14,8 +14,8 @@ use jeton_stages::tables::tag_table::{AHEAD, Address, TagTable};
 use jeton_text::mem::prefetch::prefetch;
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
 
-/// The tokens of up to [`SHORT`] bytes that merging their bytes makes, each in one way. What finds
-/// its line full is left out.
+/// The tokens of up to [`SHORT`] bytes that merging their bytes makes. A token whose line is full is left
+/// out.
 pub struct ShortTokens {
     ids: TagTable,
     /// The token of each id; the key of a place without a piece where there is none.

@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use super::short_tokens::ShortTokens;
 use jeton_models::model::Bpe;
 
-/// All tokens that merging may not make, where a piece may be one.
+/// The tokens that merging may not make, for models in which a piece spelled like a token is that token.
 pub struct WholePieceTokens(HashMap<Box<[u8]>, u32, RandomState>);
 
 impl WholePieceTokens {

@@ -8,8 +8,9 @@ use foldhash::fast::RandomState;
 
 use super::group::{AHEAD, GROUP};
 use super::word_cache::{Found, SHORT_IDS, WordCache};
-use crate::cache::output_buffer::{BUFFER_TOKENS, EntrySink};
+use crate::cache::output_buffer::{BUFFER_TOKENS, BufferedSink};
 use crate::cache::workspace_pool::Reusable;
+use crate::sink::Sink;
 use jeton_stages::split::delimiters::{Chunks, Delimiters};
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
@@ -46,7 +47,7 @@ impl Reusable for ChunkWorkspace {
 }
 
 /// What makes tokens of a chunk that the cache does not hold.
-pub trait NewChunks<S: EntrySink> {
+pub trait NewChunks<S: Sink> {
     /// The chunks whose tokens are cached.
     fn words(&self) -> &WordCache;
 
@@ -56,20 +57,26 @@ pub trait NewChunks<S: EntrySink> {
     ///
     /// # Errors
     /// As the stages.
-    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize>;
+    fn chunk(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        sink: &mut BufferedSink<'_, S>,
+    ) -> Result<usize>;
 }
 
 /// Gives the tokens of the chunks of `text` from `start` on to `sink`.
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens<S: EntrySink>(
+pub fn tokens<S: Sink>(
     family: &mut impl NewChunks<S>,
     delimiters: &Delimiters,
     chunks: &mut Chunks,
     text: &str,
     start: usize,
-    sink: &mut S,
+    sink: &mut BufferedSink<'_, S>,
 ) -> Result<()> {
     let mut done = start;
     delimiters.chunks(text.as_bytes(), start, chunks, |starts, ends| {
@@ -84,11 +91,11 @@ pub fn tokens<S: EntrySink>(
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens_of<S: EntrySink>(
+pub fn tokens_of<S: Sink>(
     family: &mut impl NewChunks<S>,
     text: &str,
     pieces: &[Range<usize>],
-    sink: &mut S,
+    sink: &mut BufferedSink<'_, S>,
 ) -> Result<()> {
     let mut done = 0;
     for pieces in paced(pieces.chunks(GROUP)) {
@@ -111,16 +118,16 @@ pub fn tokens_of<S: EntrySink>(
 
 /// As [`tokens`], of one group; `done` is where what was read ends.
 #[inline(always)]
-fn group<S: EntrySink>(
+fn group<S: Sink>(
     family: &mut impl NewChunks<S>,
     text: &str,
     starts: &[usize],
     ends: &[usize],
     done: &mut usize,
-    sink: &mut S,
+    sink: &mut BufferedSink<'_, S>,
 ) -> Result<()> {
     let bytes = text.as_bytes();
-    let asked = AskedGroup::new(family.words(), bytes, starts, ends);
+    let asked = PrefetchedGroup::new(family.words(), bytes, starts, ends);
     for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
         if start < *done {
             continue;
@@ -142,12 +149,12 @@ fn group<S: EntrySink>(
 }
 
 /// Pieces of a group whose memory is prefetched.
-pub struct AskedGroup {
+pub struct PrefetchedGroup {
     keys: [ShortKey; GROUP],
     hashes: [u64; GROUP],
 }
 
-impl AskedGroup {
+impl PrefetchedGroup {
     /// Prefetches the memory of up to [`GROUP`] pieces.
     #[inline(always)]
     pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {

@@ -5,21 +5,21 @@ use super::initial_symbols::InitialSymbols;
 use jeton_models::merge::{Merges, Pairs, SCANNED, ShortWord, long_words};
 use jeton_models::model::bpe::{Alphabet, MergeRule};
 use jeton_models::model::{Bpe, byte_token};
-use jeton_stages::split::safe_cuts::SafeCuts;
+use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::lazy::Lazy;
 
 /// Bytes of the longest word: places take 32 bits, and the model says what is too long for it.
 const MAX_LENGTH: usize = u32::MAX as usize;
 
-/// The merges of a BPE.
+/// A BPE whose words are merged by the tables of the byte-level strategy.
 pub struct BpeMerger {
     tables: MergeTables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
     takes_whole_pieces: bool,
     /// Where long pieces are split, made when the first one comes; none if the parts might not have the
     /// tokens that they have alone.
-    cuts: Option<Lazy<SafeCuts>>,
+    split_points: Option<Lazy<SplitPoints>>,
 }
 
 enum MergeTables {
@@ -56,20 +56,20 @@ impl BpeMerger {
         Some(Self {
             tables,
             takes_whole_pieces,
-            cuts: (parts_stand_alone && !takes_whole_pieces).then(Lazy::new),
+            split_points: (parts_stand_alone && !takes_whole_pieces).then(Lazy::new),
         })
     }
 
     /// The end of the first part of `piece[start..]` whose tokens do not depend on what follows: between
     /// two characters that no token holds side by side, so no merge takes both.
-    pub fn first_cut(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
-        let Some(cuts) = &self.cuts else {
+    pub fn first_split_point(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
+        let Some(split_points) = &self.split_points else {
             return piece.len();
         };
-        let cuts = cuts.get(|| SafeCuts::new(bpe.vocab()));
+        let split_points = split_points.get(|| SplitPoints::new(bpe.vocab()));
         let mut end = start;
         loop {
-            end = cuts.first_cut(piece, end, piece.len());
+            end = split_points.first_split_point(piece, end, piece.len());
             let is_end = end == piece.len()
                 || match &self.tables {
                     MergeTables::Bytes(_) => true,
@@ -98,7 +98,7 @@ impl BpeMerger {
             let end = if piece.len() - start <= SCANNED {
                 piece.len()
             } else {
-                self.first_cut(bpe, piece, start)
+                self.first_split_point(bpe, piece, start)
             };
             if !self.merge_part(&piece[start..end], work, ids) {
                 ids.truncate(first);
@@ -130,7 +130,7 @@ impl BpeMerger {
     }
 }
 
-/// Whether no merge takes a token that stands for characters without one.
+/// Whether no merge takes the unknown token or a byte token.
 pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
     let vocab = bpe.vocab();
     let unk_token = bpe.options().unk_token.as_ref();
@@ -324,7 +324,7 @@ mod tests {
                 let length = numbers.random_range(1..=most);
                 let letter = |_| *letters[..few].choose(&mut numbers).unwrap();
                 let piece: String = (0..length).map(letter).collect();
-                let part = merged.first_cut(&bpe, piece.as_bytes(), 0);
+                let part = merged.first_split_point(&bpe, piece.as_bytes(), 0);
                 parted += usize::from(part < piece.len() && piece.len() > SCANNED);
                 match check(&bpe, &merged, &piece) {
                     Some(_) => found += 1,

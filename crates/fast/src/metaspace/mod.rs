@@ -8,7 +8,7 @@ mod accepted;
 
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
-use crate::cache::output_buffer::{BufferedSink, EntrySink};
+use crate::cache::output_buffer::BufferedSink;
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::{Fallback, FallbackWorkspace, ModelTables, PlainWords};
@@ -24,7 +24,7 @@ use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::split::delimiters::{Delimiters, split_point};
-use jeton_stages::split::safe_cuts::SafeCuts;
+use jeton_stages::split::split_points::SplitPoints;
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::Result;
 use jeton_text::interrupt::{self, Pace};
@@ -44,7 +44,7 @@ pub struct Metaspace {
     spaces: Option<Spaces>,
     /// Where long chunks are split, made when the first one comes; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
-    cuts: Option<Lazy<SafeCuts>>,
+    split_points: Option<Lazy<SplitPoints>>,
     tables: ModelTables,
     pool: WorkspacePool<FallbackWorkspace>,
 }
@@ -149,7 +149,7 @@ impl Metaspace {
         Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
             spaces: spaces_of_tokens(&inner.normalizers, marking.as_ref()),
-            cuts: (lines_part && only_marks_spaces(&inner.normalizers, marking.as_ref()))
+            split_points: (lines_part && only_marks_spaces(&inner.normalizers, marking.as_ref()))
                 .then(Lazy::new),
             section: Chain {
                 pre_tokenizer: marking.map(|it| it.behind_tokens),
@@ -269,19 +269,25 @@ struct MetaspaceCall<'c> {
     fallback: Fallback<'c>,
 }
 
-impl<S: EntrySink> NewChunks<S> for MetaspaceCall<'_> {
+impl<S: Sink> NewChunks<S> for MetaspaceCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
     }
 
     #[inline(never)]
-    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
-        if let Some(cuts) = &self.compiled.cuts
+    fn chunk(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        sink: &mut BufferedSink<'_, S>,
+    ) -> Result<usize> {
+        if let Some(split_points) = &self.compiled.split_points
             && !self.compiled.inner.is_open(&text[start..end])
         {
             self.parts(
-                cuts.get(|| SafeCuts::new(self.vocab)),
+                split_points.get(|| SplitPoints::new(self.vocab)),
                 text,
                 start,
                 end,
@@ -306,7 +312,7 @@ impl MetaspaceCall<'_> {
     /// A chunk that is not open and of which only the spaces change, part by part.
     fn parts(
         &mut self,
-        cuts: &SafeCuts,
+        split_points: &SplitPoints,
         text: &str,
         start: usize,
         end: usize,
@@ -324,7 +330,7 @@ impl MetaspaceCall<'_> {
             let next = if end - part <= SHORT {
                 end
             } else {
-                cuts.first_cut(bytes, from, end)
+                split_points.first_split_point(bytes, from, end)
             };
             let key = &bytes[part..next];
             // That the whole chunk is not known was found out before, if it is no longer than this.

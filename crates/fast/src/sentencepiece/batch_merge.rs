@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::chunks::ChunksCall;
 use super::short_merge::{MergeState, Merging};
 use crate::cache::group::GROUP;
-use crate::cache::lookup::AskedGroup;
+use crate::cache::lookup::PrefetchedGroup;
 use crate::cache::pending::{MAX_NEW, MAX_PENDING, Pending};
 use crate::cache::word_cache::{Found, LONGEST};
 use crate::sink::Sink;
@@ -17,7 +17,7 @@ use jeton_stages::split::delimiters::Chunks;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, SHORT, ShortKey};
 
-/// What the chunks of a call are gathered in.
+/// The working memory of [`BatchMerge`].
 pub struct MergeRoom {
     tokens: Box<[u32; MAX_PENDING]>,
     holes: Vec<(usize, usize)>,
@@ -58,7 +58,7 @@ impl Merged {
     }
 }
 
-/// The chunks of a text, a group at a time.
+/// Merges the chunks of a text, a group at a time.
 pub struct BatchMerge<'c, 't> {
     call: ChunksCall<'c, Merging<'c>>,
     pending: Pending<'c, 't>,
@@ -117,7 +117,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         sink: &mut impl Sink,
     ) {
         for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
-            let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
+            let asked = PrefetchedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
             self.make_room(sink);
             for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
                 if start >= self.done && !self.take_known(&asked, i, text, start, end) {
@@ -132,7 +132,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
     #[inline(always)]
     fn take_known(
         &mut self,
-        asked: &AskedGroup,
+        asked: &PrefetchedGroup,
         number: usize,
         text: &'t str,
         start: usize,
@@ -140,7 +140,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
     ) -> bool {
         match asked.find(number, self.call.words(), text.as_bytes(), start, end) {
             None => false,
-            // A character without a piece is a token a byte, a space then three; that is rare, and
+            // A character without a piece is one token per byte, a space then three; that is rare, and
             // there may be no room.
             Some(Found::Many(ids)) if ids.len() > LONG => false,
             Some(found) => {
@@ -205,10 +205,15 @@ impl<'c, 't> BatchMerge<'c, 't> {
         while at < end {
             pace.step();
             let (count, stuck) = if kept {
-                let cuts = self.call.cuts();
-                (cuts.first_cuts(bytes, at + spaces, end, &mut ends), false)
+                let split_points = self.call.split_points();
+                (
+                    split_points.first_split_points(bytes, at + spaces, end, &mut ends),
+                    false,
+                )
             } else {
-                let found = self.call.raw_cuts(&text[..end], at + spaces, &mut ends);
+                let found = self
+                    .call
+                    .raw_split_points(&text[..end], at + spaces, &mut ends);
                 (found.count, found.stuck)
             };
             if count == 1 && at == start && ends[0] == end {
@@ -250,7 +255,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         kept: bool,
         sink: &mut impl Sink,
     ) -> bool {
-        let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
+        let asked = PrefetchedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
         let mut all_found = true;
         for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
             if !self.take_known(&asked, i, text, start, end) {

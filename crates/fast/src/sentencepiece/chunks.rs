@@ -4,7 +4,7 @@
 //! Look here for open chunks: if the character map turns something else into a space, the result of a chunk
 //! may depend on the next one. Segmenting is in [`Solver`].
 
-use super::raw_cuts::{self, KeptCharacters};
+use super::raw_split_points::{self, KeptCharacters};
 use super::{NORMALIZED, SPACE, SentencePiece};
 use crate::cache::group::GROUP;
 use crate::cache::word_cache::{LONGEST, WordCache};
@@ -13,12 +13,12 @@ use crate::{Place, Stretch};
 use jeton_models::model;
 use jeton_stages::normalizer::SentencePieceNormalizer;
 use jeton_stages::split::delimiters::Delimiters;
-use jeton_stages::split::safe_cuts::SafeCuts;
+use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::interrupt::{Pace, position, rposition};
 use jeton_text::mem::short_keys::{LONG, SHORT};
 use jeton_text::text::behind_space;
 
-/// What segments normalized text between places that no piece spans.
+/// Segments normalized text between places that no piece crosses.
 pub trait Solver<S: Sink> {
     /// Whether what was remembered is true at this place of the text.
     fn may_recall(&self, sink: &S) -> bool;
@@ -33,7 +33,7 @@ pub trait Solver<S: Sink> {
     }
 }
 
-/// One text on its way.
+/// The state of a call while it encodes one text.
 pub struct ChunksCall<'c, V> {
     pub(super) compiled: &'c SentencePiece,
     pub(super) solver: V,
@@ -268,7 +268,7 @@ impl<'c, V> ChunksCall<'c, V> {
             let next = if end - part <= SHORT || from == end {
                 end
             } else {
-                self.cuts().first_cut(bytes, from, end)
+                self.split_points().first_split_point(bytes, from, end)
             };
             self.part(&text[part..next], from - part, false, &mut gathered, sink);
             cut |= next != end;
@@ -404,7 +404,7 @@ impl<'c, V> ChunksCall<'c, V> {
             let next = if from == new.len() {
                 new.len()
             } else {
-                self.cuts().first_cut(new, from, new.len())
+                self.split_points().first_split_point(new, from, new.len())
             };
             key.clear();
             key.push(NORMALIZED);
@@ -424,21 +424,21 @@ impl<'c, V> ChunksCall<'c, V> {
     }
 
     /// Where long chunks may be split.
-    pub(super) fn cuts(&self) -> &'c SafeCuts {
-        (self.compiled.cuts).get(|| SafeCuts::new(self.model.vocab()))
+    pub(super) fn split_points(&self) -> &'c SplitPoints {
+        (self.compiled.split_points).get(|| SplitPoints::new(self.model.vocab()))
     }
 
     /// Where the first parts of a chunk, the end of `text` from `start` on, end before it is
     /// normalized.
     #[inline(always)]
-    pub(super) fn raw_cuts(
+    pub(super) fn raw_split_points(
         &self,
         text: &str,
         start: usize,
         ends: &mut [usize; GROUP],
-    ) -> raw_cuts::RawCuts {
+    ) -> raw_split_points::RawSplitPoints {
         let kept = (self.compiled.kept).get(|| KeptCharacters::new(self.normalizer));
-        kept.raw_cuts(self.normalizer, self.cuts(), text, start, ends)
+        kept.raw_split_points(self.normalizer, self.split_points(), text, start, ends)
     }
 
     /// Gives the tokens of a part of which nothing is remembered to `sink`; says whether they are the

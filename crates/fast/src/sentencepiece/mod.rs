@@ -9,7 +9,7 @@ mod batch_merge;
 mod chunks;
 mod long_merge;
 mod pieces;
-mod raw_cuts;
+mod raw_split_points;
 mod score_sums;
 mod sequential;
 mod short_merge;
@@ -34,18 +34,18 @@ use jeton_models::model::{self, Model};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
 use jeton_stages::split::delimiters::{Chunks, Delimiters, split_point};
-use jeton_stages::split::safe_cuts::SafeCuts;
+use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::error::Result;
 use jeton_text::mem::lazy::Lazy;
 use pieces::PieceIndex;
-use raw_cuts::KeptCharacters;
+use raw_split_points::KeptCharacters;
 use score_sums::{Scores, Summing, WAITING_TOKENS};
 use sequential::Sequential;
 use short_merge::Merging;
 use unknown::Fusing;
 use viterbi::Viterbi;
 
-/// What stands for a space.
+/// How the model writes a space.
 const SPACE: &str = "▁";
 /// No byte of UTF-8: before the key of a normalized part, which is no chunk of the text.
 const NORMALIZED: u8 = 0xFF;
@@ -55,7 +55,7 @@ pub struct SentencePiece {
     delimiters: Delimiters,
     /// The character map leaves all text of printable ASCII characters as it is.
     keeps_ascii: bool,
-    /// Runs of spaces are one space, and none stand at the ends.
+    /// Runs of spaces become one space, and spaces at the ends are removed.
     collapses: bool,
     /// A space is put in front.
     prefix: bool,
@@ -63,7 +63,7 @@ pub struct SentencePiece {
     legacy: bool,
     parts: Parts,
     /// Where long chunks may be split; made when the first one comes.
-    cuts: Lazy<SafeCuts>,
+    split_points: Lazy<SplitPoints>,
     /// Which characters of a long chunk need no look at the character map; made likewise.
     kept: Lazy<KeptCharacters>,
     solving: Solving,
@@ -211,7 +211,7 @@ impl SentencePiece {
             collapses: white_space.remove_extra,
             prefix: white_space.add_dummy_prefix,
             legacy: white_space.legacy,
-            cuts: Lazy::new(),
+            split_points: Lazy::new(),
             kept: Lazy::new(),
             solving: match algorithm {
                 Algorithm::Unigram => Solving::Unigram {

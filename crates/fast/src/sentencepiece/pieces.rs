@@ -9,15 +9,15 @@ use hashbrown::HashMap;
 
 use jeton_models::model::SentencePiece;
 use jeton_models::model::sentencepiece::spec::PieceKind;
-use jeton_stages::split::safe_cuts::decode;
+use jeton_stages::split::split_points::decode;
 use jeton_stages::tables::tag_table::{AHEAD, Address, MAX_NUMBERS, NONE, TagTable};
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
 
-/// What stands for a space in the model's pieces.
+/// A space in the model's pieces.
 pub const MARK: &str = "▁";
-/// What stands for it here: one byte, which no piece holds.
+/// A space in this index: one byte, which no piece has.
 pub const SPACE: &str = " ";
-/// The id of what is no piece.
+/// The id returned if there is no such piece.
 pub const NO_PIECE: u32 = u32::MAX;
 /// Code points from which on characters are looked up as other pieces are.
 const WIDE: usize = 0x1_0000;
@@ -28,8 +28,8 @@ const ASCII_PAIRS: usize = 1 << 14;
 
 /// The pieces that merging makes, by their spelling with spaces for `▁`.
 ///
-/// Merging asks for the spelling of two neighbours together, and mostly there is no such piece: one
-/// look at memory says so.
+/// Merging looks up the joined spelling of two neighbours, which is rarely a piece; then one memory access
+/// says so.
 pub struct PieceIndex {
     ids: TagTable,
     /// The short piece of each id; for others that of no piece.
@@ -125,11 +125,11 @@ impl PieceIndex {
 
     /// Prefetches the memory in which the piece that `text[start..end]` is would be found.
     #[inline(always)]
-    pub fn ask(&self, text: &[u8], start: usize, end: usize) -> AskedPair {
-        let mut asked = AskedPair {
+    pub fn ask(&self, text: &[u8], start: usize, end: usize) -> PrefetchedPair {
+        let mut asked = PrefetchedPair {
             start,
             end,
-            ..AskedPair::default()
+            ..PrefetchedPair::default()
         };
         if end - start <= SHORT {
             asked.key = ShortKey::new(text, start, end - start);
@@ -142,7 +142,7 @@ impl PieceIndex {
     /// The piece that was requested and its rank, which is [`NONE`] if there is none. Whether there
     /// is one is nothing that a processor could guess, so the answer is chosen, not branched to.
     #[inline(always)]
-    pub fn answer(&self, text: &[u8], asked: &AskedPair) -> (u32, u32) {
+    pub fn answer(&self, text: &[u8], asked: &PrefetchedPair) -> (u32, u32) {
         if asked.end - asked.start > SHORT {
             return if asked.end - asked.start > self.longest {
                 (NO_PIECE, NONE)
@@ -168,7 +168,7 @@ impl PieceIndex {
 
     /// The same as [`Self::answer`], where several look alike, or the line is full.
     #[cold]
-    fn behind(&self, asked: &AskedPair) -> (u32, u32) {
+    fn behind(&self, asked: &PrefetchedPair) -> (u32, u32) {
         let mut address = asked.address;
         loop {
             let alike = self.ids.alike(address);
@@ -210,9 +210,10 @@ impl PieceIndex {
     }
 }
 
-/// A spelling on its way to its piece. The empty one is no piece.
+/// The joined spelling of two neighbours, whose place in the index is prefetched. The empty one is no
+/// piece.
 #[derive(Clone, Copy, Default)]
-pub struct AskedPair {
+pub struct PrefetchedPair {
     key: ShortKey,
     address: Address,
     start: usize,

@@ -4,12 +4,12 @@
 //! Look here for how chunks are looked up, and for new long ones, which are looked up in parts.
 
 use super::chunks::ChunksCall;
-use super::raw_cuts::RawCuts;
+use super::raw_split_points::RawSplitPoints;
 use super::score_sums::Summing;
 use super::viterbi::Viterbi;
 use crate::Stretch;
 use crate::cache::group::GROUP;
-use crate::cache::lookup::AskedGroup;
+use crate::cache::lookup::PrefetchedGroup;
 use crate::cache::word_cache::{Found, LONGEST, WordCache};
 use crate::sink::Sink;
 use jeton_stages::split::delimiters::Chunks;
@@ -17,7 +17,7 @@ use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, SHORT};
 use jeton_text::text::behind_space;
 
-/// The chunks of a text, a group at a time.
+/// Encodes the chunks of a text, a group at a time.
 pub struct Sequential<'c, 's, S: Sink> {
     call: ChunksCall<'c, Viterbi<'c>>,
     sink: Summing<'s, S>,
@@ -85,7 +85,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
     #[inline(always)]
     fn all_portable(&mut self, text: &str, starts: &[usize], ends: &[usize]) {
         for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
-            let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
+            let asked = PrefetchedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
             let mut next = 0;
             while let Some(new) = self.emit_known(&asked, text, starts, ends, next) {
                 if starts[new] >= self.done {
@@ -102,7 +102,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
     #[inline(always)]
     fn emit_known(
         &mut self,
-        asked: &AskedGroup,
+        asked: &PrefetchedGroup,
         text: &str,
         starts: &[usize],
         ends: &[usize],
@@ -209,11 +209,13 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         let mut pace = Pace::default();
         while at < end {
             pace.step();
-            let RawCuts {
+            let RawSplitPoints {
                 count,
                 changed,
                 stuck,
-            } = self.call.raw_cuts(&text[..end], at + spaces, &mut ends);
+            } = self
+                .call
+                .raw_split_points(&text[..end], at + spaces, &mut ends);
             if count > 0 {
                 starts[0] = at;
                 starts[1..count].copy_from_slice(&ends[..count - 1]);
@@ -246,7 +248,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         spaces: usize,
         changed: bool,
     ) -> bool {
-        let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
+        let asked = PrefetchedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
         let (mut next, mut anywhere) = (0, true);
         while let Some(new) = self.emit_known(&asked, text, starts, ends, next) {
             let spaces = if new == 0 { spaces } else { 0 };
@@ -272,7 +274,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
 fn known_one_by_one<S: Sink>(
     words: &WordCache,
     sink: &mut Summing<'_, S>,
-    asked: &AskedGroup,
+    asked: &PrefetchedGroup,
     text: &str,
     starts: &[usize],
     ends: &[usize],

@@ -12,7 +12,7 @@
 
 use super::chunks::Solver;
 use super::long_merge;
-use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
+use super::pieces::{MARK, NO_PIECE, PieceIndex, PrefetchedPair, SPACE};
 use super::unknown::UNKNOWN;
 use crate::sink::Sink;
 use jeton_models::model::{Sampler, Sampling, SentencePiece};
@@ -40,8 +40,8 @@ pub struct MergeState {
     /// Where the last merge was and where its left neighbour stands; both with what follows them.
     at: usize,
     left_at: usize,
-    right: AskedPair,
-    left: AskedPair,
+    right: PrefetchedPair,
+    left: PrefetchedPair,
 }
 
 impl Default for MergeState {
@@ -55,8 +55,8 @@ impl Default for MergeState {
             ids: [NO_PIECE; SCANNED],
             at: 0,
             left_at: 0,
-            right: AskedPair::default(),
-            left: AskedPair::default(),
+            right: PrefetchedPair::default(),
+            left: PrefetchedPair::default(),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Merging<'_> {
             && !self.model.holds_user_defined(text)
     }
 
-    /// Merges stretches of text, in which spaces stand for `▁`, side by side, so that their memory is
+    /// Merges stretches of text, in which spaces are written for `▁`, side by side, so that their memory is
     /// fetched at the same time.
     pub fn merge_together(&self, texts: &[&[u8]], works: &mut [MergeState]) {
         let Some(index) = self.index else { return };
@@ -145,7 +145,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Appends the tokens of text of any length, in which spaces stand for `▁`.
+    /// Appends the tokens of text of any length, in which spaces are written for `▁`.
     fn merge_all(&self, index: &PieceIndex, text: &str, ids: &mut Vec<u32>) {
         let mut start = 0;
         if self.model.holds_user_defined(text) {
@@ -177,7 +177,7 @@ impl Merging<'_> {
     /// Appends the tokens of normalized text, as the model merges it.
     fn merge_by_model(&self, text: &str, ids: &mut Vec<u32>) {
         let mut sampler = Sampler::new(Sampling::default());
-        for (range, id) in self.model.merge(text, &mut sampler) {
+        for (range, id) in self.model.merge(text, &mut sampler, &mut ()) {
             match id {
                 None => self.unknown(text[range].as_bytes(), ids),
                 Some(id) => ids.push(id),

@@ -262,7 +262,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         if !known && short {
             binade = Scores::binade(before);
         }
-        let (path, sum) = self.model.best_path_after(before, text);
+        let (path, sum) = self.model.best_path_after(before, text, &mut ());
         for (range, id) in path {
             self.push(&text[range], id, ids);
         }

@@ -1,4 +1,4 @@
-//! GGUF: the tokenizer of a llama.cpp model, which the file has in front of its tensors.
+//! GGUF: the tokenizer of a llama.cpp model, which the file holds in front of its tensors.
 //!
 //! Look here for which keys mean what. A loaded tokenizer gives llama.cpp's ids, even if the model's
 //! own tokenizer gives others; `pre` says how llama.cpp splits text. Differences remain in rare texts:
@@ -9,12 +9,12 @@
 //! - llama.cpp finds RWKV's control tokens in any text, jeton only where the caller allows them;
 //! - llama.cpp's Unigram adds scores in 64 bits, as `tokenizers` does; jeton's, as SentencePiece's, in 32.
 
-mod metadata;
+mod container;
 mod pre;
 mod read;
 mod write;
 
-pub use metadata::{MAGIC, Metadata};
+pub use container::{MAGIC, Metadata};
 pub use read::{Contents, holds_a_tokenizer, read};
 pub use write::{Extras, put, write};
 

@@ -12,7 +12,7 @@ use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 
-/// A way to split text, with its names.
+/// A way to split text, with the names that llama.cpp has for it.
 pub struct Pre {
     /// The names; the first is written.
     pub names: &'static [&'static str],
@@ -60,14 +60,15 @@ impl Pre {
         self
     }
 
-    /// Whether `cuts` are exactly these.
-    pub fn is(&self, cuts: &Cuts) -> bool {
-        cuts.sources == self.expressions
+    /// Whether `expressions` are its own.
+    pub fn is(&self, expressions: &Expressions) -> bool {
+        expressions.sources == self.expressions
     }
 
-    /// Whether `cuts` are those of the pattern in `meant`.
-    pub fn means(&self, cuts: &Cuts) -> bool {
-        self.meant.is_some_and(|(name, _)| cuts.name == Some(name))
+    /// Whether `expressions` are those of the pattern in `meant`.
+    pub fn means(&self, expressions: &Expressions) -> bool {
+        self.meant
+            .is_some_and(|(name, _)| expressions.name == Some(name))
     }
 
     /// The pre-tokenizer that splits text like this.
@@ -101,14 +102,14 @@ impl Pre {
 }
 
 /// The expressions by which a pre-tokenizer splits text, and their name if they have one.
-pub struct Cuts {
+pub struct Expressions {
     sources: Vec<String>,
     name: Option<&'static str>,
 }
 
 /// The expressions of a pre-tokenizer, if all it does is split by them one after another and keep what lies
 /// between matches.
-pub fn expressions_of(pre_tokenizer: &PreTokenizer) -> Option<Cuts> {
+pub fn expressions_of(pre_tokenizer: &PreTokenizer) -> Option<Expressions> {
     let mut steps = Vec::new();
     collect(pre_tokenizer, &mut steps)?;
     let sources = steps
@@ -119,7 +120,7 @@ pub fn expressions_of(pre_tokenizer: &PreTokenizer) -> Option<Cuts> {
         [one] => named::of_regex(one),
         all => named::of_splits(&all.iter().collect::<Vec<_>>()),
     };
-    Some(Cuts {
+    Some(Expressions {
         sources,
         name: name.map(|named| named.name),
     })
@@ -300,7 +301,7 @@ const KIMI: &str = concat!(
 const CONTRACTIONS: &str = "the long s (U+017F) as an s after an apostrophe";
 const CASES: &str = "the case of letters beyond ASCII, at which llama.cpp splits no word";
 
-/// All ways to split text that are known.
+/// All ways to split text that jeton knows.
 pub const PRES: &[Pre] = &[
     Pre::new(
         &[

@@ -1,10 +1,10 @@
-//! From the stages of a tokenizer to the keys of a GGUF.
+//! Writes a tokenizer: from stages to the keys of a GGUF.
 //!
 //! The written file is read back, and must be the same tokenizer except for what is listed as left out.
 
 use hashbrown::{HashMap, HashSet};
 
-use super::metadata::{Kind, Metadata, Value};
+use super::container::{Kind, Metadata, Value};
 use super::pre::{self, Pre};
 use super::read;
 use super::read::bert_normalizer;
@@ -28,7 +28,7 @@ use jeton_text::printable;
 /// A GGUF, as messages call it.
 const GGUF: &str = "a GGUF";
 
-/// What a tokenizer has beside its stages.
+/// What is written of a tokenizer besides its stages.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     /// Tokens by role.
@@ -668,12 +668,14 @@ fn frame_of(post_processor: &PostProcessor) -> Option<Ends> {
 
 /// llama.cpp's way to split text as these stages do, and how rare texts differ.
 fn pre_of(stages: &Stages) -> Option<(&'static Pre, Option<&'static str>)> {
-    let cuts = pre::expressions_of(stages.pre_tokenizer.as_ref()?)?;
+    let expressions = pre::expressions_of(stages.pre_tokenizer.as_ref()?)?;
     let takes_whole = matches!(&stages.model, Model::Bpe(bpe) if bpe.takes_whole_pieces());
     // Of ways that split alike, one that takes words whole just as the model does comes first.
-    let by_fit = |fits: fn(&Pre, &pre::Cuts) -> bool| {
+    let by_fit = |fits: fn(&Pre, &pre::Expressions) -> bool| {
         let all = pre::PRES.iter();
-        let all: Vec<&Pre> = all.filter(|pre| !pre.is_text && fits(pre, &cuts)).collect();
+        let all: Vec<&Pre> = all
+            .filter(|pre| !pre.is_text && fits(pre, &expressions))
+            .collect();
         let like = |pre: &&&Pre| pre.ignore_merges == takes_whole;
         all.iter().find(like).or(all.first()).copied()
     };

@@ -13,7 +13,7 @@ use jeton_stages::normalizer::{Normalizer, SentencePieceNormalizer};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::Span;
 
-/// The parts of a tokenizer that are a SentencePiece model.
+/// The parts of a tokenizer that come from a SentencePiece model.
 #[derive(Clone, Copy)]
 pub struct Reader<'t> {
     model: &'t SentencePiece,
@@ -30,22 +30,22 @@ pub struct ReadPiece {
     pub text: String,
     /// Where it comes from, in bytes of the text.
     pub span: Span,
-    /// Whether what stands there is its surface: all bytes of a character but the last have none.
+    /// Whether the text at its span is its surface: of the bytes of a character, only the last has one.
     pub has_surface: bool,
 }
 
 /// The pieces of a text, and a score.
 pub type ReadPath = (Vec<ReadPiece>, f32);
 
-/// A piece to be decoded.
-pub enum Given<'a> {
-    /// By its id.
+/// A piece to decode.
+pub enum IdOrPiece<'a> {
+    /// Its id.
     Id(u32),
-    /// By its text, which may be any.
+    /// Its text. It need not be a piece of the model.
     Text(&'a str),
 }
 
-/// How samples with scores are drawn.
+/// The options of samples with scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples {
     /// How many.
@@ -122,7 +122,7 @@ impl<'t> Reader<'t> {
     /// A model that cannot be drawn from, if the sampler draws.
     pub fn encode(&self, text: &str, sampler: &mut Sampler) -> Result<Vec<ReadPiece>> {
         let (normalized, origins) = self.normalize(text);
-        let segments = self.model.segments(&normalized, sampler)?;
+        let segments = self.model.segments(&normalized, sampler, &mut ())?;
         Ok(self.read(&normalized, &origins, segments))
     }
 
@@ -223,13 +223,13 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     /// An id that is no piece's.
-    pub fn decode(&self, given: &[Given<'_>]) -> Result<(Vec<DecodedPiece>, String)> {
+    pub fn decode(&self, given: &[IdOrPiece<'_>]) -> Result<(Vec<DecodedPiece>, String)> {
         let unk_id = self.unk_id();
         let mut tokens = Vec::with_capacity(given.len());
         let mut pieces = Vec::with_capacity(given.len());
         for (at, given) in given.iter().enumerate() {
             let (id, text) = match *given {
-                Given::Id(id) => match self.pieces().get(id) {
+                IdOrPiece::Id(id) => match self.pieces().get(id) {
                     Some(piece) => (Some(id), piece.text),
                     None => {
                         let message =
@@ -237,7 +237,7 @@ impl<'t> Reader<'t> {
                         return Err(Error::new(ErrorKind::Lookup, message).at(format!("ids[{at}]")));
                     }
                 },
-                Given::Text(text) => (self.id(text).or(unk_id), text),
+                IdOrPiece::Text(text) => (self.id(text).or(unk_id), text),
             };
             let is_unknown = id.is_none_or(|id| {
                 let spelled = self.pieces().get(id).map(|piece| piece.text);
@@ -247,8 +247,8 @@ impl<'t> Reader<'t> {
                 |id| self.pieces().get(id).map(|it| it.kind) == Some(PieceKind::Control);
             let token = match *given {
                 _ if !is_unknown && id.is_some_and(is_control) => b"",
-                Given::Id(id) => self.model.to_decoder(id).unwrap_or(text.as_bytes()),
-                Given::Text(_) => text.as_bytes(),
+                IdOrPiece::Id(id) => self.model.to_decoder(id).unwrap_or(text.as_bytes()),
+                IdOrPiece::Text(_) => text.as_bytes(),
             };
             tokens.push((token.to_vec(), is_unknown));
             pieces.push((id, text.to_owned()));

@@ -19,7 +19,7 @@ use jeton_stages::vocab::show;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::threads::{LARGE, both};
 
-pub use interface::{DecodedPiece, Given, ReadPath, ReadPiece, Reader, Samples};
+pub use interface::{DecodedPiece, IdOrPiece, ReadPath, ReadPiece, Reader, Samples};
 use jeton_models::model::sentencepiece::spec::{ModelProto, NormalizerSpec, PieceKind};
 
 /// The stages of a tokenizer that a file describes.
@@ -197,7 +197,7 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
         let text = normalizer.normalize_str(&test.input);
         let mut tokens = Vec::new();
         let mut sampler = Sampler::new(Sampling::default());
-        let cut = model.tokenize(&text, &mut sampler, &mut tokens);
+        let cut = model.tokenize(&text, &mut sampler, &mut tokens, &mut ());
         let pieces = tokens.iter().filter_map(|token| {
             let piece = model.proto().pieces.get(token.id)?;
             Some(match piece.kind {
@@ -223,8 +223,8 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
     })
 }
 
-/// The file of a tokenizer: one that was read from such a file, or one that means what such a file
-/// can mean, which `convert` tells of any other. Truncation and padding are not part of it.
+/// The file of a tokenizer that was read from such a file, or that such a file can express; `convert` turns
+/// others into one. Truncation and padding are not part of it.
 ///
 /// # Errors
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, only_withheld};
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 
-/// What stands for an unseen character in an open alphabet.
+/// The token of unseen characters in an open alphabet.
 pub const UNK_TOKEN: &str = "<UNK>";
 
 /// One token a character, over a closed or an open alphabet.
@@ -89,13 +90,18 @@ impl Characters {
         &self.vocab
     }
 
-    /// What stands for an unseen character; a closed alphabet has none.
+    /// The token of unseen characters; a closed alphabet has none.
     pub fn unk_id(&self) -> Option<u32> {
         self.unk_id
     }
 
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
         for (position, (start, character)) in paced(piece.char_indices().enumerate()) {
             let range = start..start + character.len_utf8();
             let spelled = &piece.as_bytes()[range.clone()];
@@ -114,6 +120,12 @@ impl Characters {
                 )
                 .hint("train on text that has it, or use an open alphabet")
             })?;
+            let kind = if known.is_some() {
+                UnitKind::Known
+            } else {
+                UnitKind::Unknown
+            };
+            observer.unit(spelled, &[id], kind);
             tokens.push(Token { id, range });
         }
         Ok(())
@@ -133,7 +145,7 @@ mod tests {
     fn an_open_alphabet_knows_what_it_does_not_know() {
         let model = Characters::open("ba".chars()).unwrap();
         let mut tokens = Vec::new();
-        model.tokenize("aéb", &mut tokens).unwrap();
+        model.tokenize("aéb", &mut tokens, &mut ()).unwrap();
         let rows: Vec<_> = tokens.into_iter().map(|t| (t.id, t.range)).collect();
         assert_eq!(rows, [(1, 0..1), (0, 1..3), (2, 3..4)]);
     }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, only_withheld};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
@@ -47,7 +48,12 @@ impl LongestMatch {
     }
 
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
         let bytes = piece.as_bytes();
         let mut pace = Pace::default();
         let mut at = 0;
@@ -65,10 +71,9 @@ impl LongestMatch {
                 )
                 .hint("the vocabulary needs a token for each byte"));
             };
-            tokens.push(Token {
-                id,
-                range: at..at + length,
-            });
+            let range = at..at + length;
+            observer.unit(&bytes[range.clone()], &[id], UnitKind::Known);
+            tokens.push(Token { id, range });
             at += length;
         }
         Ok(())
@@ -111,7 +116,7 @@ mod tests {
         let mut model = LongestMatch::new(vocab);
         let ids = |model: &LongestMatch, text: &str| {
             let mut tokens = Vec::new();
-            model.tokenize(text, &mut tokens)?;
+            model.tokenize(text, &mut tokens, &mut ())?;
             Ok::<Vec<u32>, Error>(tokens.into_iter().map(|token| token.id).collect())
         };
         for (text, expected) in [

@@ -12,6 +12,7 @@ mod golden_tests;
 mod longest_match;
 mod sampling;
 pub mod sentencepiece;
+pub mod steps;
 mod token;
 pub mod unigram;
 pub mod word_level;
@@ -22,6 +23,7 @@ pub use characters::Characters;
 pub use longest_match::LongestMatch;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
+pub use steps::{Observer, Steps};
 pub use token::Token;
 pub use token::{byte_of_token, byte_token};
 pub use unigram::Unigram;
@@ -66,14 +68,35 @@ impl Model {
         sampling: &mut Sampler,
         tokens: &mut Vec<Token>,
     ) -> Result<()> {
+        self.tokenize_observed(piece, sampling, tokens, &mut ())
+    }
+
+    /// The tokens of `piece`, and the steps that lead to them.
+    ///
+    /// # Errors
+    /// As [`Model::tokenize`].
+    pub fn explain(&self, piece: &str) -> Result<(Vec<Token>, Steps)> {
+        let (mut tokens, mut steps) = (Vec::new(), Steps::default());
+        let mut sampler = Sampler::new(Sampling::default());
+        self.tokenize_observed(piece, &mut sampler, &mut tokens, &mut steps)?;
+        Ok((tokens, steps))
+    }
+
+    fn tokenize_observed(
+        &self,
+        piece: &str,
+        sampler: &mut Sampler,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
         match self {
-            Self::Bpe(model) => model.tokenize(piece, sampling, tokens),
-            Self::WordLevel(model) => model.tokenize(piece, tokens),
-            Self::WordPiece(model) => model.tokenize(piece, tokens),
-            Self::Unigram(model) => model.tokenize(piece, tokens),
-            Self::Characters(model) => model.tokenize(piece, tokens),
-            Self::SentencePiece(model) => model.tokenize(piece, sampling, tokens),
-            Self::LongestMatch(model) => model.tokenize(piece, tokens),
+            Self::Bpe(model) => model.tokenize_observed(piece, sampler, tokens, observer),
+            Self::WordLevel(model) => model.tokenize(piece, tokens, observer),
+            Self::WordPiece(model) => model.tokenize(piece, tokens, observer),
+            Self::Unigram(model) => model.tokenize(piece, tokens, observer),
+            Self::Characters(model) => model.tokenize(piece, tokens, observer),
+            Self::SentencePiece(model) => model.tokenize(piece, sampler, tokens, observer),
+            Self::LongestMatch(model) => model.tokenize(piece, tokens, observer),
         }
     }
 
@@ -131,9 +154,9 @@ impl Model {
         }
     }
 
-    /// From now on text becomes none of these tokens, as if the vocabulary did not have them; but what
-    /// stands for text that no token spells, the unknown token and the tokens of bytes, still does. Ids
-    /// that were withheld before are not, unless they are among these.
+    /// From now on text becomes none of these tokens, as if the vocabulary did not have them; but text that
+    /// no token spells still becomes the unknown token or the tokens of bytes. Ids that were withheld
+    /// before are found again, unless they are among these.
     pub fn withhold(&mut self, ids: &[u32]) {
         match self {
             Self::Bpe(model) => model.withhold(ids),

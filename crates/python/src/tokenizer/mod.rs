@@ -6,6 +6,7 @@
 mod building;
 mod decoding;
 mod encoding;
+mod explaining;
 mod vocabulary;
 
 use std::borrow::Cow;

@@ -47,7 +47,7 @@ impl Normalization {
         }
     }
 
-    /// The character map, which is made when it is first asked for.
+    /// The character map, built on first use.
     pub fn charsmap(&self) -> Option<&Charsmap> {
         match self {
             Self::NmtNfkc => Some(&NMT_NFKC),

@@ -13,7 +13,7 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
 use jeton_text::text::AlignedText;
 
-/// What stands for a space.
+/// The mark that replaces a space.
 const SPACE: &str = "▁";
 
 /// What SentencePiece does to text before it is encoded, and to decoded text at the end.
@@ -78,7 +78,7 @@ struct Output {
     text: String,
     /// Where each run of `text` begins, and the bytes of the old text that it replaces.
     runs: Vec<(usize, Range<usize>)>,
-    /// Where in the old text ends what `text` stands for; unset where that is spaces alone.
+    /// Where the part of the old text ends that `text` replaces; unset where that is spaces alone.
     end: Option<usize>,
 }
 

@@ -6,9 +6,9 @@ pub mod delimiters;
 #[cfg(neon)]
 mod neon;
 pub mod one_pass;
-pub mod safe_cuts;
 pub mod scanner;
 pub mod set_bits;
+pub mod split_points;
 pub mod splitter;
 mod stretch;
 #[cfg(test)]

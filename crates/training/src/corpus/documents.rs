@@ -3,16 +3,15 @@
 //! Look here for what a document is, where reading resumes after a stop, and how
 //! much is read ahead.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use super::blocks::{Block, BlockOptions, beginning_of};
 use super::{
-    BadRecords, Corpus, CorpusFile, DocumentUnit, LONGEST_DOCUMENT, LONGEST_LINE, json_lines,
-    stream,
+    BadRecords, Corpus, CorpusFile, DocumentUnit, LONGEST_DOCUMENT, LONGEST_LINE, Next, ReadAhead,
+    json_lines, stream,
 };
 use crate::word_counts::FirstStages;
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -58,9 +57,7 @@ const AHEAD: usize = 3;
 
 /// A corpus while its documents are read.
 pub struct Documents {
-    waiting: VecDeque<Run>,
-    open: VecDeque<Receiver<Result<Vec<DocumentPart>>>>,
-    threads: usize,
+    ahead: ReadAhead<Run, Vec<DocumentPart>>,
     start: CorpusPosition,
     options: BlockOptions,
     unit: DocumentUnit,
@@ -98,16 +95,6 @@ pub enum Part<'p> {
     Of(&'p str, bool, bool),
 }
 
-/// What reading has come to.
-pub enum Read {
-    /// Documents, or parts of one.
-    Parts(Vec<DocumentPart>),
-    /// Nothing within the time that was given.
-    Waiting,
-    /// There are no more documents.
-    End,
-}
-
 impl Corpus {
     /// Reads the documents of all files. `stages` say where the parts of a document may be encoded by
     /// themselves; without it, each is read whole.
@@ -116,18 +103,18 @@ impl Corpus {
         options: &DocumentOptions,
         stages: Option<Arc<FirstStages>>,
     ) -> Documents {
-        let mut waiting: VecDeque<Run> = VecDeque::new();
+        let mut runs: Vec<Run> = Vec::new();
         let mut size = u64::MAX;
         let files = self.files.iter().enumerate().skip(options.start.file);
         for (number, file) in files {
             // A thread for each of many small files would take longer than reading them.
-            match waiting.back_mut() {
+            match runs.last_mut() {
                 Some(run) if size + file.size <= options.block as u64 && file.size > 0 => {
                     run.files.push(Arc::clone(file));
                     size += file.size;
                 }
                 _ => {
-                    waiting.push_back(Run {
+                    runs.push(Run {
                         first: number,
                         files: vec![Arc::clone(file)],
                     });
@@ -140,9 +127,7 @@ impl Corpus {
             DocumentUnit::File => LONGEST_DOCUMENT,
         };
         Documents {
-            waiting,
-            open: VecDeque::new(),
-            threads: options.threads.max(1),
+            ahead: ReadAhead::new(runs, options.threads),
             start: options.start,
             unit: self.unit,
             options: BlockOptions {
@@ -163,37 +148,25 @@ impl Documents {
     ///
     /// # Errors
     /// A file that cannot be read, is cut short or is not UTF-8.
-    pub fn step(&mut self, patience: Duration) -> Result<Read> {
-        loop {
-            while self.open.len() < self.threads
-                && let Some(run) = self.waiting.pop_front()
-            {
-                let (sender, receiver) = sync_channel(AHEAD);
-                let start = (run.first == self.start.file).then_some(self.start);
-                let (options, unit) = (self.options.clone(), self.unit);
-                thread::spawn(move || {
-                    let mut reader = Reader {
-                        sender,
-                        parts: Vec::new(),
-                        size: 0,
-                    };
-                    if let Err(error) = reader.read(run, start, &options, unit) {
-                        reader.give();
-                        // A receiver that is gone wants no more.
-                        let _ = reader.sender.send(Err(error));
-                    }
-                });
-                self.open.push_back(receiver);
-            }
-            let Some(parts) = self.open.front() else {
-                return Ok(Read::End);
-            };
-            match parts.recv_timeout(patience) {
-                Ok(parts) => return Ok(Read::Parts(parts?)),
-                Err(RecvTimeoutError::Timeout) => return Ok(Read::Waiting),
-                Err(RecvTimeoutError::Disconnected) => drop(self.open.pop_front()),
-            }
-        }
+    pub fn step(&mut self, patience: Duration) -> Result<Next<Vec<DocumentPart>>> {
+        self.ahead.step(patience, |run| {
+            let (sender, receiver) = sync_channel(AHEAD);
+            let start = (run.first == self.start.file).then_some(self.start);
+            let (options, unit) = (self.options.clone(), self.unit);
+            thread::spawn(move || {
+                let mut reader = Reader {
+                    sender,
+                    parts: Vec::new(),
+                    size: 0,
+                };
+                if let Err(error) = reader.read(run, start, &options, unit) {
+                    reader.give();
+                    // A receiver that is gone wants no more.
+                    let _ = reader.sender.send(Err(error));
+                }
+            });
+            receiver
+        })
     }
 }
 

@@ -27,7 +27,7 @@ pub use contents::Contents;
 pub use documents::{CorpusPosition, DocumentOptions};
 pub use find_files::{FoundFiles, find_files};
 
-pub use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
+pub use documents::{DocumentPart, Documents, Part};
 
 use blocks::{Block, BlockOptions, Blocks};
 
@@ -206,8 +206,7 @@ impl Corpus {
 
     /// Reads all files for a counter, this many at a time, each on a thread of its own; fewer at a
     /// time, and less of each, where the counter has little memory.
-    pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
-        let mut threads = threads.max(1);
+    pub fn read(&self, mut threads: usize, counter: &WordCounter) -> Reading {
         let mut options = BlockOptions {
             block: BLOCK_BYTES,
             longest_line: LONGEST_LINE,
@@ -227,25 +226,77 @@ impl Corpus {
             options.block = options.longest_line.min(BLOCK_BYTES);
         }
         Reading {
-            waiting: self.files.clone().into(),
-            open: VecDeque::new(),
-            threads,
+            ahead: ReadAhead::new(0..self.files.len(), threads),
+            files: self.files.clone(),
             options,
             unit: self.unit,
             progress: CountProgress { text: 0, read: 0 },
+            ended: 0,
             given_back: 0,
+        }
+    }
+}
+
+/// What was waited for.
+pub enum Next<T> {
+    /// It is here.
+    Item(T),
+    /// It did not come in time.
+    Waiting,
+    /// There is no more of it.
+    End,
+}
+
+/// What threads read of some files each, in the order of the files.
+struct ReadAhead<F, T> {
+    waiting: VecDeque<F>,
+    open: VecDeque<Receiver<Result<T>>>,
+    threads: usize,
+}
+
+impl<F, T> ReadAhead<F, T> {
+    fn new(files: impl IntoIterator<Item = F>, threads: usize) -> Self {
+        Self {
+            waiting: files.into_iter().collect(),
+            open: VecDeque::new(),
+            threads: threads.max(1),
+        }
+    }
+
+    /// What comes next, if it does so within `patience`. `read` starts the thread of some files.
+    fn step(
+        &mut self,
+        patience: Duration,
+        read: impl Fn(F) -> Receiver<Result<T>>,
+    ) -> Result<Next<T>> {
+        loop {
+            while self.open.len() < self.threads
+                && let Some(files) = self.waiting.pop_front()
+            {
+                self.open.push_back(read(files));
+            }
+            let Some(first) = self.open.front() else {
+                return Ok(Next::End);
+            };
+            match first.recv_timeout(patience) {
+                Ok(item) => return item.map(Next::Item),
+                Err(RecvTimeoutError::Timeout) => return Ok(Next::Waiting),
+                Err(RecvTimeoutError::Disconnected) => drop(self.open.pop_front()),
+            }
         }
     }
 }
 
 /// A corpus while it is read: its blocks of whole lines, in order.
 pub struct Reading {
-    waiting: VecDeque<Arc<CorpusFile>>,
-    open: VecDeque<(Arc<CorpusFile>, Receiver<Result<Block>>)>,
-    threads: usize,
+    files: Vec<Arc<CorpusFile>>,
+    /// By the number of a file.
+    ahead: ReadAhead<usize, (usize, Block)>,
     options: BlockOptions,
     unit: DocumentUnit,
     progress: CountProgress,
+    /// How many files were read to the end.
+    ended: usize,
     /// How much text had been read when memory was last given back.
     given_back: u64,
 }
@@ -260,52 +311,37 @@ impl Reading {
     ///
     /// # Errors
     /// A file that cannot be read, is cut short or is not UTF-8.
-    pub fn step(&mut self, patience: Duration) -> Result<ReadLines> {
-        loop {
-            while self.open.len() < self.threads
-                && let Some(file) = self.waiting.pop_front()
-            {
-                let blocks = read_ahead(Arc::clone(&file), self.options.clone());
-                self.open.push_back((file, blocks));
-            }
-            let Some((file, blocks)) = self.open.front() else {
-                return Ok(ReadLines::End);
-            };
-            match blocks.recv_timeout(patience) {
-                Ok(block) => {
-                    let block = block?;
-                    self.progress.text += block.text.len() as u64;
-                    let is_limited = self.options.is_strict;
-                    if is_limited && self.progress.text - self.given_back >= GIVE_BACK_EVERY {
-                        self.given_back = self.progress.text;
-                        word_counts::give_back();
-                    }
-                    return Ok(ReadLines::Lines(Lines {
-                        block,
-                        file: Arc::clone(file),
-                        errors: self.options.errors,
-                        unit: self.unit,
-                        bad_records: self.options.bad_records,
-                    }));
+    pub fn step(&mut self, patience: Duration) -> Result<Next<Lines>> {
+        let read = |file: usize| read_ahead(file, Arc::clone(&self.files[file]), &self.options);
+        let next = self.ahead.step(patience, read)?;
+        let here = match &next {
+            Next::Item((file, _)) => *file,
+            Next::Waiting => self.ended,
+            Next::End => self.files.len(),
+        };
+        let ended = &self.files[self.ended..here];
+        self.progress.read += ended.iter().map(|file| file.size).sum::<u64>();
+        self.ended = here;
+        Ok(match next {
+            Next::Item((file, block)) => {
+                self.progress.text += block.text.len() as u64;
+                let is_limited = self.options.is_strict;
+                if is_limited && self.progress.text - self.given_back >= GIVE_BACK_EVERY {
+                    self.given_back = self.progress.text;
+                    word_counts::give_back();
                 }
-                Err(RecvTimeoutError::Timeout) => return Ok(ReadLines::Waiting),
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.progress.read += file.size;
-                    self.open.pop_front();
-                }
+                Next::Item(Lines {
+                    block,
+                    file: Arc::clone(&self.files[file]),
+                    errors: self.options.errors,
+                    unit: self.unit,
+                    bad_records: self.options.bad_records,
+                })
             }
-        }
+            Next::Waiting => Next::Waiting,
+            Next::End => Next::End,
+        })
     }
-}
-
-/// What reading a corpus has come to.
-pub enum ReadLines {
-    /// The next block.
-    Lines(Lines),
-    /// Nothing yet.
-    Waiting,
-    /// All files were read.
-    End,
 }
 
 impl Iterator for Reading {
@@ -314,21 +350,27 @@ impl Iterator for Reading {
     fn next(&mut self) -> Option<Result<Lines>> {
         loop {
             match self.step(PATIENCE) {
-                Ok(ReadLines::Lines(lines)) => return Some(Ok(lines)),
-                Ok(ReadLines::Waiting) => {}
-                Ok(ReadLines::End) => return None,
+                Ok(Next::Item(lines)) => return Some(Ok(lines)),
+                Ok(Next::Waiting) => {}
+                Ok(Next::End) => return None,
                 Err(error) => return Some(Err(error)),
             }
         }
     }
 }
 
-/// Reads a file on a thread of its own, some blocks ahead.
-fn read_ahead(file: Arc<CorpusFile>, options: BlockOptions) -> Receiver<Result<Block>> {
+/// Reads a file, which has this number, on a thread of its own, some blocks ahead.
+fn read_ahead(
+    number: usize,
+    file: Arc<CorpusFile>,
+    options: &BlockOptions,
+) -> Receiver<Result<(usize, Block)>> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+    let options = options.clone();
     thread::spawn(move || match file.blocks(options) {
         // A receiver that is gone wants no more.
-        Ok(mut blocks) => {
+        Ok(blocks) => {
+            let mut blocks = blocks.map(|block| block.map(|block| (number, block)));
             while blocks
                 .next()
                 .is_some_and(|block| sender.send(block).is_ok())

@@ -79,7 +79,7 @@ pub struct WordCounter {
 }
 
 /// Numbers of places for each byte of text, to leave room for the words within.
-/// Normalization that makes more words than this of one byte makes the order of first meeting
+/// Normalization that makes more words than this of one byte makes the order in which words first occur
 /// uncertain, but not the counts, and not the same from run to run.
 const PLACES_PER_BYTE: u64 = 64;
 
@@ -129,7 +129,7 @@ impl WordCounter {
         &self.stages
     }
 
-    /// How many bytes of memory there are, if not as many as one likes.
+    /// How many bytes of memory may be used, if that is limited.
     pub fn memory(&self) -> Option<u64> {
         self.options.memory.as_ref().map(|memory| memory.bytes)
     }
@@ -216,8 +216,8 @@ impl WordCounter {
         })
     }
 
-    /// Counts the words of the texts that `text_of` finds in the lines of `block`; it is told, too,
-    /// where in the block a line begins. A line has its newline.
+    /// Counts the words of the texts that `text_of` finds in the lines of `block`; it gets, too,
+    /// the place where the line begins in the block. A line has its newline.
     ///
     /// A text must have no more bytes than its line.
     ///
@@ -388,7 +388,9 @@ impl WordCounter {
             Some(spill) => spill.visit(&mut take)?,
             None => {
                 for table in tables {
-                    table.try_for_each(&mut take)?;
+                    for (word, entry) in table.entries() {
+                        take(&word.bytes(), entry)?;
+                    }
                 }
             }
         }
@@ -428,7 +430,7 @@ impl WordCounter {
             is_rare
         };
         let Some(spill) = spill else {
-            counted.counts = table::in_order(tables, |length, count| {
+            counted.counts = table::in_order(&tables, |length, count| {
                 !is_rare(&mut counted, count) && {
                     fit.add(length, count);
                     true

@@ -110,21 +110,15 @@ impl CountTable {
         }
     }
 
-    /// Calls `each` with the words, and empties the table.
-    pub fn try_for_each<E>(
-        self,
-        mut each: impl FnMut(&[u8], Entry) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for Slot { key, entry } in self.slots {
-            if key != ShortKey::EMPTY {
-                let (bytes, length) = key.bytes();
-                each(&bytes[..length], entry)?;
-            }
-        }
-        for word in &self.long {
-            each(&self.text[word.start..word.end], word.entry)?;
-        }
-        Ok(())
+    /// The words with their entries.
+    pub fn entries(&self) -> impl Iterator<Item = (TableWord<'_>, Entry)> {
+        let short = self.slots.iter().filter(|slot| slot.key != ShortKey::EMPTY);
+        let short = short.map(|slot| (TableWord::Short(slot.key), slot.entry));
+        let long = self.long.iter().map(|word| {
+            let bytes = &self.text[word.start..word.end];
+            (TableWord::Long(bytes), word.entry)
+        });
+        short.chain(long)
     }
 
     /// Calls `each` with the words in the order of their bytes, and empties the table.
@@ -143,13 +137,7 @@ impl CountTable {
             ..
         } = std::mem::replace(self, empty);
         slots.retain(|slot| slot.key != ShortKey::EMPTY);
-        // The bytes after the end of a short word are zero, so it is before what it begins.
-        slots.sort_unstable_by_key(|slot| {
-            let (bytes, length) = slot.key.bytes();
-            let mut word = [0; SHORT + 1];
-            word[..length].copy_from_slice(&bytes[..length]);
-            (u128::from_be_bytes(word), length)
-        });
+        slots.sort_unstable_by_key(|slot| (TableWord::Short(slot.key).first(), slot.key.bytes().1));
         long.sort_unstable_by(|a, b| text[a.start..a.end].cmp(&text[b.start..b.end]));
         let mut long = long.iter().peekable();
         for Slot { key, entry } in slots {
@@ -172,24 +160,15 @@ impl CountTable {
         (offset, length): (usize, usize),
         starts: &[u64],
     ) {
-        let (whole, text) = (text, text.as_bytes());
         let surely_whole = self.longest.min(SHORT);
-        let mut keys = [(ShortKey::EMPTY, 0); GROUP];
-        let mut waiting = 0;
-        let mut word = |table: &mut Self, start: usize, end: usize| {
+        let mut batch = InsertionBatch::of(self);
+        let mut word = |start: usize, end: usize| {
             let place = place + start as u64;
             if end - start > surely_whole {
-                return table.add_pieces(&whole[start..end], place);
-            }
-            let key = ShortKey::new(text, start, end - start);
-            table.prefetch(key);
-            keys[waiting] = (key, place);
-            waiting += 1;
-            if waiting == GROUP {
-                waiting = 0;
-                for (key, place) in keys {
-                    table.add_short(key, Entry { count: 1, place });
-                }
+                batch.table.add_pieces(&text[start..end], place);
+            } else {
+                let key = ShortKey::new(text.as_bytes(), start, end - start);
+                batch.add_short(key, Entry { count: 1, place });
             }
         };
         let mut start = offset;
@@ -199,16 +178,13 @@ impl CountTable {
                 let next = offset + block * 64 + rest.trailing_zeros() as usize;
                 rest &= rest - 1;
                 if next > start {
-                    word(self, start, next);
+                    word(start, next);
                 }
                 start = next;
             }
         }
-        word(self, start, offset + length);
-        for (key, place) in &keys[..waiting] {
-            let place = *place;
-            self.add_short(*key, Entry { count: 1, place });
-        }
+        word(start, offset + length);
+        batch.end();
     }
 
     /// Fetches the memory in which a short word would be found.
@@ -250,21 +226,6 @@ impl CountTable {
         for slot in old.into_iter().filter(|slot| slot.key != ShortKey::EMPTY) {
             self.add_short(slot.key, slot.entry);
         }
-    }
-
-    /// All words with how often each occurs.
-    fn counted(&self) -> impl Iterator<Item = WordAndCount<'_>> {
-        let short = self.slots.iter().filter(|slot| slot.key != ShortKey::EMPTY);
-        let short = short.map(|slot| (slot.entry.count, TableWord::Short(slot.key)));
-        let long = self.long.iter().map(|word| {
-            let text = &self.text[word.start..word.end];
-            (word.entry.count, TableWord::Long(text))
-        });
-        short.chain(long).map(|(count, word)| WordAndCount {
-            count,
-            first: word.first(),
-            word,
-        })
     }
 
     /// Makes room for this many short words more.
@@ -389,40 +350,27 @@ pub fn join(mut tables: Vec<CountTable>) -> Vec<CountTable> {
 /// The words of joined tables that `keep` accepts, by length and count, in the order in which they
 /// first occurred.
 pub(super) fn in_order(
-    mut tables: Vec<CountTable>,
+    tables: &[CountTable],
     mut keep: impl FnMut(usize, u64) -> bool,
 ) -> WordCounts {
-    let mut met: Vec<Met> = Vec::with_capacity(tables.iter().map(CountTable::words).sum());
-    for (table, number) in tables.iter_mut().zip(0..) {
-        for Slot { key, entry } in std::mem::take(&mut table.slots) {
-            if key != ShortKey::EMPTY && keep(key.bytes().1, entry.count) {
-                let word = Word::Short(key);
-                met.push(Met { entry, word });
-            }
-        }
-        for (word, at) in table.long.iter().zip(0..) {
-            let entry = word.entry;
-            if keep(word.end - word.start, entry.count) {
-                let word = Word::Long(number, at);
-                met.push(Met { entry, word });
-            }
-        }
-    }
-    met.par_sort_unstable_by(|a, b| {
-        let places = a.entry.place.cmp(&b.entry.place);
-        places.then_with(|| a.word.bytes(&tables).cmp(&b.word.bytes(&tables)))
+    let mut words = Vec::with_capacity(tables.iter().map(CountTable::words).sum());
+    let all = tables.iter().flat_map(CountTable::entries);
+    words.extend(all.filter(|(word, entry)| keep(word.bytes().len(), entry.count)));
+    words.par_sort_unstable_by(|(a, first), (b, second)| {
+        let places = first.place.cmp(&second.place);
+        places.then_with(|| a.bytes().cmp(&b.bytes()))
     });
-    let size = met.iter().map(|met| met.word.bytes(&tables).len()).sum();
+    let size = words.iter().map(|(word, _)| word.bytes().len()).sum();
     let mut text = Vec::with_capacity(size);
-    let mut ends = Vec::with_capacity(met.len());
-    for Met { word, .. } in &met {
-        text.extend_from_slice(&word.bytes(&tables));
+    let mut ends = Vec::with_capacity(words.len());
+    for (word, _) in &words {
+        text.extend_from_slice(&word.bytes());
         ends.push(text.len());
     }
     WordCounts {
         text: String::from_utf8(text).expect("words are split between characters"),
         ends,
-        counts: met.iter().map(|met| met.entry.count).collect(),
+        counts: words.iter().map(|(_, entry)| entry.count).collect(),
         provenance: None,
     }
 }
@@ -431,7 +379,12 @@ pub(super) fn in_order(
 /// smaller.
 pub fn by_count(tables: &[CountTable]) -> Vec<WordAndCount<'_>> {
     let mut words = large_pages::with_capacity(tables.iter().map(CountTable::words).sum());
-    words.extend(tables.iter().flat_map(CountTable::counted));
+    let all = tables.iter().flat_map(CountTable::entries);
+    words.extend(all.map(|(word, Entry { count, .. })| WordAndCount {
+        count,
+        first: word.first(),
+        word,
+    }));
     words.par_sort_unstable_by(|a, b| {
         let firsts = b.count.cmp(&a.count).then_with(|| a.first.cmp(&b.first));
         firsts.then_with(|| a.word.order_behind_first(&b.word))
@@ -462,74 +415,40 @@ pub enum TableWord<'t> {
 
 impl TableWord<'_> {
     /// Its bytes.
-    pub fn to_vec(self) -> Vec<u8> {
-        match self {
+    pub fn bytes(&self) -> Bytes<'_> {
+        match *self {
             Self::Short(key) => {
                 let (bytes, length) = key.bytes();
-                bytes[..length].to_vec()
+                Bytes::Here(bytes, length)
             }
-            Self::Long(bytes) => bytes.to_vec(),
+            Self::Long(bytes) => Bytes::There(bytes),
         }
     }
 
     /// Its first bytes as a number, zeros after the end of a short word, so that it is before what
     /// it begins.
     fn first(self) -> u128 {
+        let bytes = self.bytes();
+        let bytes = &bytes[..bytes.len().min(SHORT + 1)];
         let mut first = [0; SHORT + 1];
-        match self {
-            Self::Short(key) => {
-                let (bytes, length) = key.bytes();
-                first[..length].copy_from_slice(&bytes[..length]);
-            }
-            Self::Long(bytes) => first.copy_from_slice(&bytes[..=SHORT]),
-        }
+        first[..bytes.len()].copy_from_slice(bytes);
         u128::from_be_bytes(first)
     }
 
     /// The order of words whose first bytes are the same.
     fn order_behind_first(&self, other: &Self) -> std::cmp::Ordering {
-        let length = |word: &Self| match *word {
-            Self::Short(key) => key.bytes().1,
-            Self::Long(bytes) => bytes.len(),
-        };
         match (self, other) {
             (Self::Long(a), Self::Long(b)) => a.cmp(b),
-            _ => length(self).cmp(&length(other)),
-        }
-    }
-}
-
-/// A word on its way from the tables into order.
-struct Met {
-    entry: Entry,
-    word: Word,
-}
-
-enum Word {
-    Short(ShortKey),
-    /// The number of its table, and its own in there.
-    Long(u32, usize),
-}
-
-impl Word {
-    fn bytes<'t>(&self, tables: &'t [CountTable]) -> Bytes<'t> {
-        match *self {
-            Self::Short(key) => {
-                let (bytes, length) = key.bytes();
-                Bytes::Here(bytes, length)
-            }
-            Self::Long(table, at) => {
-                let table = &tables[table as usize];
-                let word = &table.long[at];
-                Bytes::There(&table.text[word.start..word.end])
-            }
+            _ => self.bytes().len().cmp(&other.bytes().len()),
         }
     }
 }
 
 /// The bytes of a word.
-enum Bytes<'t> {
+pub enum Bytes<'t> {
+    /// In this array, and how many.
     Here([u8; SHORT + 1], usize),
+    /// In a table.
     There(&'t [u8]),
 }
 
@@ -582,7 +501,7 @@ mod tests {
             tables[place as usize % 3].add(word.as_bytes(), Entry { count: 1, place });
             *expected.entry(word).or_default() += 1;
         }
-        let counts = in_order(join(tables.into()), |_, _| true);
+        let counts = in_order(&join(tables.into()), |_, _| true);
         assert_eq!(counts.iter().collect::<BTreeMap<_, _>>(), expected);
         let mut met: Vec<&str> = words.iter().map(String::as_str).collect();
         met.dedup();

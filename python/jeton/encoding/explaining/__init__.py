@@ -3,22 +3,20 @@
 Look here for what `Tokenizer.explain` does. `steps.py` has the classes of its result; the stages
 before the model are in `first_stages.py`, and each kind of model has a file of its own.
 
-The stages before the model are the tokenizer's own. The steps of a model are found here once more,
-since the core takes none that could be shown: it merges many words at once, and keeps the best path
-of a lattice, not the lattice. The final ids are compared with those of the tokenizer, so that an
+The stages before the model are the tokenizer's own. The model takes its steps in the core, which
+says each one while it encodes; `pieces.py` makes data of them. The core encodes a text by a faster
+way than one step after another, so the ids at the end are compared with those of the tokenizer: an
 explanation is never wrong.
 """
 
 from __future__ import annotations
 
-import functools
 import weakref
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from jeton.components import models
 from jeton.encoding.explaining.explanation import Explanation
 from jeton.encoding.explaining.first_stages import FirstStages
+from jeton.encoding.explaining.pieces import ExplainedModel
 from jeton.encoding.explaining.steps import (
     Added,
     Edge,
@@ -76,10 +74,10 @@ def explain(
     pieces = tuple(
         Added(it.text, it.span, (Token(it.id, it.text.encode()),))
         if it.id is not None
-        else parts.explain(it.text, it.span)
+        else parts.model.explain(it.text, it.span)
         for it in stretches
     )
-    model = ModelStep(parts.name, pieces)
+    model = ModelStep(parts.model.name, pieces)
     # The tokenizer joins surrogate pairs and replaces lone surrogates.
     valid_text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     explanation = Explanation(valid_text, (*steps, model))
@@ -100,64 +98,7 @@ class _TokenizerParts:
     def __init__(self, tok: BaseTokenizer) -> None:
         model = tok.model
         self.first = FirstStages(tok, model)
-        withheld = {
-            token.id for token in tok.added_tokens if token.special and token.id is not None
-        }
-        self.name, self.explain = _explaining(model, withheld)
-
-
-def _explaining(
-    model: models.Model, withheld: set[int]
-) -> tuple[str, Callable[[str, tuple[int, int]], Piece]]:
-    """The name of the model, and the function that explains how it encodes a piece."""
-    from jeton.encoding.explaining.vocabulary import ModelTokens
-
-    tokens = functools.partial(ModelTokens, withheld=withheld)
-    match model:
-        case models.SentencePiece():
-            from jeton.encoding.explaining.sentencepiece import BySentencePiece
-
-            its = BySentencePiece(model, withheld)
-            return f"SentencePiece {its.name}", its.explain
-        case models.Unigram():
-            from jeton.encoding.explaining.unigram import ByScores
-
-            vocab = {_bytes(token): id for id, (token, _) in enumerate(model.pieces)}
-            return "Unigram", ByScores(model, tokens(vocab)).explain
-        case models.BPE():
-            from jeton.encoding.explaining.bpe import ByMerges
-
-            rule = "by ranks" if model.merges is None else "by merges"
-            return f"BPE {rule}", ByMerges(model, tokens(_vocab(model))).explain
-    from jeton.encoding.explaining.lookups import (
-        ByCharacters,
-        ByLongestMatch,
-        ByLongestToken,
-        ByWords,
-    )
-
-    match model:
-        case models.WordPiece():
-            return "WordPiece", ByLongestMatch(model, tokens(_vocab(model))).explain
-        case models.WordLevel():
-            return "Words", ByWords(model, tokens(_vocab(model))).explain
-        case models.LongestMatch():
-            return "Longest match", ByLongestToken(tokens(_vocab(model))).explain
-    assert isinstance(model, models.Characters)
-    return "Characters", ByCharacters(model, tokens(_vocab(model))).explain
-
-
-class _HasVocab(Protocol):
-    @property
-    def vocab(self) -> Mapping[str, int] | Mapping[bytes, int] | Mapping[bytes | str, int]: ...
-
-
-def _vocab(model: _HasVocab) -> dict[bytes, int]:
-    return {_bytes(token): id for token, id in model.vocab.items()}
-
-
-def _bytes(token: bytes | str) -> bytes:
-    return token.encode() if isinstance(token, str) else token
+        self.model = ExplainedModel(tok._core, model)
 
 
 _CACHE: dict[int, tuple[weakref.ref[BaseTokenizer], _TokenizerParts]] = {}

@@ -93,9 +93,23 @@ pub fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
         ..=1 => {}
         2..=SCANNED => merge_by_scan(symbols, pairs, except),
         HEAPED.. if pairs.highest < MAX_LISTED => {
-            merge_by_queue(symbols, pairs, except, Lists::default(), || false);
+            merge_by_queue(
+                symbols,
+                pairs,
+                except,
+                Lists::default(),
+                || false,
+                |_, _, _| {},
+            );
         }
-        _ => merge_by_queue(symbols, pairs, except, BinaryHeap::new(), || false),
+        _ => merge_by_queue(
+            symbols,
+            pairs,
+            except,
+            BinaryHeap::new(),
+            || false,
+            |_, _, _| {},
+        ),
     }
 }
 
@@ -125,7 +139,8 @@ fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
 }
 
 /// Merges with a queue, which is empty. A merge that `drop` rejects comes back after the next one
-/// that it accepts: BPE-dropout as Hugging Face `tokenizers` does it.
+/// that it accepts: BPE-dropout as Hugging Face `tokenizers` does it. `merged` hears of each merge: the
+/// number of its left symbol, both ids, and what they become.
 ///
 /// `symbols` must be fewer than `u32::MAX`.
 pub(crate) fn merge_by_queue(
@@ -134,6 +149,7 @@ pub(crate) fn merge_by_queue(
     except: u32,
     mut queue: impl Queue,
     mut drop: impl FnMut() -> bool,
+    mut merged: impl FnMut(usize, [u32; 2], Merge),
 ) {
     let count = symbols.len() as u32;
     let mut previous = large_pages::with_capacity::<u32>(symbols.len());
@@ -146,7 +162,7 @@ pub(crate) fn merge_by_queue(
         *last = END;
     }
     // The merge of each symbol with its right neighbour, so that an entry of the queue can be
-    // told to be out of date without a look-up.
+    // found to be out of date without a look-up.
     let mut merges = large_pages::with_capacity(symbols.len());
     for pair in paced(symbols.windows(2)) {
         merges.push(pairs.get(pair[0], pair[1], except));
@@ -176,6 +192,7 @@ pub(crate) fn merge_by_queue(
         }
         let id = merges[left].id;
         let right = next[left] as usize;
+        merged(left, [symbols[left].id, symbols[right].id], merges[left]);
         symbols[left].id = id;
         symbols[left].length += symbols[right].length;
         symbols[right].id = GONE;
@@ -239,8 +256,22 @@ mod tests {
             let (symbols, pairs) = random(&mut numbers);
             let (mut scanned, mut heaped, mut listed) = (symbols.clone(), symbols.clone(), symbols);
             merge_by_scan(&mut scanned, &pairs, u32::MAX);
-            merge_by_queue(&mut heaped, &pairs, u32::MAX, BinaryHeap::new(), || false);
-            merge_by_queue(&mut listed, &pairs, u32::MAX, Lists::default(), || false);
+            merge_by_queue(
+                &mut heaped,
+                &pairs,
+                u32::MAX,
+                BinaryHeap::new(),
+                || false,
+                |_, _, _| {},
+            );
+            merge_by_queue(
+                &mut listed,
+                &pairs,
+                u32::MAX,
+                Lists::default(),
+                || false,
+                |_, _, _| {},
+            );
             assert_eq!(scanned, heaped);
             assert_eq!(scanned, listed);
         }
@@ -250,7 +281,14 @@ mod tests {
     fn all_merges_dropped_leaves_the_symbols() {
         let (symbols, pairs) = random(&mut ChaCha8Rng::seed_from_u64(2));
         let mut merged = symbols.clone();
-        merge_by_queue(&mut merged, &pairs, u32::MAX, BinaryHeap::new(), || true);
+        merge_by_queue(
+            &mut merged,
+            &pairs,
+            u32::MAX,
+            BinaryHeap::new(),
+            || true,
+            |_, _, _| {},
+        );
         assert_eq!(merged, symbols);
     }
 }

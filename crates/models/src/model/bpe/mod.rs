@@ -1,4 +1,4 @@
-//! Byte pair encoding: pairs of neighbouring tokens are merged, the best pair first.
+//! Byte pair encoding: neighbouring symbols are merged, the best pair first.
 //!
 //! Two meanings share one algorithm, because both say how early a pair of tokens is merged
 //! and what it becomes:
@@ -62,7 +62,7 @@ impl FromStr for Alphabet {
 pub struct BpeOptions {
     /// What a piece is before the first merge.
     pub alphabet: Alphabet,
-    /// What stands for a character that is not in the vocabulary; without one it is dropped.
+    /// The token of characters that are not in the vocabulary; without one they are dropped.
     pub unk_token: Option<String>,
     /// Neighbouring unknown characters are one token.
     pub fuse_unk: bool,
@@ -312,7 +312,7 @@ impl Bpe {
         self.derived.get(|| self.derive().0)
     }
 
-    /// The merges that ranks imply, in the form in which they were found, if nobody has asked for
+    /// The merges that ranks imply, in the form in which they were found, if nobody has used
     /// them before.
     pub fn newly_derived(&self) -> Option<Merges<GrowingPairs>> {
         if self.rule != MergeRule::Ranks || self.derived.value().is_some() {
@@ -338,7 +338,7 @@ impl Bpe {
         };
         for (token, rank) in self.vocab.texts().filter(|(token, _)| token.len() > 1) {
             // No token is made of a withheld byte.
-            let mut symbols = self.bytes_as_symbols(token).unwrap_or_default();
+            let mut symbols = self.bytes_as_symbols(token, &mut ()).unwrap_or_default();
             if symbols.len() < u32::MAX as usize {
                 merge(&mut symbols, pairs, rank)
             } else {

@@ -2,9 +2,10 @@
 
 use std::collections::BinaryHeap;
 
-use super::merge::{Symbol, merge, merge_by_queue};
+use super::merge::{Merge, Symbol, merge, merge_by_queue};
 use super::{Alphabet, Bpe, MergeRule, check_dropout};
 use crate::model::Sampler;
+use crate::model::steps::{MergeStep, Observer, Priority, UnitKind};
 use crate::model::token::{Token, byte_token, only_withheld};
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -22,11 +23,23 @@ impl Bpe {
         sampler: &mut Sampler,
         tokens: &mut Vec<Token>,
     ) -> Result<()> {
+        self.tokenize_observed(piece, sampler, tokens, &mut ())
+    }
+
+    /// As [`Bpe::tokenize`], and says its steps.
+    pub(crate) fn tokenize_observed(
+        &self,
+        piece: &str,
+        sampler: &mut Sampler,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
+        let bytes = piece.as_bytes();
         match self.options.alphabet {
-            Alphabet::Bytes => self.tokenize_units(piece.as_bytes(), |_| 1, sampler, tokens),
+            Alphabet::Bytes => self.tokenize_units(bytes, |_| 1, sampler, tokens, observer),
             Alphabet::Characters => {
                 let length = |at: usize| piece[at..].chars().next().map_or(1, char::len_utf8);
-                self.tokenize_units(piece.as_bytes(), length, sampler, tokens)
+                self.tokenize_units(bytes, length, sampler, tokens, observer)
             }
         }
     }
@@ -42,7 +55,7 @@ impl Bpe {
         tokens: &mut Vec<Token>,
     ) -> Result<()> {
         match self.options.alphabet {
-            Alphabet::Bytes => self.tokenize_units(piece, |_| 1, sampler, tokens),
+            Alphabet::Bytes => self.tokenize_units(piece, |_| 1, sampler, tokens, &mut ()),
             Alphabet::Characters => Err(Error::new(
                 ErrorKind::Unsupported,
                 "bytes cannot be encoded: this BPE's alphabet is characters",
@@ -52,12 +65,13 @@ impl Bpe {
     }
 
     /// The tokens of a piece whose units (bytes or characters) are as long as `length_at` says.
-    fn tokenize_units(
+    fn tokenize_units<O: Observer>(
         &self,
         piece: &[u8],
         length_at: impl Fn(usize) -> usize,
         sampler: &mut Sampler,
         tokens: &mut Vec<Token>,
+        observer: &mut O,
     ) -> Result<()> {
         let dropout = sampler.dropout().unwrap_or(0.0);
         check_dropout(dropout)?;
@@ -69,16 +83,19 @@ impl Bpe {
         if let (true, 0.0, Some(id)) = (whole, dropout, self.vocab.text_id(piece)) {
             let range = 0..piece.len();
             tokens.push(Token { id, range });
+            observer.whole();
             return Ok(());
         }
         let mut symbols = match self.rule {
-            MergeRule::Ranks => self.bytes_as_symbols(piece)?,
-            MergeRule::Merges(_) => self.units_as_symbols(piece, &length_at, raw_length)?,
+            MergeRule::Ranks => self.bytes_as_symbols(piece, observer)?,
+            MergeRule::Merges(_) => {
+                self.units_as_symbols(piece, &length_at, raw_length, observer)?
+            }
         };
         let drops = || symbols.iter().map(|it| it.length as usize).sum::<usize>() < piece.len();
         let is_spelled = self.options.alphabet == Alphabet::Bytes && drops();
         if is_spelled {
-            symbols = self.units_as_symbols(piece, &length_at, spelled_length)?;
+            symbols = self.units_as_symbols(piece, &length_at, spelled_length, &mut ())?;
         }
         if symbols.len() >= u32::MAX as usize {
             return Err(Error::new(
@@ -86,15 +103,30 @@ impl Bpe {
                 "a piece of 4 Gi characters or more cannot be merged",
             ));
         }
-        match dropout {
-            0.0 => merge(&mut symbols, self.pairs(), u32::MAX),
-            _ => merge_by_queue(
+        if dropout == 0.0 && !O::HEARS {
+            merge(&mut symbols, self.pairs(), u32::MAX);
+        } else {
+            let spelled = |id| self.vocab.token(id).unwrap_or_default();
+            for symbol in &symbols {
+                observer.symbol(spelled(symbol.id));
+            }
+            merge_by_queue(
                 &mut symbols,
                 self.pairs(),
                 u32::MAX,
                 BinaryHeap::new(),
-                || sampler.draw() < dropout,
-            ),
+                || dropout > 0.0 && sampler.draw() < dropout,
+                |at, pair, Merge { rank, id }| {
+                    let parts = pair.map(spelled);
+                    let priority = Priority::Rank(rank);
+                    observer.merge(MergeStep {
+                        at,
+                        parts,
+                        id,
+                        priority,
+                    });
+                },
+            );
         }
         let mut start = 0;
         let first = tokens.len();
@@ -111,13 +143,18 @@ impl Bpe {
     }
 
     /// One symbol a byte; every byte is known, but may be withheld.
-    pub(super) fn bytes_as_symbols(&self, piece: &[u8]) -> Result<Vec<Symbol>> {
+    pub(super) fn bytes_as_symbols(
+        &self,
+        piece: &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<Vec<Symbol>> {
         let symbol = |byte: &u8| {
             let unit = std::slice::from_ref(byte);
             let id = self
                 .vocab
                 .text_id(unit)
                 .ok_or_else(|| only_withheld(unit))?;
+            observer.unit(unit, &[id], UnitKind::Known);
             Ok(Symbol { id, length: 1 })
         };
         paced(piece.iter()).map(symbol).collect()
@@ -134,6 +171,7 @@ impl Bpe {
         piece: &[u8],
         length_at: impl Fn(usize) -> usize,
         length_of: impl Fn(&[u8]) -> usize,
+        observer: &mut impl Observer,
     ) -> Result<Vec<Symbol>> {
         let options = &self.options;
         let prefix = options.continuing_subword_prefix.as_deref().unwrap_or("");
@@ -160,22 +198,23 @@ impl Bpe {
             if let Some(id) = self.vocab.text_id(&marked) {
                 symbols.extend(unknown.take());
                 symbols.push(Symbol { id, length });
+                observer.unit(&marked, &[id], UnitKind::Known);
                 continue;
             }
             if options.byte_fallback {
-                let bytes: Option<Vec<Symbol>> = marked
-                    .iter()
-                    .map(|&byte| self.vocab.id(&byte_token(byte)))
-                    .map(|id| Some(Symbol { id: id?, length: 1 }))
-                    .collect();
-                if let Some(bytes) = bytes {
-                    symbols.extend(bytes);
+                let ids = marked.iter().map(|&byte| self.vocab.id(&byte_token(byte)));
+                if let Some(ids) = ids.collect::<Option<Vec<u32>>>() {
+                    symbols.extend(ids.iter().map(|&id| Symbol { id, length: 1 }));
+                    observer.unit(&marked, &ids, UnitKind::Bytes);
                     continue;
                 }
             }
             let Some(unk_token) = &options.unk_token else {
                 match self.vocab.id(&marked) {
-                    None => continue,
+                    None => {
+                        observer.unit(&marked, &[], UnitKind::Dropped);
+                        continue;
+                    }
                     Some(_) => return Err(only_withheld(&marked)),
                 }
             };
@@ -190,14 +229,22 @@ impl Bpe {
                 .hint("add the unknown token to the vocabulary"));
             };
             match &mut unknown {
-                Some(run) if options.fuse_unk => run.length += length,
-                _ => symbols.extend(unknown.replace(Symbol { id, length })),
+                Some(run) if options.fuse_unk => {
+                    run.length += length;
+                    observer.unit(&marked, &[], UnitKind::Fused);
+                }
+                _ => {
+                    symbols.extend(unknown.replace(Symbol { id, length }));
+                    observer.unit(&marked, &[id], UnitKind::Unknown);
+                }
             }
         }
         symbols.extend(unknown);
-        if options.separate_suffix {
-            let id = self.vocab.text_id(suffix.as_bytes());
-            symbols.extend(id.map(|id| Symbol { id, length: 0 }));
+        if options.separate_suffix
+            && let Some(id) = self.vocab.text_id(suffix.as_bytes())
+        {
+            symbols.push(Symbol { id, length: 0 });
+            observer.unit(suffix.as_bytes(), &[id], UnitKind::Known);
         }
         Ok(symbols)
     }

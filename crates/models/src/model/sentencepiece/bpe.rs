@@ -1,5 +1,5 @@
-//! SentencePiece's BPE: of all neighbours that together are a piece, those with the best piece are merged
-//! first, the leftmost among equals.
+//! SentencePiece's BPE: of all neighbours that together spell a piece, those whose piece has the best score
+//! are merged first, the leftmost among equals.
 //!
 //! There are no words: merges run through the whole text, so the candidates wait in a heap and a
 //! text of n characters takes O(n log n).
@@ -10,6 +10,7 @@ use std::collections::{BinaryHeap, HashMap};
 use super::{Segment, SentencePiece};
 use crate::model::Sampler;
 use crate::model::sentencepiece::spec::PieceKind;
+use crate::model::steps::{MergeStep, Observer, Priority};
 use jeton_text::interrupt::{Pace, paced};
 
 /// A stretch of text in the list of what is not merged yet.
@@ -66,7 +67,12 @@ struct Merging<'a> {
 impl SentencePiece {
     /// The segmentation that merging leads to. Each merge is left out with the sampler's
     /// probability.
-    pub fn merge(&self, text: &str, sampler: &mut Sampler) -> Vec<Segment> {
+    pub fn merge(
+        &self,
+        text: &str,
+        sampler: &mut Sampler,
+        observer: &mut impl Observer,
+    ) -> Vec<Segment> {
         let mut merging = Merging {
             model: self,
             text,
@@ -75,6 +81,7 @@ impl SentencePiece {
             unused: HashMap::new(),
         };
         for (range, frozen) in paced(self.symbols(text)) {
+            observer.symbol(text[range.clone()].as_bytes());
             let position = merging.symbols.len();
             merging.symbols.push(Symbol {
                 start: range.start,
@@ -91,7 +98,7 @@ impl SentencePiece {
         for right in paced(1..merging.symbols.len()) {
             merging.consider(right - 1, right);
         }
-        merging.run(sampler);
+        merging.run(sampler, observer);
         merging.segments()
     }
 }
@@ -122,22 +129,34 @@ impl Merging<'_> {
         });
     }
 
-    fn run(&mut self, sampler: &mut Sampler) {
+    fn run<O: Observer>(&mut self, sampler: &mut Sampler, observer: &mut O) {
         let dropout = sampler.dropout().or(sampler.alpha()).unwrap_or(0.0);
         let mut pace = Pace::default();
         while let Some(candidate) = self.candidates.pop() {
             pace.step();
             let Candidate {
+                score,
                 left,
                 right,
                 length,
-                ..
             } = candidate;
             let (first, second) = (&self.symbols[left], &self.symbols[right]);
             let stale =
                 first.length == 0 || second.length == 0 || first.length + second.length != length;
             if stale || dropout >= 1.0 || (dropout > 0.0 && sampler.draw() < dropout) {
                 continue;
+            }
+            if O::HEARS {
+                let together = &self.text[first.start..][..length];
+                let (one, other) = together.as_bytes().split_at(first.length);
+                if let Some(id) = self.model.piece_id(together) {
+                    observer.merge(MergeStep {
+                        at: left,
+                        parts: [one, other],
+                        id,
+                        priority: Priority::Score(score),
+                    });
+                }
             }
             let next = second.next;
             self.symbols[right].length = 0;

@@ -22,6 +22,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Sampler;
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, byte_of_token, byte_token};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
@@ -144,7 +145,7 @@ impl SentencePiece {
 
     /// The tokens of normalized text, appended to `tokens`.
     ///
-    /// A token that stands for a byte holds that byte. With an `alpha` the segmentation is drawn
+    /// The token of a byte holds that byte. With an `alpha` the segmentation is drawn
     /// at random: of the `nbest_size` best or of all of them (Unigram), or by leaving merges out
     /// (BPE).
     ///
@@ -155,9 +156,10 @@ impl SentencePiece {
         piece: &str,
         sampler: &mut Sampler,
         tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
     ) -> Result<()> {
-        let segments = self.segments(piece, sampler)?;
-        self.emit(piece, segments, tokens);
+        let segments = self.segments(piece, sampler, observer)?;
+        self.emit(piece, segments, tokens, observer);
         Ok(())
     }
 
@@ -165,13 +167,18 @@ impl SentencePiece {
     ///
     /// # Errors
     /// A model that cannot be drawn from.
-    pub fn segments(&self, piece: &str, sampler: &mut Sampler) -> Result<Vec<Segment>> {
+    pub fn segments(
+        &self,
+        piece: &str,
+        sampler: &mut Sampler,
+        observer: &mut impl Observer,
+    ) -> Result<Vec<Segment>> {
         Ok(match self.proto.trainer().algorithm {
             Algorithm::Unigram => match sampler.alpha() {
-                None => self.best_path(piece),
+                None => self.best_path_after(0.0, piece, observer).0,
                 Some(alpha) => self.sample_path(piece, alpha, sampler),
             },
-            Algorithm::Bpe => self.merge(piece, sampler),
+            Algorithm::Bpe => self.merge(piece, sampler, observer),
             algorithm @ (Algorithm::Word | Algorithm::Char) => {
                 if sampler.alpha().is_some() {
                     return Err(Error::new(
@@ -202,7 +209,7 @@ impl SentencePiece {
             .into_iter()
             .map(|(segments, score)| {
                 let mut tokens = Vec::new();
-                self.emit(piece, segments, &mut tokens);
+                self.emit(piece, segments, &mut tokens, &mut ());
                 (tokens, score)
             })
             .collect())
@@ -223,27 +230,50 @@ impl SentencePiece {
     }
 
     /// Tokens of segments: unknown ones become bytes, or else neighbours become one token.
-    fn emit(&self, text: &str, segments: Vec<Segment>, tokens: &mut Vec<Token>) {
+    fn emit<O: Observer>(
+        &self,
+        text: &str,
+        segments: Vec<Segment>,
+        tokens: &mut Vec<Token>,
+        observer: &mut O,
+    ) {
         let mut after_unknown = false;
         for (range, id) in segments {
-            let unknown = id.is_none();
-            match (id, &self.roles.byte_ids, self.roles.unk_id) {
-                (Some(id), _, _) => tokens.push(Token { id, range }),
-                (None, Some(byte_ids), _) => tokens.extend(range.map(|at| Token {
-                    id: byte_ids[usize::from(text.as_bytes()[at])],
-                    range: at..at + 1,
-                })),
+            let unit = &text.as_bytes()[range.clone()];
+            let first = tokens.len();
+            let kind = match (id, &self.roles.byte_ids, self.roles.unk_id) {
+                (Some(id), _, _) => {
+                    tokens.push(Token { id, range });
+                    UnitKind::Known
+                }
+                (None, Some(byte_ids), _) => {
+                    tokens.extend(range.map(|at| Token {
+                        id: byte_ids[usize::from(text.as_bytes()[at])],
+                        range: at..at + 1,
+                    }));
+                    UnitKind::Bytes
+                }
                 (None, None, Some(id)) => match tokens.last_mut() {
-                    Some(last) if after_unknown => last.range.end = range.end,
-                    _ => tokens.push(Token { id, range }),
+                    Some(last) if after_unknown => {
+                        last.range.end = range.end;
+                        UnitKind::Fused
+                    }
+                    _ => {
+                        tokens.push(Token { id, range });
+                        UnitKind::Unknown
+                    }
                 },
                 (None, None, None) => unreachable!("checked when the model was made"),
+            };
+            after_unknown = kind != UnitKind::Known;
+            if O::HEARS {
+                let ids: Vec<u32> = tokens[first..].iter().map(|token| token.id).collect();
+                observer.unit(unit, &ids, kind);
             }
-            after_unknown = unknown;
         }
     }
 
-    /// The piece that stands for unknown text, if there is one.
+    /// The piece of unknown text, if there is one.
     pub fn unk_id(&self) -> Option<u32> {
         self.roles.unk_id
     }
@@ -446,13 +476,13 @@ impl Roles {
     }
 }
 
-/// Whether text may become a piece of this kind, or may not for the time being.
+/// Whether text may become a piece of this kind, unless the piece is withheld.
 fn is_text(kind: PieceKind) -> bool {
     use PieceKind::{Normal, Unused, UserDefined};
     matches!(kind, Normal | UserDefined | Unused)
 }
 
-/// The pieces that text may become, or may not for the time being, with their ids.
+/// The pieces that text may become, withheld ones too, with their ids.
 fn texts(proto: &ModelProto) -> impl Iterator<Item = (Piece<&str>, u32)> {
     let pieces = proto.pieces.iter().zip(0..);
     pieces.filter(|(piece, _)| is_text(piece.kind))

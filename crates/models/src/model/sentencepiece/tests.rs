@@ -24,7 +24,7 @@ fn with_spec(trainer: TrainerSpec, pieces: &[(&str, f32, PieceKind)]) -> Result<
 fn cut(model: &SentencePiece, text: &str, sampling: Sampling) -> Vec<(u32, String)> {
     let mut tokens = Vec::new();
     model
-        .tokenize(text, &mut Sampler::new(sampling), &mut tokens)
+        .tokenize(text, &mut Sampler::new(sampling), &mut tokens, &mut ())
         .unwrap();
     tokens
         .into_iter()
@@ -198,7 +198,8 @@ fn unknown_text_is_written_as_bytes() {
     let model = with_spec(spec.clone(), &pieces).unwrap();
     let mut tokens = Vec::new();
     let mut sampler = Sampler::new(Sampling::default());
-    model.tokenize("aé", &mut sampler, &mut tokens).unwrap();
+    let done = model.tokenize("aé", &mut sampler, &mut tokens, &mut ());
+    done.unwrap();
     let found: Vec<_> = tokens.into_iter().map(|t| (t.id, t.range)).collect();
     assert_eq!(found, [(257, 0..1), (1 + 0xC3, 1..2), (1 + 0xA9, 2..3)]);
 

@@ -6,6 +6,7 @@
 
 use super::{Segment, SentencePiece, UNK_PENALTY};
 use crate::model::sentencepiece::spec::{Algorithm, PieceKind};
+use crate::model::steps::Observer;
 use jeton_text::interrupt::paced;
 
 /// The best segmentation of the text up to some byte.
@@ -28,12 +29,17 @@ const UNKNOWN: u32 = u32::MAX;
 impl SentencePiece {
     /// The best segmentation.
     pub(super) fn best_path(&self, text: &str) -> Vec<Segment> {
-        self.best_path_after(0.0, text).0
+        self.best_path_after(0.0, text, &mut ()).0
     }
 
     /// The best segmentation of text that follows other text, from the sum of the scores of
     /// that; and the sum at the end. No piece spans the place between the two.
-    pub fn best_path_after(&self, before: f32, text: &str) -> (Vec<Segment>, f32) {
+    pub fn best_path_after(
+        &self,
+        before: f32,
+        text: &str,
+        observer: &mut impl Observer,
+    ) -> (Vec<Segment>, f32) {
         let unreached = Best {
             score: 0.0,
             start: UNREACHED,
@@ -53,13 +59,17 @@ impl SentencePiece {
             let mut covered = false;
             for (id, length, score) in self.pieces_at(&text[start..]) {
                 covered |= length == character.len_utf8();
-                farthest = farthest.max(start + length);
-                best[start + length].offer(before + score, start, id);
+                let (end, sum) = (start + length, before + score);
+                farthest = farthest.max(end);
+                best[end].offer(sum, start, id);
+                observer.edge(start..end, Some(id), score.into(), sum.into());
             }
             if !covered {
                 let end = start + character.len_utf8();
                 farthest = farthest.max(end);
-                best[end].offer(before + self.unk_score(), start, UNKNOWN);
+                let (score, sum) = (self.unk_score(), before + self.unk_score());
+                best[end].offer(sum, start, UNKNOWN);
+                observer.edge(start..end, None, score.into(), sum.into());
             }
         }
 
@@ -68,10 +78,13 @@ impl SentencePiece {
         while end > 0 {
             let Best { start, id, .. } = best[end];
             segments.push((start..end, (id != UNKNOWN).then_some(id)));
+            observer.path(end);
             end = start;
         }
         segments.reverse();
-        (segments, best[text.len()].score)
+        let score = best[text.len()].score;
+        observer.score(score.into());
+        (segments, score)
     }
 
     /// The pieces that `text` begins with, shortest first: with each its length and its score.

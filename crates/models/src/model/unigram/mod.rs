@@ -9,6 +9,7 @@ mod nbest;
 
 pub use nbest::LatticePart;
 
+use super::steps::Observer;
 use super::token::{Token, byte_token};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
@@ -110,7 +111,7 @@ impl Unigram {
         &self.parts.scores
     }
 
-    /// The token that stands for unknown characters.
+    /// The token of unknown characters.
     pub fn unk_id(&self) -> Option<u32> {
         self.parts.unk_id
     }
@@ -121,8 +122,13 @@ impl Unigram {
     }
 
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        self.emit(piece, &self.best_path(piece)?, tokens)
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
+        self.emit(piece, &self.best_path(piece, observer)?, tokens)
     }
 
     /// The tokens of a path: where each ends, and its id. Neighbouring unknown ones are one.
@@ -138,7 +144,7 @@ impl Unigram {
     }
 
     /// Viterbi: where each token of the best path ends, and its id. The first found wins a tie.
-    fn best_path(&self, piece: &str) -> Result<Vec<(usize, u32)>> {
+    fn best_path(&self, piece: &str, observer: &mut impl Observer) -> Result<Vec<(usize, u32)>> {
         let Parts { scores, unk_id, .. } = &self.parts;
         let mut best = filled(BestStep::NONE, piece.len() + 1);
         for (start, character) in paced(piece.char_indices()) {
@@ -147,18 +153,21 @@ impl Unigram {
             let mut known = false;
             let rest = &piece.as_bytes()[start..];
             for (id, length) in self.trie.prefixes(self.trie.root(), rest) {
-                let score = scores[id as usize] + score_here;
-                best[start + length].improve(score, length, id);
+                let score = scores[id as usize];
+                let (end, sum) = (start + length, score + score_here);
+                best[end].improve(sum, length, id);
                 known |= length == character.len_utf8();
+                observer.edge(start..end, Some(id), score, sum);
             }
             if !known {
-                let score = self.unk_score + score_here;
+                let sum = self.unk_score + score_here;
                 let length = character.len_utf8();
                 let step = &mut best[start + length];
-                if step.is_improved_by(score) {
+                if step.is_improved_by(sum) {
                     let id = unk_id.ok_or_else(|| unknown(piece, start))?;
-                    step.improve(score, length, id);
+                    step.improve(sum, length, id);
                 }
+                observer.edge(start..start + length, None, self.unk_score, sum);
             }
         }
         let mut path = Vec::new();
@@ -167,13 +176,15 @@ impl Unigram {
         while best[end].length > 0 {
             pace.step();
             path.push((end, best[end].id));
+            observer.path(end);
             end -= best[end].length as usize;
         }
         path.reverse();
+        observer.score(best[piece.len()].score);
         Ok(path)
     }
 
-    /// Appends the token of a part of the piece, or what stands for it.
+    /// Appends the token of a part of the piece, or what replaces it.
     fn push(
         &self,
         piece: &str,
@@ -306,7 +317,7 @@ mod tests {
         let pieces = [("<unk>", 0.0), ("a", 0.0), ("a", -1.0)];
         let model = Unigram::new(pieces, Some(0), false).unwrap();
         let mut tokens = Vec::new();
-        model.tokenize("a", &mut tokens).unwrap();
+        model.tokenize("a", &mut tokens, &mut ()).unwrap();
         assert_eq!(tokens[0].id, 2);
     }
 
@@ -315,7 +326,8 @@ mod tests {
         let pieces = [("<unk>", 0.0), ("a", -1.0), ("aaaaaaaa", -2.0)];
         let model = Unigram::new(pieces, Some(0), false).unwrap();
         let mut tokens = Vec::new();
-        model.tokenize(&"a".repeat(1_000_000), &mut tokens).unwrap();
+        let text = "a".repeat(1_000_000);
+        model.tokenize(&text, &mut tokens, &mut ()).unwrap();
         assert_eq!(tokens.len(), 125_000);
     }
 }

@@ -124,7 +124,7 @@ impl Unigram {
                 LatticePart::Token(id) => lattice.edge(before, 1, Some(*id), 0.0, &mut sums),
                 LatticePart::Text(text) => {
                     // Says what is wrong with text that no token covers.
-                    self.best_path(text)?;
+                    self.best_path(text, &mut ())?;
                     self.edges_of(text, |start, length, id, score| {
                         lattice.edge(before + start, length, id, score, &mut sums);
                     });
@@ -344,7 +344,7 @@ mod tests {
                 .collect();
             let expected = all(&model, &text);
             let mut tokens = Vec::new();
-            model.tokenize(&text, &mut tokens).unwrap();
+            model.tokenize(&text, &mut tokens, &mut ()).unwrap();
             let best: Vec<u32> = tokens.iter().map(|token| token.id).collect();
             for size in [1, 2, 7, 512] {
                 let found = model.n_best(&[LatticePart::Text(&text)], size).unwrap();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::steps::{Observer, UnitKind};
 use super::token::{Token, missing_unk};
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::Result;
@@ -26,8 +27,8 @@ pub struct WordLevel {
 }
 
 impl WordLevel {
-    /// The model of these words. That `unk_token` is among them is asked only when an unknown
-    /// word occurs; an empty one stands for none.
+    /// The model of these words. That `unk_token` is among them is checked only when an unknown
+    /// word occurs; an empty one means none.
     pub fn new(vocab: Vocab, unk_token: impl Into<String>) -> Self {
         let unk_token = unk_token.into();
         Self { vocab, unk_token }
@@ -38,18 +39,28 @@ impl WordLevel {
         &self.vocab
     }
 
-    /// What stands for a word that is not in the vocabulary.
+    /// The token of words that are not in the vocabulary.
     pub fn unk_token(&self) -> &str {
         &self.unk_token
     }
 
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        let id = self
-            .vocab
-            .text_id(piece.as_bytes())
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
+        let known = self.vocab.text_id(piece.as_bytes());
+        let id = known
             .or_else(|| self.vocab.id(self.unk_token.as_bytes()))
             .ok_or_else(|| missing_unk(piece, &self.unk_token))?;
+        let kind = if known.is_some() {
+            UnitKind::Known
+        } else {
+            UnitKind::Unknown
+        };
+        observer.unit(piece.as_bytes(), &[id], kind);
         let range = 0..piece.len();
         tokens.push(Token { id, range });
         Ok(())

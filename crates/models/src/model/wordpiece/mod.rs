@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::steps::Observer;
 use super::token::{Token, missing_unk};
 use jeton_stages::tables::trie::{Trie, TrieNode};
 use jeton_stages::vocab::Vocab;
@@ -44,7 +45,7 @@ pub(super) struct Parts {
 }
 
 impl WordPiece {
-    /// The model of these tokens. That `unk_token` is among them is asked only when an unknown
+    /// The model of these tokens. That `unk_token` is among them is checked only when an unknown
     /// word occurs.
     pub fn new(
         vocab: Vocab,
@@ -65,7 +66,7 @@ impl WordPiece {
         &self.parts.vocab
     }
 
-    /// What stands for a word that tokens cannot make up.
+    /// The token of words that no other tokens make up.
     pub fn unk_token(&self) -> &str {
         &self.parts.unk_token
     }
@@ -86,10 +87,15 @@ impl WordPiece {
     }
 
     /// The tokens of `piece`, appended to `tokens`.
-    pub(crate) fn tokenize(&self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+    pub(crate) fn tokenize(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
         let before = tokens.len();
         if piece.chars().count() <= self.parts.max_input_chars_per_word
-            && self.match_all(piece, tokens)
+            && self.match_all(piece, tokens, observer)
         {
             return Ok(());
         }
@@ -103,7 +109,12 @@ impl WordPiece {
     }
 
     /// Appends the longest match at each place; false where there is none.
-    fn match_all(&self, piece: &str, tokens: &mut Vec<Token>) -> bool {
+    fn match_all(
+        &self,
+        piece: &str,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> bool {
         let mut start = 0;
         let mut pace = Pace::default();
         while start < piece.len() {
@@ -112,12 +123,14 @@ impl WordPiece {
                 0 => Some(self.trie.root()),
                 _ => self.continuing,
             };
-            let Some((id, length)) = place.and_then(|place| {
+            let longest = place.and_then(|place| {
                 self.trie
                     .prefixes(place, &piece.as_bytes()[start..])
                     .filter(|(_, length)| piece.is_char_boundary(start + length))
                     .last()
-            }) else {
+            });
+            observer.longest(start, longest);
+            let Some((id, length)) = longest else {
                 return false;
             };
             let range = start..start + length;

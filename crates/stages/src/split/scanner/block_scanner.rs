@@ -51,9 +51,9 @@ impl<B: Bits> Runs<B> {
 /// What the starts of some blocks hand on to those of the next.
 #[derive(Clone, Copy)]
 struct Carried<B> {
-    /// What belongs to the word after it.
+    /// Characters that belong to the word after them.
     prefixes: B,
-    /// Punctuation that is separate.
+    /// Punctuation that is a piece of its own.
     alone: B,
     /// Where numbers begin a piece.
     numbers: B,

@@ -16,7 +16,7 @@ use jeton_text::error::{Error, ErrorKind, Result};
 pub enum PieceKind {
     /// A piece of text.
     Normal,
-    /// What stands for text that no piece covers.
+    /// The piece of text that no other piece covers.
     Unknown,
     /// A marker that text never contains, such as `</s>`.
     Control,

@@ -21,7 +21,7 @@ use crate::split::BLOCK;
 use jeton_text::interrupt;
 use jeton_text::mem::prefetch::prefetch;
 
-/// Strips of a stretch after which an interrupt is heard.
+/// Strips between two polls for interrupts.
 const POLLED: usize = 1 << 10;
 /// Bytes by which text is prefetched ahead.
 const AHEAD: usize = 16 * BLOCK;
@@ -277,7 +277,7 @@ fn by_length<B: Bits>(block: &Block<B>, mask: B) -> [B; 4] {
 #[inline(always)]
 pub fn next<B: Bits>(block: &Block<B>, mask: B, mask_after: B) -> B {
     let one = mask.earlier::<1>(mask_after);
-    // Whether one block is narrow is a guess that pays each time; several are told so once.
+    // A branch for a narrow block pays when blocks come one by one; several are narrowed by the caller.
     if B::BLOCKS == 1 && block.lead2.is_none() {
         return one & block.lead;
     }

@@ -1,12 +1,12 @@
-//! Where a long chunk may be split before it is normalized: between two characters whose normal forms
-//! are adjacent inside no piece.
+//! Split points of a long chunk before it is normalized: between two characters whose normal forms are
+//! adjacent in no piece.
 //!
-//! Text without spaces is looked up in such parts, so the character map runs
-//! once for each new part, and not on each pass.
+//! Text without spaces is looked up in the cache in such parts, so the character map runs once for each new
+//! part, and not for each text.
 
 use super::SPACE;
 use jeton_stages::normalizer::{Charsmap, SentencePieceNormalizer};
-use jeton_stages::split::safe_cuts::{SafeCuts, decode};
+use jeton_stages::split::split_points::{SplitPoints, decode};
 use jeton_text::interrupt::Pace;
 
 /// Code points of the table; characters from here on are not in it.
@@ -20,8 +20,8 @@ pub struct KeptCharacters {
     before_ascii: u128,
 }
 
-/// What [`KeptCharacters::raw_cuts`] found.
-pub struct RawCuts {
+/// What [`KeptCharacters::raw_split_points`] found, besides the places.
+pub struct RawSplitPoints {
     /// How many ends of parts.
     pub count: usize,
     /// Whether the normalizer changes some character up to there.
@@ -68,16 +68,16 @@ impl KeptCharacters {
     ///
     /// Between two matches of the normalizer, which never looks back, parts are normalized by
     /// themselves, unless there are spaces; so it is known what is next to each other.
-    pub fn raw_cuts<const N: usize>(
+    pub fn raw_split_points<const N: usize>(
         &self,
         normalizer: &SentencePieceNormalizer,
-        cuts: &SafeCuts,
+        split_points: &SplitPoints,
         text: &str,
         start: usize,
         ends: &mut [usize; N],
-    ) -> RawCuts {
+    ) -> RawSplitPoints {
         let bytes = text.as_bytes();
-        let mut found = RawCuts {
+        let mut found = RawSplitPoints {
             count: 0,
             changed: false,
             stuck: false,
@@ -105,7 +105,8 @@ impl KeptCharacters {
             }
             found.changed |= step.changed;
             ends[found.count] = at;
-            found.count += usize::from(left.is_some_and(|left| !cuts.may_join(left, step.first)));
+            found.count +=
+                usize::from(left.is_some_and(|left| !split_points.may_join(left, step.first)));
             left = Some(step.last);
             at = step.next;
         }
@@ -161,7 +162,7 @@ mod tests {
     use jeton_stages::normalizer::WhiteSpace;
     use jeton_stages::vocab::Vocab;
 
-    fn raw_cuts(text: &str) -> (Vec<usize>, bool, bool) {
+    fn raw_split_points(text: &str) -> (Vec<usize>, bool, bool) {
         let rules = [("，", ","), ("　", " "), ("e\u{301}", "é")];
         let rules = rules.map(|(from, to)| (from.to_owned(), to.to_owned()));
         let charsmap = Charsmap::compile(&rules.into_iter().collect()).unwrap();
@@ -169,20 +170,28 @@ mod tests {
         let normalizer =
             SentencePieceNormalizer::new(Some(charsmap), WhiteSpace::default(), user_defined);
         let pieces = ["中", ",中", "x，", "été"].map(|piece| piece.as_bytes().to_vec());
-        let cuts = SafeCuts::new(&Vocab::new(pieces.into_iter().zip(0..)).unwrap());
+        let split_points = SplitPoints::new(&Vocab::new(pieces.into_iter().zip(0..)).unwrap());
         let mut ends = [0; 4];
-        let found =
-            KeptCharacters::new(&normalizer).raw_cuts(&normalizer, &cuts, text, 0, &mut ends);
+        let found = KeptCharacters::new(&normalizer).raw_split_points(
+            &normalizer,
+            &split_points,
+            text,
+            0,
+            &mut ends,
+        );
         (ends[..found.count].to_vec(), found.changed, found.stuck)
     }
 
     #[test]
     fn worked_example() {
-        assert_eq!(raw_cuts("中，中"), (vec![3, 9], true, false));
+        assert_eq!(raw_split_points("中，中"), (vec![3, 9], true, false));
         // Left as it is, since it is user-defined.
-        assert_eq!(raw_cuts("中x，中"), (vec![3, 7, 10], false, false));
-        assert_eq!(raw_cuts("e\u{301}te\u{301}e"), (vec![7, 8], true, false));
-        assert_eq!(raw_cuts("中中　中"), (vec![3], false, true));
-        assert_eq!(raw_cuts("abcdef"), (vec![1, 2, 3, 4], false, false));
+        assert_eq!(raw_split_points("中x，中"), (vec![3, 7, 10], false, false));
+        assert_eq!(
+            raw_split_points("e\u{301}te\u{301}e"),
+            (vec![7, 8], true, false)
+        );
+        assert_eq!(raw_split_points("中中　中"), (vec![3], false, true));
+        assert_eq!(raw_split_points("abcdef"), (vec![1, 2, 3, 4], false, false));
     }
 }

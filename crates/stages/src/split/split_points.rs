@@ -1,5 +1,5 @@
-//! Safe split points: the pairs of characters between which a long word may be split without changing its tokens,
-//! because they are adjacent in no token.
+//! Split points: the pairs of characters between which a long word may be split without changing its
+//! tokens, because they are adjacent in no token.
 //!
 //! No merge can cross such a place, so its two sides are merged independently. Text
 //! without spaces falls apart into runs of a few characters, most of which the cache holds.
@@ -13,19 +13,19 @@ const PREFETCHED: usize = 32;
 /// Bits of a hash of a pair of characters; two pairs with one hash only mean a split point fewer.
 const BITS: u32 = 21;
 
-/// Which pairs of characters some token holds side by side; between all others a word may be split.
+/// The pairs of characters that are adjacent in some token. Between any other two a word may be split.
 #[derive(Debug)]
-pub struct SafeCuts {
+pub struct SplitPoints {
     /// Pairs of whole characters, hashed.
     pairs: Vec<u64>,
     /// Last byte and first byte of pairs of which a token holds one only in part.
     partial: Vec<u64>,
 }
 
-impl SafeCuts {
+impl SplitPoints {
     /// The pairs inside the tokens of `vocab`.
     pub fn new(vocab: &Vocab) -> Self {
-        let mut cuts = Self {
+        let mut split_points = Self {
             pairs: vec![0; 1 << (BITS - 6)],
             partial: vec![0; 1 << 10],
         };
@@ -40,17 +40,17 @@ impl SafeCuts {
                 let mut left = None;
                 for right in text.chars().map(u32::from) {
                     if let Some(left) = left.replace(right) {
-                        cuts.join(left, right);
+                        split_points.join(left, right);
                     }
                 }
             } else {
-                cuts.join_inside(token);
+                split_points.join_inside(token);
             }
         }
         for (pair, _) in (0..).zip(&ascii).filter(|(_, inside)| **inside) {
-            cuts.join(pair >> 7, pair & 0x7F);
+            split_points.join(pair >> 7, pair & 0x7F);
         }
-        cuts
+        split_points
     }
 
     /// Joins the neighbours inside a token that is not text.
@@ -91,7 +91,7 @@ impl SafeCuts {
 
     /// The end of the first part of `text[start..end]` that may be merged separately.
     #[inline]
-    pub fn first_cut(&self, text: &[u8], start: usize, end: usize) -> usize {
+    pub fn first_split_point(&self, text: &[u8], start: usize, end: usize) -> usize {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
         let mut pace = Pace::default();
@@ -111,7 +111,7 @@ impl SafeCuts {
     /// `ends`; returns how many they are. The table is prefetched for some characters before the first of
     /// them is looked up. A processor cannot guess whether a part ends, so each place is written, and
     /// counted or not.
-    pub fn first_cuts<const N: usize>(
+    pub fn first_split_points<const N: usize>(
         &self,
         text: &[u8],
         start: usize,
@@ -212,15 +212,24 @@ mod tests {
     fn worked_example() {
         let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
         let tokens = bytes.chain([b"ab".to_vec(), b"bc".to_vec()]);
-        let cuts = SafeCuts::new(&Vocab::new(tokens.zip(0..)).unwrap());
-        assert_eq!(cuts.first_cut(b"abcab", 0, 5), 3);
-        assert_eq!(cuts.first_cut(b"abcab", 3, 5), 5);
+        let split_points = SplitPoints::new(&Vocab::new(tokens.zip(0..)).unwrap());
+        assert_eq!(split_points.first_split_point(b"abcab", 0, 5), 3);
+        assert_eq!(split_points.first_split_point(b"abcab", 3, 5), 5);
         let mut ends = [0; 3];
-        assert_eq!(cuts.first_cuts(b"abcabcab", 0, 8, &mut ends), 3);
+        assert_eq!(
+            split_points.first_split_points(b"abcabcab", 0, 8, &mut ends),
+            3
+        );
         assert_eq!(ends, [3, 6, 8]);
-        assert_eq!(cuts.first_cuts("éabca".as_bytes(), 0, 6, &mut ends), 3);
+        assert_eq!(
+            split_points.first_split_points("éabca".as_bytes(), 0, 6, &mut ends),
+            3
+        );
         assert_eq!(ends, [2, 5, 6]);
-        assert_eq!(cuts.first_cuts(b"abcabcabca", 0, 10, &mut ends), 3);
+        assert_eq!(
+            split_points.first_split_points(b"abcabcabca", 0, 10, &mut ends),
+            3
+        );
         assert_eq!(ends, [3, 6, 9]);
     }
 }
