@@ -47,11 +47,11 @@ pub struct Batch {
 pub struct SpannedBatch {
     /// The ids of all texts, and where each text's begin and end.
     pub batch: Batch,
-    /// Where each token came from in its text, one an id.
+    /// Where each token came from in its text, one per id.
     pub spans: Vec<Row>,
 }
 
-/// What is wrong with a batch: the number of the first text that failed, and how.
+/// The number of the first text that failed, and its error.
 pub type Failure = (usize, Error);
 
 /// A text, or a part of one.

@@ -6,21 +6,21 @@
 //! decode   ids ─▶ token bytes ─ decoder ─▶ text
 //! ```
 //!
-//! This crate re-exports the modules of the others; each crate uses only those before
-//! it:
+//! This crate re-exports the modules of the others; each crate uses only those above it:
 //!
-//! - `jeton-text`: [`text`] that knows where each of its bytes came from, [`pattern`]s, [`files`],
-//!   [`error`]s, [`interrupt`];
-//! - `jeton-stages`: [`added_tokens`], [`normalizer`], [`pre_tokenizer`], [`post_processor`],
-//!   [`decoder`]; [`vocab`], [`encoding`];
-//! - `jeton-models`: [`model`], the meaning of each, and [`stages`], all stages of one tokenizer;
+//! - `jeton-text`: [`text`] with the origin of each of its bytes, [`pattern`]s, [`files`], [`error`]s,
+//!   [`interrupt`]s, [`function`]s of the caller, [`printable`] bytes, [`scripts`], [`room`] in memory;
+//! - `jeton-stages`: [`added_tokens`], [`normalizer`], [`pre_tokenizer`], [`vocab`], [`post_processor`],
+//!   [`decoder`]; [`encoding`], the result; [`published_ranks`];
+//! - `jeton-models`: [`model`], a definition of each, and [`stages`], all stages of a tokenizer;
 //! - `jeton-formats`: [`format`](mod@format), which reads and writes stages, and
 //!   [`special_token_roles`];
 //! - `jeton-training`: [`train`], which turns a corpus into a model;
 //! - `jeton-fast`: [`fast`], the same ids in less time.
 //!
 //! Its own modules: [`tokenizer`], which runs the stages in order; [`batch`] and [`token_blocks`],
-//! many texts at once; [`convert`], from one kind of tokenizer to another; [`measure`].
+//! many texts at once; [`convert`], from one kind of tokenizer to another; [`measure`], the counts from
+//! which measures of tokenizers are computed.
 //!
 //! Long work can be stopped by [`interrupt`].
 //!

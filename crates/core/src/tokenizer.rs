@@ -72,14 +72,14 @@ pub struct Tokenizer {
     walk: Option<Walk>,
     /// Whether one of its patterns runs on a backtracking engine.
     backtracks: bool,
-    /// The texts of tokens for decoding, once so many ids were decoded that they pay.
+    /// The texts of tokens for decoding, computed once enough ids were decoded for that to pay.
     decode_table: Lazy<Option<DecodeTable>>,
     decoded: AtomicUsize,
     /// What finds safe split points in a text that comes part by part, once one does.
     split_point_stages: Lazy<Option<Arc<FirstStages>>>,
 }
 
-/// What may vary from one call of encoding to the next.
+/// The options of one call of encoding.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {
     /// What special tokens in the text mean.
@@ -93,7 +93,7 @@ pub struct EncodeOptions {
 }
 
 impl EncodeOptions {
-    /// What a call means that gives none.
+    /// The options of a call without arguments.
     pub const PLAIN: Self = Self {
         special: SpecialPolicy::Ignore,
         add_special_tokens: false,

@@ -1,10 +1,6 @@
 //! The fast path: the same ids as the stages give, in less time, for stages that a strategy knows.
 //!
 //! The stages, run one after another, say what a tokenizer means, and property tests compare the two.
-//! `plan` chooses the strategy. One file or folder per strategy: `byte_level`, `sentencepiece`,
-//! `metaspace`, `whitespace_words`, `cached_pieces`; `fallback` gives new words to the stages for the
-//! last three. They share `cache`, which holds the tokens of words that were seen before, and
-//! `jeton_stages::split`, which finds the words.
 //!
 //! ```
 //! use jeton_fast::Compiled;
@@ -21,6 +17,16 @@
 //! assert!(compiled.is_some(), "{}", plan.name());
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
+//!
+//! The modules in the order in which a tokenizer and then its texts pass them:
+//!
+//! - `plan` chooses the strategy, and `unsupported_stage` says why not a faster one;
+//! - `place`: where in its text a separately encoded stretch is;
+//! - `byte_level`, `sentencepiece`, `metaspace`, `whitespace_words`, `cached_pieces`: the strategies, which
+//!   find words by `jeton_stages::split`;
+//! - `cache` holds the tokens of words that were seen before;
+//! - `fallback`: how new words become tokens in the last three strategies;
+//! - `sink` receives the tokens.
 
 mod byte_level;
 mod cache;

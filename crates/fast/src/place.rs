@@ -1,9 +1,9 @@
-//! The position of a separately encoded stretch in its text: at the front, after an added token or after
-//! another part. It decides whether the stretch gets a space in front.
+//! The position of a separately encoded stretch in its text: at the front, after an added token, or after
+//! another part. The position decides whether the stretch gets a space in front.
 
 use jeton_text::text::AlignedText;
 
-/// Position in its text of a stretch that is encoded separately.
+/// The position in its text of a stretch that is encoded separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At the front of its text.
@@ -23,11 +23,11 @@ pub enum Spaces {
     Marked,
     /// `▁`, one for each run of them.
     Collapsed,
-    /// Not at all; a word may begin with a `▁` that stands for none.
+    /// Not at all; a word may begin with a `▁` for which the text has no space.
     Dropped,
 }
 
-/// A stretch of a text in which no added tokens are left.
+/// A stretch of text without added tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch<'t> {
     /// The stretch.

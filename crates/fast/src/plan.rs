@@ -126,7 +126,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// A tokenizer, compiled: one variant a strategy.
+/// A compiled tokenizer: a variant per strategy.
 #[derive(Debug)]
 pub enum Compiled {
     /// See [`Strategy::ByteLevel`].

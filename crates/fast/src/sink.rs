@@ -1,8 +1,8 @@
-//! Sinks: where tokens go, a list of ids or only a count.
+//! Sinks: where tokens go. A sink is a list of ids, or only a count.
 
 use jeton_text::mem::room;
 
-/// Takes tokens as they are found.
+/// A receiver of tokens.
 pub trait Sink {
     /// Takes tokens.
     fn push_all(&mut self, ids: &[u32]);
@@ -13,7 +13,7 @@ pub trait Sink {
     }
 }
 
-/// Only how many tokens there were.
+/// A sink that only counts the tokens.
 #[derive(Default)]
 pub struct Count(pub usize);
 

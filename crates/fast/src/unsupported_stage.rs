@@ -8,7 +8,7 @@ use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::PostProcessor;
 use jeton_stages::pre_tokenizer::PreTokenizer;
 
-/// Which stage of a tokenizer.
+/// A stage of a tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageName {
     /// The added tokens.
@@ -36,7 +36,7 @@ impl StageName {
     }
 }
 
-/// A stage that keeps a strategy from taking a tokenizer.
+/// A stage because of which a strategy does not accept a tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedStage {
     /// Which stage.

@@ -1,15 +1,15 @@
-//! What of a tokenizer a file format cannot hold: how it is found, and what the error says.
+//! The parts of a tokenizer that a file format cannot hold: how they are found, and what the error says.
 
 use jeton_models::stages::{StageKind, Stages};
 use jeton_text::error::{Error, ErrorKind};
 
-/// A `tokenizer.json`, as messages call it.
+/// The name of a `tokenizer.json` in messages.
 pub const TOKENIZER_JSON: &str = "tokenizer.json";
 
-/// A `.model` file, as messages call it.
+/// The name of a `.model` file in messages.
 pub const MODEL_FILE: &str = "a SentencePiece model";
 
-/// The error of something that a format has no place for.
+/// The error for a part that a format has no place for.
 pub fn cannot_hold(format: &str, what: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::Unsupported,
@@ -17,7 +17,8 @@ pub fn cannot_hold(format: &str, what: impl std::fmt::Display) -> Error {
     )
 }
 
-/// A part of a tokenizer that a format may not hold. Truncation and padding are told elsewhere.
+/// A part of a tokenizer that a format may not be able to hold. Truncation and padding are reported
+/// elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Tokens beside those of the model.

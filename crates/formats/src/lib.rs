@@ -1,6 +1,6 @@
-//! The files of tokenizers, read into stages and written from them; a file or a folder per format.
+//! Tokenizer files, read into stages and written from them; a file or a folder per format.
 //!
-//! Each knows the conventions by which its format stores tokens; past this crate, tokens are bytes.
+//! Each knows the conventions by which its format stores tokens; outside of this crate, tokens are bytes.
 //!
 //! ```
 //! use jeton_formats::wordpiece;
@@ -10,11 +10,13 @@
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
 //!
-//! - [`load`] recognizes a format by content and reads it; [`Target`] is what can be written;
-//! - [`huggingface`], [`tiktoken`], [`gpt2`], [`gguf`], [`sentencepiece`], [`wordpiece`]: the formats;
+//! - [`load()`] recognizes a format by content (`sniff`) and reads it; [`Target`] is what can be written;
+//! - the formats: [`huggingface`], [`tiktoken`], [`tekken`], [`gpt2`], [`sentencepiece`], [`llama2c`],
+//!   [`wordpiece`], [`gguf`];
 //! - [`snapshot`]: the compact image that pickling uses;
-//! - [`special_token_roles`]: which special token of a file is for what;
-//! - [`cannot_hold`]: the errors for what a format cannot hold.
+//! - [`special_token_roles`]: which special token begins a text, ends it, pads it, …;
+//! - [`cannot_hold`]: the errors for what a format cannot hold; `plain_bpe`: the tokenizers that ranks and
+//!   GPT-2's pair can hold.
 
 pub mod cannot_hold;
 pub mod gguf;

@@ -1,8 +1,8 @@
 //! `tokenizer.bin`: the pieces of a SentencePiece BPE as llama2.c and ExecuTorch export them.
 //!
-//! Look here for the two headers, llama2.c's of one number and ExecuTorch's of four, and for what the file
-//! does not say: pieces have a space for `▁`, the two for the ends of a text have line feeds around them,
-//! and byte pieces are recognised by their names.
+//! Look here for the two headers, one number in llama2.c's and four in ExecuTorch's, and for what the file
+//! does not say: pieces have a space for `▁`, the pieces for the two ends of a text have line feeds around
+//! them, and byte pieces are recognised by their names.
 
 use jeton_models::model::byte_of_token;
 use jeton_models::model::sentencepiece::spec::{

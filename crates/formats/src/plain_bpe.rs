@@ -1,4 +1,4 @@
-//! What ranks and a GPT-2 pair can hold: a byte-level BPE without other stages.
+//! The tokenizers that ranks and a GPT-2 pair can hold: byte-level BPE without other stages.
 //!
 //! Look here for the error about any other tokenizer.
 

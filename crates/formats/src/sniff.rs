@@ -1,4 +1,4 @@
-//! Which format a file is in, by its content alone.
+//! Recognizes the format of a file by its content alone.
 //!
 //! Look here when a file is taken for another format. Nothing is guessed: a file without
 //! a clear mark of one format is unknown.
@@ -47,7 +47,7 @@ impl Format {
         }
     }
 
-    /// The mark by which each format is told, as messages list them.
+    /// The mark of each format, for messages that list them.
     pub const MARKS: [&'static str; 9] = [
         "tokenizer.json (a JSON object with \"model\")",
         "vocab.json (a JSON object from tokens to ids)",
@@ -61,7 +61,7 @@ impl Format {
     ];
 }
 
-/// A file that is known, and is no tokenizer that can be read.
+/// A known kind of file that is no tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherFile {
     /// What it is.

@@ -1,4 +1,4 @@
-//! Roles: which special token begins a text, ends it, pads sequences, or replaces unknown text.
+//! Roles of special tokens: which one begins a text, ends it, pads sequences, or replaces unknown text.
 //!
 //! Look here for the roles that follow from a tokenizer's own stages. If a format or a published encoding
 //! says more, that is in the format's file; roles from a folder are stored with the tokenizer.
@@ -10,7 +10,7 @@ use jeton_stages::post_processor::PostProcessor;
 /// The role of a token and its spelling.
 pub type Role = (&'static str, String);
 
-/// The roles that have names everywhere, in the order in which `transformers` lists them.
+/// The names of the roles, in the order in which `transformers` lists them.
 pub const NAMES: [&str; 7] = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"];
 
 /// The names that BERT's vocabularies have for their special tokens.
@@ -21,10 +21,10 @@ const OF_WORDPIECE: [(&str, &str); 4] = [
     ("mask", "[MASK]"),
 ];
 
-/// The roles that the stages themselves tell, in the order of [`NAMES`], each once.
+/// The roles that follow from the stages, in the order of [`NAMES`], each once.
 ///
-/// The model says which token stands for the unknown, a SentencePiece model also which ones begin
-/// and end a text and fill rows; the post-processors of BERT and RoBERTa name their two tokens, a
+/// The model says which token replaces unknown text, a SentencePiece model also which ones begin
+/// and end a text and pad sequences; the post-processors of BERT and RoBERTa name their two tokens,
 /// padding names its own; and the special tokens of a WordPiece vocabulary have BERT's names.
 ///
 /// ```
@@ -37,23 +37,23 @@ const OF_WORDPIECE: [(&str, &str); 4] = [
 /// # Ok::<(), jeton_text::Error>(())
 /// ```
 pub fn of(stages: &Stages) -> Vec<Role> {
-    let mut told = Vec::new();
+    let mut roles = Vec::new();
     if let Some(padding) = &stages.padding
         && let Ok(padding) = serde_json::from_str::<serde_json::Value>(padding)
         && let Some(token) = padding["pad_token"].as_str()
     {
-        told.push(("pad", token.to_owned()));
+        roles.push(("pad", token.to_owned()));
     }
     if let Some(post_processor) = &stages.post_processor {
-        of_post_processor(post_processor, &mut told);
+        of_post_processor(post_processor, &mut roles);
     }
-    told.extend(of_model(&stages.model));
+    roles.extend(of_model(&stages.model));
     if matches!(stages.model, Model::WordPiece(_)) {
         let special = stages.added_tokens.iter().filter(|token| token.special);
         let special: Vec<&str> = special.map(|token| token.content.as_str()).collect();
         let named = OF_WORDPIECE.iter();
         let named = named.filter(|(_, token)| special.contains(token));
-        told.extend(named.map(|(role, token)| (*role, (*token).to_owned())));
+        roles.extend(named.map(|(role, token)| (*role, (*token).to_owned())));
     }
     let vocab = stages.model.vocab();
     let is_token = |token: &str| {
@@ -61,21 +61,22 @@ pub fn of(stages: &Stages) -> Vec<Role> {
         added.any(|added| added.content == token) || vocab.id(token.as_bytes()).is_some()
     };
     let first = |name: &&str| {
-        let mut told = told.iter();
-        told.find(|(role, token)| role == name && is_token(token))
+        let mut roles = roles.iter();
+        roles
+            .find(|(role, token)| role == name && is_token(token))
             .cloned()
     };
     NAMES.iter().filter_map(first).collect()
 }
 
-fn of_post_processor(post_processor: &PostProcessor, told: &mut Vec<Role>) {
+fn of_post_processor(post_processor: &PostProcessor, roles: &mut Vec<Role>) {
     match post_processor {
         PostProcessor::Bert { sep, cls } | PostProcessor::Roberta { sep, cls, .. } => {
-            told.push(("sep", sep.0.clone()));
-            told.push(("cls", cls.0.clone()));
+            roles.push(("sep", sep.0.clone()));
+            roles.push(("cls", cls.0.clone()));
         }
         PostProcessor::Sequence(steps) => {
-            steps.iter().for_each(|step| of_post_processor(step, told));
+            steps.iter().for_each(|step| of_post_processor(step, roles));
         }
         PostProcessor::Template { .. } | PostProcessor::ByteLevel { .. } => {}
     }
@@ -146,8 +147,11 @@ mod tests {
             ..TrainerSpec::default()
         };
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
-        let told = of(&stages(proto).unwrap());
+        let roles = of(&stages(proto).unwrap());
         let expected = [("bos", "<bos>"), ("eos", "</s>"), ("unk", "<oov>")];
-        assert_eq!(told, expected.map(|(role, token)| (role, token.to_owned())));
+        assert_eq!(
+            roles,
+            expected.map(|(role, token)| (role, token.to_owned()))
+        );
     }
 }

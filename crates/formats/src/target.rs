@@ -1,11 +1,11 @@
-//! The format of a new file, by its name.
+//! The format of a file to be written, which its name decides.
 
 use std::path::Path;
 
 use jeton_models::stages::Stages;
 use jeton_text::error::{Error, ErrorKind, Result};
 
-/// What a new file or folder is to hold.
+/// A format that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A folder for `transformers`.

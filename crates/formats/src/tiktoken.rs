@@ -114,7 +114,7 @@ fn read_plain(data: &[u8]) -> Option<Vocab> {
 /// What [`sextets`] of anything else than four letters is no less than.
 const NO_LETTER: u32 = 1 << 24;
 
-/// The 24 bits that four letters of base64 stand for.
+/// The 24 bits that four letters of base64 encode.
 #[inline(always)]
 fn sextets(letters: &[u8; 4]) -> u32 {
     /// The six bits of each letter.
@@ -365,7 +365,7 @@ fn made_of(vocab: &Vocab, pair: (u32, u32)) -> Vec<u8> {
     [token(pair.0), token(pair.1)].concat()
 }
 
-/// The tokenizer that tiktoken makes of ranks, a pattern and special tokens.
+/// tiktoken's tokenizer of ranks, a pattern and special tokens.
 ///
 /// # Errors
 /// Ranks that lack one of the 256 bytes; a special token whose id is that of other bytes.

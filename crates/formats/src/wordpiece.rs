@@ -121,7 +121,7 @@ pub fn warnings(file: &[u8], vocab: &Vocab) -> Vec<String> {
     warnings
 }
 
-/// The tokenizer that BERT makes of a vocabulary; of `lowercase`, see [`read`].
+/// BERT's tokenizer of a vocabulary; of `lowercase`, see [`read`].
 ///
 /// # Errors
 /// A vocabulary without `[UNK]`.

@@ -1,4 +1,4 @@
-//! The models, each by its definition, and all stages of one tokenizer as data.
+//! The models, each by its definition, and all stages of a tokenizer as data.
 //!
 //! Look here for how a word becomes tokens: by merges, by the best sum of scores, by the longest match.
 //!
@@ -14,9 +14,10 @@
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
 //!
-//! - [`merge`]: pairs and the queue in which they wait, shared by encoding and training;
-//! - [`model`]: BPE, WordPiece, Unigram, whole words, characters, SentencePiece and its file;
-//! - [`stages`]: all stages as plain data, and the order of those before the model.
+//! - [`stages`]: all stages as plain data, and the order of those before the model;
+//! - [`model`]: BPE, WordPiece, Unigram, whole words, characters, the longest match, SentencePiece and its
+//!   file;
+//! - [`merge`]: merges found by their pair, and queues of pairs, for the models and the fast path.
 
 pub mod merge;
 pub mod model;

@@ -1,7 +1,7 @@
 //! The border between Python and the core: converts, releases the GIL, maps errors; no algorithm.
 //!
 //! Look here for the list of everything that Python sees of the core. Signatures and documentation for
-//! users are in `python/jeton/`, except for the few methods in `calls`.
+//! users are in `python/jeton/`, except for the few methods in `single_text_calls`.
 
 mod allocator;
 mod arrays;

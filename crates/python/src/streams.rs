@@ -60,7 +60,7 @@ impl DecodeStream {
             let mut core = self.core();
             let made = body(&mut core, &mut text).map_err(|failure| match failure {
                 Failure::Core(error) if error.kind() == ErrorKind::Decode => {
-                    Failure::NotText(core.begun().to_vec())
+                    Failure::NotText(core.incomplete().to_vec())
                 }
                 failure => failure,
             });

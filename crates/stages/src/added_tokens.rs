@@ -1,8 +1,8 @@
 //! Special and added tokens, which are split off from the text before any other stage sees it.
 //!
-//! Look here for what the text of a special token means ([`SpecialPolicy`]) and for overlaps:
-//! of the tokens that begin first, the longest is found, and the search continues
-//! after it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
+//! Look here for what the text of a special token means ([`SpecialPolicy`]), for which tokens are found
+//! before the normalizer runs and which after it ([`AddedToken::normalized`]), and for overlaps:
+//! of the tokens that begin first, the longest is found, and the search continues after it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
 //! as after it: a token that is found in that white space is split off as well, as in
 //! `tokenizers`.
 
@@ -29,7 +29,7 @@ pub use ids::check_ids;
 pub use ids::{assign_ids, numbered, with_more};
 use search::{Search, Searches};
 
-/// A token that is found in text by its spelling, whatever the model would make of it.
+/// A token that is found in text by its spelling, before the model sees the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedToken {
     /// Its id.
@@ -90,7 +90,7 @@ pub enum SpecialPolicy {
     Only(HashSet<String>),
 }
 
-/// The added tokens of a tokenizer, ready to be found.
+/// The added tokens of a tokenizer, with the automata that find them.
 #[derive(Clone, Debug, Default)]
 pub struct AddedTokens {
     /// In the order of ids.

@@ -1,10 +1,10 @@
-//! The result of encoding if more than ids is requested: one column per attribute, one row per token.
+//! The result of encoding with more than ids: one column per attribute, one entry per token.
 
 use std::ops::Range;
 
 use jeton_text::text::Span;
 
-/// The tokens of a text, with where each came from.
+/// The tokens of a text, each with its span in the text.
 ///
 /// All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub struct Encoding {
     pub sequence_ids: Vec<Option<u32>>,
     /// Whether the post-processor added the token.
     pub special_tokens_mask: Vec<bool>,
-    /// No column: which rows came from which text, in order. A template may hold a text twice, and
-    /// `sequence_ids` tell of the last time only, as those of `tokenizers` do.
+    /// Not a column: which tokens came from which text, in order. A template may hold a text twice, and
+    /// `sequence_ids` have the last occurrence only, as those of `tokenizers`.
     pub texts: Vec<(u32, Range<usize>)>,
 }
 

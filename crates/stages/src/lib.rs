@@ -1,7 +1,7 @@
-//! The stages of a tokenizer around its model, each separately, and the tokens themselves.
+//! The stages of a tokenizer around its model, each on its own, and the vocabulary.
 //!
-//! Look here for what a normalizer does to text, where a pre-tokenizer splits it, which ids frame it,
-//! and how bytes become text again. `jeton-formats` says how another library's file spells a stage.
+//! Look here for what a normalizer does to text, where a pre-tokenizer splits it, which special tokens are
+//! put around it, and how bytes become text again. `jeton-formats` says how another library's file spells a stage.
 //!
 //! ```
 //! use jeton_stages::pre_tokenizer::named;
@@ -22,9 +22,9 @@
 //! - [`added_tokens`], split off first; [`published_ranks`], the special tokens of known encodings;
 //! - [`normalizer`], [`pre_tokenizer`]; [`nesting_limit`], how deep their sequences may be;
 //! - [`split`], the same pieces as the pre-tokenizer's, found faster;
-//! - [`vocab`] and [`tables`], tokens and how they are found;
-//! - [`encoding`] and [`post_processor`], what a text yields and what frames it;
-//! - [`decoder`], the way back.
+//! - [`vocab`], the tokens, and [`tables`], which find them;
+//! - [`encoding`], the result, and [`post_processor`], the special tokens around it;
+//! - [`decoder`], from tokens back to text.
 
 pub mod added_tokens;
 pub mod decoder;

@@ -1,4 +1,4 @@
-//! How deeply the sequences of a stage may be nested in untrusted bytes.
+//! How deeply sequences of stages may be nested in an untrusted file.
 
 use std::cell::Cell;
 

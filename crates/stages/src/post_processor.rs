@@ -1,4 +1,4 @@
-//! Post-processors: the special tokens around a text or a pair of texts, such as `[CLS] A [SEP]`.
+//! Post-processors: the special tokens around a text or a pair of texts, such as `[CLS] A [SEP] B [SEP]`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use jeton_text::interrupt::{filled, paced, parts};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::text::Span;
 
-/// Which of the two texts a piece of a template is filled with.
+/// Which of the two texts a piece of a template refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sequence {
     /// The first text.
@@ -334,7 +334,7 @@ fn rows(parts: &[Part]) -> usize {
 /// # Errors
 /// There may not be this many tokens.
 fn check(tokens: usize, limit: &LengthLimit) -> Result<()> {
-    if tokens > limit.most() {
+    if tokens > limit.longest() {
         Err(limit.error("tokens").at("post-processor"))
     } else {
         Ok(())
@@ -473,7 +473,7 @@ pub enum Trimming {
     BehindPrefix,
 }
 
-/// A stretch of tokens on its way through the post-processors: one text, or special tokens.
+/// Tokens on their way through the post-processors: those of one text, or special tokens.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     /// The tokens.

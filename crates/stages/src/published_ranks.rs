@@ -1,4 +1,4 @@
-//! Published ranks: which pattern and special tokens belong to a file that has neither.
+//! Published ranks: the pattern and the special tokens of a file that has neither.
 //!
 //! A file is recognised by its sha256 alone. Look here to add an encoding; its
 //! address is in the Python package, which downloads it.

@@ -122,7 +122,7 @@ const LETTER: usize = 16;
 const MARK: usize = 1;
 /// Cost of the rest of a name of which the beginning is given.
 const REST_OF_NAME: usize = LETTER / 2;
-/// Letters that a beginning must have to stand for the name.
+/// Letters that the beginning of a name must have to be taken for the name.
 const MIN_BEGINNING: usize = 4;
 
 /// The candidate closest to `given`, if it is close enough to be what was meant: it begins so, or at

@@ -47,14 +47,14 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
 /// Opens a file to read it.
 ///
 /// # Errors
-/// A file that is not there, or that cannot be read; what is no file: a folder, a pipe nobody may ever
-/// write to, a device that may have no end.
+/// A file that does not exist or cannot be read; a path that is no file: a folder, a pipe that may have
+/// no writer, a device that may have no end.
 pub fn open(path: &Path) -> Result<File> {
     let read_error = |error| file_error(path, "read", &error);
     refuse_other_kinds(path, &fs::metadata(path).map_err(read_error)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
-    // Whatever has come to stand there since then is opened without waiting.
+    // If it was replaced since then, opening it does not wait.
     #[cfg(target_os = "linux")]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = options.open(path).map_err(read_error)?;
@@ -101,10 +101,10 @@ fn named(_: fs::FileType) -> &'static str {
 ///
 /// A file that is already there keeps its permissions, and a symbolic link stays one: the file it
 /// points at is replaced. A device or a pipe is written to as it is, never replaced by a file. An
-/// interrupt is heard until the first file is renamed, here and wherever several files are written.
+/// interrupt is noticed until the first file is renamed, here and wherever several files are written.
 ///
 /// # Errors
-/// A folder that is not there, or that cannot be written to. The old file is then untouched.
+/// A folder that does not exist or cannot be written to. The old file is then untouched.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     Beside::write(path, contents)?.put()
 }
@@ -156,7 +156,7 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
         .collect()
 }
 
-/// Makes the folder `path`, and those above it, unless it is there.
+/// Creates the folder `path`, and those above it, if it does not exist.
 ///
 /// # Errors
 /// A file in its place, or a folder above that cannot be written to.
@@ -211,7 +211,7 @@ fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir())
 }
 
-/// Writes to a pipe or a device. An interrupt is heard while nobody reads.
+/// Writes to a pipe or a device. An interrupt is noticed while the pipe has no reader.
 fn write_to_stream(path: &Path, mut contents: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -278,7 +278,7 @@ fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
     Ok(beside)
 }
 
-/// What a path stands for when links are followed, whether anything is there or not.
+/// The path behind all links, whether it exists or not.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     /// Links that are followed: as many as Linux follows.
     const LINKS: usize = 40;
@@ -293,9 +293,9 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead from one to another"))
 }
 
-/// A new file in the folder of `target`, with the permissions of what it is to replace. Nothing that is
-/// there is opened, and no link is followed, whoever put it there. The name is one that no other process
-/// or thread uses, and short, so that there is room for it wherever there is for a file.
+/// A new file in the folder of `target`, with the permissions of the file that it is to replace. No existing
+/// file is opened, and no link is followed. The name is one that no other process or thread uses, and
+/// short, so that it fits wherever a file does.
 ///
 /// # Errors
 /// A folder that is not there, or that cannot be written to; a path that names no file.

@@ -1,7 +1,7 @@
-//! Functions of the caller as stages: what a text becomes, or where it is split.
+//! Functions of the caller as stages: they rewrite a text, or say where it is split.
 //!
-//! They live in one process: no file holds them. In the JSON in which stages cross the border, a function
-//! is a number, by which it is found as long as it exists.
+//! A function exists in one process only, and no file holds it. In the JSON in which stages cross the
+//! border, it is a number, by which it is found as long as it exists.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,33 +22,33 @@ pub enum Rewritten {
     Parts(Vec<(String, usize)>),
 }
 
-/// Calls a function of the caller.
+/// Calls one function of the caller: from a text to its replacement or to its pieces.
 pub trait Caller: Any + Send + Sync {
-    /// What a text becomes; parts have no more bytes than it, and end where characters do.
+    /// The rewritten text. Parts have no more bytes than the text, and end between characters.
     ///
     /// # Errors
-    /// What the function raises; what it gives is no text.
+    /// The function raises an error, or returns no text.
     fn rewrite(&self, text: &str) -> Result<Rewritten>;
 
-    /// Where the pieces of a text lie, in order and apart.
+    /// The pieces of a text, in order and without overlap.
     ///
     /// # Errors
-    /// What the function raises; what it gives are no pieces of the text.
+    /// The function raises an error, or returns no pieces of the text.
     fn cut(&self, text: &str) -> Result<Vec<Range<usize>>>;
 }
 
-/// A function of the caller.
+/// A function of the caller, and the number by which it is found.
 #[derive(Clone)]
 pub struct Function {
     number: u64,
     caller: Arc<dyn Caller>,
 }
 
-/// The functions that somebody has, by number.
+/// The functions that exist, by number.
 static KNOWN: Mutex<BTreeMap<u64, Weak<dyn Caller>>> = Mutex::new(BTreeMap::new());
 
 impl Function {
-    /// The function of this number, which no other one has as long as this one is there.
+    /// The function of this number, which no other one has as long as this one exists.
     pub fn new(number: u64, caller: impl Caller) -> Self {
         if let Some(known) = Self::known(number) {
             return known;
@@ -60,7 +60,7 @@ impl Function {
         Self { number, caller }
     }
 
-    /// The function of a number, if somebody has it.
+    /// The function of a number, if it still exists.
     pub fn known(number: u64) -> Option<Self> {
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let caller = known.get(&number)?.upgrade()?;

@@ -16,7 +16,7 @@ use crate::mem::large_pages;
 /// Returns whether the work is to stop. Any thread of a call may run it; once it returns `true`, it always does.
 type Ask<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Work was ended before it was done.
+/// The panic value of work that was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
@@ -92,7 +92,7 @@ fn poll_of_loop() {
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
     if is_to_end() {
-        // No panic: nothing is wrong, and no hook is told.
+        // No panic: nothing is wrong, and no hook runs.
         resume_unwind(Box::new(Interrupted));
     }
 }

@@ -15,11 +15,11 @@ const FACTOR: usize = 32;
 /// texts.
 const ALLOWANCE: usize = 1 << 12;
 
-/// Bytes that a map of characters may write for a key. A lookup of it has no place for an error,
-/// so it is refused when it is read.
+/// Bytes of the longest replacement in a character map. A map with a longer one is refused when it is read,
+/// because a lookup cannot return an error.
 pub const LONGEST_REPLACEMENT: usize = 128;
 
-/// The length that a text has, of all its pieces together, and the length that it may have.
+/// The length of a text, all its pieces together, and the greatest that it may have.
 #[derive(Debug)]
 pub struct LengthLimit {
     original: usize,
@@ -36,13 +36,13 @@ impl LengthLimit {
     }
 
     /// How long it may become.
-    pub fn most(&self) -> usize {
+    pub fn longest(&self) -> usize {
         (self.original.saturating_mul(FACTOR)).saturating_add(ALLOWANCE)
     }
 
     /// How long a piece of this length may become.
     pub fn room(&self, piece: usize) -> usize {
-        self.most()
+        self.longest()
             .saturating_sub(self.length.get().saturating_sub(piece))
     }
 
@@ -67,7 +67,7 @@ impl LengthLimit {
                 "a text of {} {unit} becomes one of more than {}, past the limit of {FACTOR} times \
                  as many and {ALLOWANCE}",
                 self.original,
-                self.most()
+                self.longest()
             ),
         )
         .hint("no useful tokenizer needs this: look at where it comes from")

@@ -1,7 +1,7 @@
-//! The ground under every other crate: text that remembers where it came from, split patterns, and
-//! the means to read files and to run long.
+//! What every other crate needs: text that remembers where it came from, split patterns, errors, files,
+//! memory, interrupts.
 //!
-//! Look here for errors, spans, expressions and their dialects, limits, Ctrl-C.
+//! Look here for spans and their units, the dialects of expressions, limits, and how Ctrl-C stops a call.
 //!
 //! ```
 //! use jeton_text::pattern::{Dialect, Regex};
@@ -19,11 +19,12 @@
 //!
 //! The modules, each using only those above it:
 //!
-//! - [`error`], [`mem`] (values made once, memory in large pages), [`log`], [`interrupt`] (ends long
+//! - [`error`], [`mem`] (values computed on first use, memory in large pages), [`log`], [`interrupt`] (ends long
 //!   work), [`threads`], [`length_limit`];
 //! - [`printable`] (GPT-2's alphabet for bytes), [`scripts`] (Unicode's), [`simd`] (the lowest of
 //!   sixteen numbers);
-//! - [`text`]: text with the origin of each of its bytes, units of spans, broken UTF-8;
+//! - [`text`]: text with the origin of each of its bytes, units of spans, broken UTF-8; [`function`],
+//!   functions of the caller that rewrite or split text;
 //! - [`pattern`]: expressions in the dialects of the libraries that they were written for, and which
 //!   engine runs them;
 //! - [`files`]: files that are whole or not there.
@@ -46,8 +47,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use text::{InvalidUtf8, Unit};
 
 /// Initializes the libraries that do so behind a lock of the process when they are first used. A child
-/// that is forked while another thread holds such a lock waits for it forever, so whoever may fork
-/// calls this before there are other threads; everything else is made without a lock (`mem::lazy`).
+/// that is forked while another thread holds such a lock waits for it forever, so a program that may fork
+/// calls this before it starts threads. All other values are computed without a lock (`mem::lazy`).
 pub fn initialize_libraries() {
     pattern::Expression::initialize();
     // The seed of all hash tables.

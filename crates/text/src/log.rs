@@ -10,10 +10,10 @@ use crate::mem::lazy::LazyStatic;
 /// The variable that names the topics.
 const VARIABLE: &str = "JETON_LOG";
 
-/// What may be told.
+/// A subject of log messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Of each tokenizer that is built, how it encodes text and why not faster.
+    /// How each new tokenizer encodes text, and why not faster.
     Plan,
 }
 
@@ -25,8 +25,8 @@ impl Topic {
     }
 }
 
-/// Writes what `told` says to standard error, if somebody asked for the topic.
-pub fn tell(topic: Topic, told: impl FnOnce() -> String) {
+/// Writes the message to standard error, if the variable names the topic.
+pub fn tell(topic: Topic, message: impl FnOnce() -> String) {
     static TOPICS: LazyStatic<String> = LazyStatic::new(|| {
         let topics = std::env::var(VARIABLE).unwrap_or_default();
         for name in unknown(&topics) {
@@ -38,12 +38,12 @@ pub fn tell(topic: Topic, told: impl FnOnce() -> String) {
         topics
     });
     if asks_for(&TOPICS, topic) {
-        write(&format!("{}: {}", topic.name(), told()));
+        write(&format!("{}: {}", topic.name(), message()));
     }
 }
 
 fn write(message: &str) {
-    // Whoever has closed standard error wants to hear nothing.
+    // If standard error is closed, the message is lost.
     let _ = std::io::stderr().write_all(format!("jeton {message}\n").as_bytes());
 }
 

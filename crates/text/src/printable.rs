@@ -4,7 +4,7 @@
 //! pre-tokenizer and decoder, and the formats. The bytes 33–126, 161–172 and 174–255 are written
 //! as themselves; the n-th of the others as the character 256 + n.
 
-/// The character that stands for `byte`.
+/// The character of `byte` in the alphabet.
 ///
 /// ```
 /// use jeton_text::printable::to_char;
@@ -17,7 +17,7 @@ pub const fn to_char(byte: u8) -> char {
     CHARACTERS[byte as usize]
 }
 
-/// The byte that `character` stands for, if it is one of the 256.
+/// The byte of `character`, if it is one of the 256.
 ///
 /// ```
 /// use jeton_text::printable::to_byte;
@@ -32,7 +32,7 @@ pub fn to_byte(character: char) -> Option<u8> {
     }
 }
 
-/// The characters that stand for the UTF-8 bytes of `character`.
+/// The characters of the UTF-8 bytes of `character`.
 ///
 /// ```
 /// use jeton_text::printable::of_character;
@@ -50,7 +50,7 @@ pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| to_char(*byte)).collect()
 }
 
-/// The bytes that `text` stands for, if each of its characters is one of the 256.
+/// The bytes that `text` spells, if each of its characters is one of the 256.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     decode_into(text, &mut bytes).then_some(bytes)
@@ -79,10 +79,10 @@ const fn stands_for_itself(byte: u8) -> bool {
     matches!(byte, 33..=126 | 161..=172 | 174..=255)
 }
 
-/// Bytes that another character than their own stands for.
+/// Bytes that are written as another character.
 const SHIFTED_COUNT: usize = 68;
 
-/// The bytes that do not stand for themselves, in order.
+/// The bytes that are not written as themselves, in order.
 const SHIFTED: [u8; SHIFTED_COUNT] = {
     let mut shifted = [0; SHIFTED_COUNT];
     let (mut byte, mut count) = (0, 0);

@@ -1,4 +1,4 @@
-//! Which script a character belongs to, by the name that Unicode gives it.
+//! The script of a character, by the name that Unicode gives it.
 
 use unicode_script::UnicodeScript;
 

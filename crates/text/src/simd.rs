@@ -5,13 +5,13 @@
 /// Numbers that are compared at once; most pieces have no more symbols.
 pub const LANES: usize = 16;
 
-/// How numbers are compared.
+/// A way to find the lowest of sixteen numbers.
 pub trait Lanes: Copy {
     /// The lowest number, and the first place where it is.
     fn lowest(self, ranks: &[u32; LANES]) -> (u32, usize);
 }
 
-/// As any processor can.
+/// Without vector instructions, for any processor.
 #[derive(Clone, Copy)]
 pub struct Portable;
 
@@ -26,7 +26,7 @@ impl Lanes for Portable {
     }
 }
 
-/// Eight at a time, on a processor that can.
+/// By AVX2, eight numbers at a time.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Avx2(());

@@ -34,8 +34,8 @@ pub fn both<A, B: Send>(
     if !worth_it || cores() < 2 {
         return (first(), second());
     }
-    // Whoever comes first does it, so that nothing is lost where no thread can be started, and the
-    // work never waits for one that has not begun.
+    // The thread that is first does it. So nothing is lost if no thread can be started, and the work
+    // never waits for one that has not begun.
     let second = Mutex::new(Some(second));
     let take = || second.lock().unwrap_or_else(PoisonError::into_inner).take();
     Listener::lend(|listener| {

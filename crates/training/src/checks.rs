@@ -1,4 +1,4 @@
-//! Checks of parameters that several trainers have.
+//! Checks of parameters that several trainers share.
 
 use std::collections::BTreeSet;
 

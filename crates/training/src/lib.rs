@@ -17,10 +17,11 @@
 //!
 //! - [`corpus`]: files to texts, in parallel, from any starting point;
 //! - [`word_counts`]: texts to counted words, in bounded memory;
-//! - [`Trainer`], what all trainers share, and the trainers: [`bpe`], [`wordpiece`], [`unigram`],
+//! - [`Trainer`], the interface of all trainers, and the trainers: [`bpe`], [`wordpiece`], [`unigram`],
 //!   [`word_level`];
 //! - [`pieces`] and [`sentencepiece`], which SentencePiece's BPE and Unigram share: the first for
-//!   the learning, the second for what comes before and after.
+//!   the learning, the second for the steps before and after it;
+//! - `checks` of parameters, and `sorting` that can be interrupted, for several trainers.
 
 pub mod bpe;
 mod checks;

@@ -1,7 +1,7 @@
-//! Training as SentencePiece does it: what comes before the pieces are learned, and after.
+//! Training as SentencePiece does it: the steps before and after the learning of pieces.
 //!
-//! Look here for how texts are normalized, and for the ids of pieces that do not come from the
-//! corpus. The pieces are learned by `unigram` or by `bpe/pieces.rs`.
+//! Look here for how texts are normalized, and for the ids of pieces that do not come from the corpus.
+//! `unigram` or `bpe/pieces.rs` learns the others.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,20 +21,20 @@ use jeton_stages::normalizer::{Charsmap, Normalization, SentencePieceNormalizer,
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{Listener, paced};
 
-/// Pieces that are not learnt, by id: how each is spelled, and what it is for.
+/// Pieces that are not learnt, by id: the spelling and the kind of each.
 pub type PiecesById = BTreeMap<usize, (String, PieceKind)>;
 
-/// The pieces beside those that are learnt.
+/// The pieces that are not learnt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetaPieces {
-    /// What stands for text that no piece covers, and its id; without it, such text is an error. A
+    /// The piece of text that no other piece covers, and its id; without it, such text is an error. A
     /// `.model` file must have it.
     pub unk: Option<(String, usize)>,
     /// The piece at the beginning of a text, and its id.
     pub bos: Option<(String, usize)>,
     /// The piece at the end of a text, and its id.
     pub eos: Option<(String, usize)>,
-    /// The piece that fills rows, and its id.
+    /// The piece that pads sequences, and its id.
     pub pad: Option<(String, usize)>,
     /// Pieces that text never becomes; they have the first free ids.
     pub control: Vec<String>,
@@ -176,8 +176,8 @@ impl Learning {
     }
 }
 
-/// What a SentencePiece model is trained for; `pieces`, `exact` and `meta_pieces` of the options of
-/// `learning` are set from the rest.
+/// Trains a SentencePiece model, with these parameters. Of the options of `learning`, training sets
+/// `pieces`, `exact` and `meta_pieces` from the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SentencePieceTrainer {
     /// How many pieces there are in the end, those that are not learnt included.

@@ -1,4 +1,4 @@
-//! A sort on all threads that can be interrupted: a quicksort down to parts that take a millisecond.
+//! A parallel sort that can be interrupted: quicksort, down to parts that take a millisecond.
 //!
 //! Look here before you sort what grows with the corpus: the sorts of rayon and of the standard library cannot
 //! be interrupted, and take seconds for ten million texts.

@@ -1,5 +1,4 @@
-//! What all trainers share: they check their parameters, fit a model to words, and report their
-//! progress.
+//! What all trainers share: they check their parameters, learn from word counts, and report their progress.
 //!
 //! Look here for how training is interrupted. What each trainer learns is in its own folder.
 
@@ -8,9 +7,9 @@ use std::ops::ControlFlow;
 use crate::word_counts::WordCounts;
 use jeton_text::error::{Error, ErrorKind, Result};
 
-/// An algorithm with its parameters, and how it learns from words.
+/// A training algorithm with its parameters.
 pub trait Trainer {
-    /// What is learnt.
+    /// The result of training.
     type Trained;
 
     /// Checks that the parameters make sense together.
@@ -42,7 +41,7 @@ pub trait Trainer {
     }
 }
 
-/// What training is doing.
+/// A phase of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Merging pairs; a step is a token.
@@ -75,14 +74,14 @@ pub struct Progress {
     pub total: usize,
 }
 
-/// Whoever watches training, and may interrupt it.
+/// The caller's function that gets reports of progress, and may end training.
 pub struct Watch<'w>(pub(super) &'w mut dyn FnMut(Progress) -> ControlFlow<()>);
 
 impl Watch<'_> {
-    /// Tells how far a phase has come.
+    /// Reports how far a phase has come.
     ///
     /// # Errors
-    /// Whoever watches wants training to end.
+    /// The caller ends training.
     pub(super) fn tell(&mut self, phase: Phase, done: usize, total: usize) -> Result<()> {
         match (self.0)(Progress { phase, done, total }) {
             ControlFlow::Continue(()) => Ok(()),

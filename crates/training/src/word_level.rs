@@ -9,7 +9,7 @@ use jeton_models::model::word_level::WordLevel;
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::Result;
 
-/// What a word-level model is trained for.
+/// Trains a word-level model, with these parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordLevelTrainer {
     /// How many tokens there are at most, special ones included.
@@ -18,7 +18,7 @@ pub struct WordLevelTrainer {
     pub min_frequency: u64,
     /// The first ids, in this order.
     pub special_tokens: Vec<String>,
-    /// What stands for any other word, one of the special tokens; without it, any other is an error.
+    /// The token of any other word, one of the special tokens; without it, any other word is an error.
     pub unk_token: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Trainer for WordLevelTrainer {
         }
     }
 
-    /// Takes a moment, so it tells nothing of how far it has come.
+    /// This is quick, so it reports no progress.
     fn fit(&self, words: &WordCounts, _watch: &mut Watch<'_>) -> Result<WordLevel> {
         let known: BTreeSet<&str> = self.special_tokens.iter().map(String::as_str).collect();
         let mut learnt: Vec<(&str, u64)> = words

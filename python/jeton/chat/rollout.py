@@ -360,7 +360,9 @@ def _behind_answer(
     last, space = _own_end(chat.tokenizer, written, marks)
     if last is None:
         return ends[0][0], answer.finish == "complete"
-    _, end, _ = next((it for it in ends if it[2] == last), ends[0])
+    start, end, mark = next((it for it in ends if it[2] == last), ends[0])
+    if mark != last and not stream.has_ends:
+        return start, True  # it begins the next turn
     for character in space:
         end += chat.text.startswith(character, end)
     return end, True

@@ -14,7 +14,7 @@ use jeton_text::interrupt::{Pace, paced};
 pub struct SpannedEntries {
     /// The ids, and where each came from in its text or word.
     pub encoded: SpannedBatch,
-    /// Which of its entry's texts or words that is, counted through the pair, one an id; none for ids
+    /// Which of its entry's texts or words that is, counted through the pair, one per id; none for ids
     /// that the post-processor added.
     pub origins: Vec<Option<u32>>,
 }

@@ -9,7 +9,7 @@ use jeton_text::mem::room;
 
 /// A list that threads fill in order, each task's items as soon as their place is known.
 pub(super) struct Flat<T> {
-    /// The room of `items`, which nobody else touches before [`Flat::into_list`].
+    /// The memory of `items`, which nothing else touches before [`Flat::into_list`].
     room: Room<T>,
     items: Vec<T>,
     state: Mutex<State<T>>,
@@ -84,8 +84,8 @@ impl<T: Copy> Flat<T> {
         drop(state);
         for (start, items) in &placed {
             let mut done = *start;
-            // In parts, so that an interrupt is heard: the system takes longer to hand out new memory than
-            // filling it takes.
+            // In parts, so that interrupts are noticed: the system needs longer to provide new memory than
+            // it takes to fill it.
             for part in parts(items) {
                 // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
                 // since `state.start` has moved past them under the lock; and `items` is another list.

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::{Failure, lock, task_size};
 use jeton_text::interrupt::{Listener, paced};
 
-/// What a task comes to, or what is wrong with its text.
+/// The result of a task, or the error of its text.
 type Outcome<R> = Result<R, Failure>;
 
-/// Tasks that go by their number.
+/// Tasks, each known by its number.
 pub(crate) struct Job<'j, R> {
     /// How many tasks went before: each thread continues with those that it would have had if all were
     /// one job.
@@ -151,7 +151,7 @@ pub(crate) fn run_together<R: Send>(
     (0..jobs.len()).map(of_job).collect()
 }
 
-/// Lists of ids that tasks work in, one after another: memory that was touched before is at hand.
+/// Lists of ids that tasks reuse, so that their memory is already in the cache.
 #[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u32>>>);
 

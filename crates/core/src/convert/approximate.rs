@@ -156,7 +156,7 @@ fn pieces_of(stages: &Stages, unigram: &Unigram) -> Result<Vec<Piece>> {
     Ok(pieces)
 }
 
-/// The rules that a normalizer and a pre-tokenizer may stand for.
+/// The rules that a normalizer and a pre-tokenizer may express.
 fn candidates(stages: &Stages) -> Result<Vec<(Option<&Charsmap>, WhiteSpace)>> {
     let charsmap = match &stages.normalizer {
         Some(Normalizer::Precompiled(map)) => Some(map),

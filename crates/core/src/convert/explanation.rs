@@ -1,6 +1,6 @@
 //! Why an approximation may give other ids for a text.
 //!
-//! Look here for how a difference is recognized as one that `approximate` lists.
+//! Look here for how a difference is matched with the list in `approximate`.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -26,7 +26,7 @@ pub(super) struct Explanation<'a> {
 }
 
 impl<'a> Explanation<'a> {
-    /// Of the stages of a `.model` file.
+    /// The explanation for the stages of a `.model` file.
     pub(super) fn of(stages: &'a Stages) -> Result<Self> {
         let (
             Model::SentencePiece(model),

@@ -1,7 +1,8 @@
-//! Conversion from one kind of tokenizer to another: exact if the meaning can be kept, otherwise the
-//! nearest.
+//! Conversion from one kind of tokenizer to another: exact if the meaning can be kept, otherwise
+//! approximate.
 //!
-//! Look here for the kind as which a tokenizer is saved ([`save()`]), and for why a conversion is refused.
+//! Look here for how a tokenizer is saved in another format ([`save()`]), and for why a conversion is
+//! refused.
 
 mod approximate;
 mod explanation;

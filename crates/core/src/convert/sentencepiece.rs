@@ -164,7 +164,7 @@ fn convert_normalizer(
     before_model(normalizer.charsmap(), white_space, user_defined)
 }
 
-/// A normalizer, and what puts a `▁` in front of the text alone.
+/// A normalizer, and the pre-tokenizer that puts a `▁` in front of the text only.
 pub(super) type NormalizerAndPrefix = (Option<Normalizer>, Option<PreTokenizer>);
 
 /// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are
@@ -498,7 +498,7 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     Ok(made)
 }
 
-/// The rules for white space that a normalizer stands for, with the pre-tokenizer if it can be.
+/// The rules for white space that a normalizer expresses, together with the pre-tokenizer if possible.
 fn white_space_of(stages: &Stages) -> Result<Option<WhiteSpace>> {
     let mut found = None;
     for white_space in all_white_space() {
@@ -513,7 +513,7 @@ fn white_space_of(stages: &Stages) -> Result<Option<WhiteSpace>> {
     Ok(found)
 }
 
-/// All rules for white space that a `tokenizer.json` may stand for.
+/// All rules for white space that a `tokenizer.json` can express.
 pub(super) fn all_white_space() -> impl Iterator<Item = WhiteSpace> {
     (0..16).map(|bits| WhiteSpace {
         add_dummy_prefix: bits & 1 != 0,

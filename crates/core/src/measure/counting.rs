@@ -14,8 +14,8 @@ use crate::tokenizer::{EncodeOptions, Tokenizer};
 /// `cancelled` are those of [`Tokenizer::encode_batch`].
 ///
 /// # Errors
-/// As [`Tokenizer::encode_batch`], of the first tokenizer that fails, with its number, and an id that
-/// stands for none of the tokens that its counter counts. What was counted then means nothing.
+/// As [`Tokenizer::encode_batch`], of the first tokenizer that fails, with its number; an id that
+/// its counter does not count. The counts are then meaningless.
 pub fn count(
     texts: &[&str],
     words: &UnicodeWords,

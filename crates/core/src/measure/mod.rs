@@ -1,5 +1,5 @@
-//! What measures of tokenizers are computed from: words of a text, counts of tokens, lines that decoding
-//! does not return.
+//! The counts from which measures of tokenizers are computed: words of a text, tokens, and lines that
+//! decoding does not return.
 
 pub mod counting;
 pub mod short_texts;

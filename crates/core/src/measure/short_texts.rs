@@ -10,7 +10,7 @@ use crate::tokenizer::{EncodeOptions, Tokenizer};
 use jeton_text::error::Result;
 use jeton_text::interrupt::Listener;
 
-/// What texts are split into.
+/// The token counts of texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lengths {
     /// How many tokens each has.
@@ -19,7 +19,7 @@ pub struct Lengths {
     pub is_known: Vec<bool>,
 }
 
-/// A text that decodes to something else.
+/// A text that decoding does not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// Which of the texts it is.

@@ -1,6 +1,6 @@
-//! A text file as it is read, in parts: UTF-8, decompressed.
+//! A text file, read in parts: UTF-8, decompressed.
 //!
-//! Look here for a character that two reads share, and for bytes that are not UTF-8.
+//! Look here for a character that is split between two reads, and for bytes that are not UTF-8.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub struct TextFile {
     has_given: bool,
 }
 
-/// What was read of a file.
+/// The result of one read from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
     /// Bytes of the file, decompressed; 0 at its end.

@@ -10,7 +10,7 @@ const MAX_NEWLINES: usize = 64;
 /// Bytes that are counted at once in search of a character.
 const COUNTED_AT_ONCE: usize = 1 << 10;
 
-/// Texts in parts, one after another.
+/// Texts, divided into parts.
 ///
 /// ```
 /// use jeton_core::measure::text_parts::TextParts;
@@ -32,7 +32,7 @@ pub struct TextParts {
     spaced_words: usize,
 }
 
-/// A part that may be in a sample.
+/// A part with its hash, by which a sample is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashed<'t> {
     /// The CRC-32 of its bytes.

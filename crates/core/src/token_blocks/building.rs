@@ -8,12 +8,12 @@ use jeton_fast::Place;
 use jeton_text::error::Result;
 use jeton_training::corpus::{CorpusPosition, DocumentPart, Part};
 
-/// How documents become tokens.
+/// How documents are encoded.
 #[derive(Clone, Debug, Default)]
 pub struct TokenOptions {
-    /// What the tokens of a document begin with.
+    /// Ids in front of each document.
     pub start: Vec<u32>,
-    /// What they end with.
+    /// Ids behind each document.
     pub end: Vec<u32>,
     /// Whether a token takes four bytes, and not two.
     pub wide: bool,
@@ -32,12 +32,12 @@ impl TokenOptions {
     }
 }
 
-/// Tokens of one size.
+/// Tokens of two or of four bytes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tokens {
-    /// Of two bytes.
+    /// Two bytes each.
     Narrow(Vec<u16>),
-    /// Of four.
+    /// Four bytes each.
     Wide(Vec<u32>),
 }
 

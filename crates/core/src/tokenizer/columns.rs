@@ -22,7 +22,7 @@ use jeton_text::interrupt::{filled, paced};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::text::{AlignedText, Unit};
 
-/// An encoding of which ids and spans are known.
+/// An encoding of which ids and spans are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned {
     /// The ids.
@@ -33,7 +33,7 @@ pub struct Spanned {
     pub rest: Rest,
 }
 
-/// The columns of an encoding beside ids and spans, or what they are found by.
+/// The columns of an encoding besides ids and spans, or the counts from which they are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// All of them.
@@ -42,7 +42,7 @@ pub enum Rest {
     Counted(Vec<usize>),
 }
 
-/// The columns of an [`Encoding`] beside ids and spans.
+/// The columns of an [`Encoding`] besides ids and spans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// Which piece of the text each token belongs to; `None` for tokens the post-processor added.
@@ -55,7 +55,7 @@ pub struct Attributes {
     pub special_tokens_mask: Vec<bool>,
 }
 
-/// One text of an entry, after it was encoded.
+/// One text of an entry, with its token counts.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'t> {
     /// A text, and how many tokens it has. Without the text, all of it counts as one word.

@@ -71,8 +71,8 @@ impl Tokenizer {
     }
 }
 
-/// For each byte, where its character is in the text; neighbouring bytes that are no UTF-8 have the
-/// place of all that stands for them. None if that is not known.
+/// For each byte, where its character is in the text; neighbouring bytes that are not UTF-8 have the
+/// place of all that replaces them. `None` if that is not known.
 fn places_of(bytes: &[u8], text: &str, unit: Unit) -> Option<Vec<Span>> {
     let mut places = room::with_capacity(bytes.len());
     let (mut rest, mut at) = (text, 0);

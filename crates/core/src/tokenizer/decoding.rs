@@ -1,4 +1,4 @@
-//! From ids back to text.
+//! Decoding: from ids back to text.
 //!
 //! Look here for which ids decoding skips, and for when the texts of all tokens are computed at once.
 
@@ -21,7 +21,7 @@ const BEFORE_TABLE: usize = 1 << 10;
 /// Bytes of memory that decoding takes for an id without the decode table.
 const FALLBACK_BYTES: usize = 128;
 
-/// What may vary from one call of decoding to the next.
+/// The options of one call of decoding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodeOptions {
     /// The tokens that are left out.
@@ -42,7 +42,7 @@ pub enum Skipped {
     Ids(Arc<[u32]>),
 }
 
-/// What becomes of an id that has no token, such as one of a padded row of an output layer.
+/// What decoding does with an id without a token, such as one of a padded output layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownIds {
     /// It is an error.
@@ -404,7 +404,7 @@ mod tests {
                         .decode_fallback(&ids, &skip.into(), invalid)
                         .unwrap();
                     if replace {
-                        // Whoever asks for bytes that may not be UTF-8 mends them.
+                        // The caller of this replaces bytes that are not UTF-8.
                         text = String::from_utf8_lossy(&text).into_owned().into_bytes();
                         expected = String::from_utf8_lossy(&expected).into_owned().into_bytes();
                     }

@@ -4,7 +4,7 @@ use jeton_stages::encoding::Encoding;
 use jeton_stages::post_processor::Margins;
 use jeton_text::text::{Span, Unit, UnitIndex};
 
-/// An encoding that is not finished.
+/// An encoding to which tokens are added.
 pub(super) struct EncodingBuilder {
     pub(super) encoding: Encoding,
     /// The margins of each token, where they are requested.

@@ -1,4 +1,4 @@
-//! What one call encodes: a text or a pair, each of which may come as words.
+//! Entries: a text or a pair, each of which may come as words.
 //!
 //! Look here for how the fast path encodes the entries of a batch: their texts and words one after
 //! another, with the tokens of the post-processor around them.
@@ -13,7 +13,7 @@ use jeton_text::error::{Error, Result};
 use jeton_text::interrupt::{Pace, fill_to, filled, paced};
 use jeton_text::text::{CharacterIndex, Unit};
 
-/// A text, or the words that the caller split it into. Each word is encoded as a text by itself; the
+/// A text, or the words into which the caller split it. Each word is encoded as a text of its own; the
 /// post-processor sees all of their tokens as those of one text.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'t> {
@@ -46,7 +46,7 @@ impl<'t> Input<'t> {
     }
 }
 
-/// What is encoded to one sequence of tokens.
+/// A text or a pair of texts, encoded to one sequence of tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'t> {
     /// The text.

@@ -1,4 +1,4 @@
-//! Whether a text has more than a number of tokens, which its beginning may decide.
+//! Whether a text has more than a given number of tokens, which its beginning may decide.
 
 use super::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;

@@ -1,14 +1,14 @@
-//! The ids that the post-processor puts around a text or a pair, if it does nothing else.
+//! The ids that the post-processor puts around a text or a pair, for post-processors that do nothing else.
 
 use super::Tokenizer;
 use super::encoding_builder::EncodingBuilder;
 use jeton_stages::post_processor::{Part, PostProcessor};
 use jeton_text::text::{Span, Unit};
 
-/// The ids before and after those of a text.
+/// The ids in front of those of a text, and behind them.
 pub(super) type Frame = (Vec<u32>, Vec<u32>);
 
-/// The ids before, between and after those of a pair.
+/// The ids in front of those of a pair, between its texts, and behind them.
 pub(super) type PairFrame = [Vec<u32>; 3];
 
 impl Tokenizer {

@@ -1,7 +1,6 @@
 //! Parts of a text that are encoded separately: where they end, and their tokens.
 //!
-//! A batch encodes the parts of a large text on all cores; a stream, the parts of a text that arrives
-//! bit by bit.
+//! A batch encodes the parts of a large text on all cores, a stream those of a text that arrives in pieces.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_text::error::Result;
 use jeton_training::word_counts::FirstStages;
 
-/// Bytes by which the search for a split point goes on where added tokens are near.
+/// Bytes by which the search for a split point continues if added tokens are near.
 const SEARCH_STEP: usize = 1 << 10;
 /// Bytes of the search window for a split point.
 const SEARCH_WINDOW: usize = 1 << 16;
@@ -46,8 +45,8 @@ impl Tokenizer {
         }
     }
 
-    /// Whether [`Tokenizer::split_point_of_begun`] finds split points.
-    pub(crate) fn splits_begun(&self, options: &EncodeOptions) -> bool {
+    /// Whether [`Tokenizer::split_point_in_prefix`] finds split points.
+    pub(crate) fn splits_prefixes(&self, options: &EncodeOptions) -> bool {
         let compiled = self.compiled.as_ref();
         compiled.is_some_and(Compiled::splits_looking_back)
             && self.has_parts(options)
@@ -55,9 +54,9 @@ impl Tokenizer {
                 || self.added_tokens.may_be_apart())
     }
 
-    /// As [`Tokenizer::split_point`], of a text whose end is not read yet; none if what is read does not
-    /// tell.
-    pub(crate) fn split_point_of_begun(
+    /// As [`Tokenizer::split_point`], if `text` is only the beginning of a text; `None` if that depends on the
+    /// rest.
+    pub(crate) fn split_point_in_prefix(
         &self,
         text: &str,
         reach: usize,
@@ -124,8 +123,8 @@ impl Tokenizer {
     }
 
     /// The stages that find safe split points in a text whose end is not read yet: the tokens of its
-    /// parts are those of the text, as [`EncodeOptions::PLAIN`] finds them. `None` where only the whole
-    /// text tells.
+    /// parts are those of the text, as [`EncodeOptions::PLAIN`] finds them. `None` if tokens depend on
+    /// the whole text.
     pub(crate) fn split_point_stages(&self) -> Option<Arc<FirstStages>> {
         let stages = self.split_point_stages.get(|| {
             if self.needs_whole_text() || self.frame(false).is_none() {

@@ -14,7 +14,7 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::{InvalidUtf8, NotUtf8, WholeCharacters, boundary_before};
 use jeton_training::word_counts::FirstStages;
 
-/// What ends a stream of text.
+/// The stop texts and stop tokens of a stream.
 #[derive(Clone, Debug, Default)]
 pub struct StopRules {
     /// Texts before which the text ends, however tokens split them; none is empty.
@@ -25,16 +25,16 @@ pub struct StopRules {
     pub min_tokens: usize,
 }
 
-/// What a stream of text ended at.
+/// What ended a stream of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// The text of this number.
+    /// The stop text of this number.
     Text(usize),
-    /// This token.
+    /// This stop token.
     Id(u32),
 }
 
-/// The text of ids that come one by one.
+/// Decodes ids that arrive one by one.
 ///
 /// ```no_run
 /// # fn example(tokenizer: &jeton_core::Tokenizer, ids: &[u32]) -> jeton_core::Result<()> {
@@ -78,8 +78,7 @@ impl DecodeStream {
     /// A stream that ends before the first stop.
     ///
     /// # Errors
-    /// A stop that can never come: the spelling of a token that is left out, an id that stands for no
-    /// token.
+    /// A stop that can never occur: the spelling of a token that is left out, or an id without a token.
     pub fn new(
         tokenizer: &Tokenizer,
         options: DecodeOptions,
@@ -165,12 +164,12 @@ impl DecodeStream {
         }
     }
 
-    /// The bytes at the end that are no text so far: after an error, those that it is about.
-    pub fn begun(&self) -> &[u8] {
-        self.characters.begun()
+    /// The bytes at the end that are no complete character; after an error, the bytes that it is about.
+    pub fn incomplete(&self) -> &[u8] {
+        self.characters.incomplete()
     }
 
-    /// What the text ended at, if it did.
+    /// What ended the stream, if it has ended.
     pub fn stopped(&self) -> Option<Stopped> {
         self.stopped
     }
@@ -224,7 +223,7 @@ impl DecodeStream {
             self.stops.push(&self.more, is_end, text)
         }
         self.given += text.len() - before;
-        // What follows a stop is nobody's.
+        // Text after a stop is dropped, and so is an error in it.
         match self.stops.first_match() {
             Some(number) => {
                 self.stopped = Some(Stopped::Text(number));
@@ -263,14 +262,14 @@ impl Tokenizer {
 const BYTES_AT_A_TIME: usize = if cfg!(test) { 32 } else { 256 << 10 };
 /// Bytes at the end of these that are searched for a place to split.
 const SEARCHED_AT_END: usize = if cfg!(test) { 24 } else { 64 << 10 };
-/// Bytes of a text that are kept, at most, for want of a place to split.
+/// The most bytes of text that wait for a split point.
 const MAX_KEPT: usize = 512 << 20;
 
 /// Approximate bytes of a part in the middle of a text.
 pub(super) const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 
-/// Finds split points in a text of which more may come: the parts, each encoded at its [`Place`], have the
-/// tokens of the text.
+/// Finds split points in a text that is not complete yet: the parts, each encoded at its [`Place`], have
+/// the tokens of the whole text.
 #[derive(Debug)]
 pub(super) enum SplitPointSearch {
     Stages(Arc<FirstStages>),
@@ -301,7 +300,7 @@ impl SplitPointSearch {
             tokenizer.frame(options.add_special_tokens).is_some()
                 && tokenizer.may_part(&options.special)
         });
-        let compiled = || tokenizer.splits_begun(options).then_some(Self::Compiled);
+        let compiled = || tokenizer.splits_prefixes(options).then_some(Self::Compiled);
         stages.map(Self::Stages).or_else(compiled).ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
@@ -325,7 +324,7 @@ impl SplitPointSearch {
                 let parts = tokenizer.parts_at(text, at, &options.special);
                 parts.then_some(at)
             }
-            Self::Compiled => tokenizer.split_point_of_begun(text, near, options),
+            Self::Compiled => tokenizer.split_point_in_prefix(text, near, options),
         }
     }
 
@@ -377,7 +376,7 @@ impl Tokenizer {
     }
 }
 
-/// The ids of a text that comes piece by piece.
+/// Encodes a text that arrives piece by piece.
 #[derive(Debug)]
 pub struct EncodeStream {
     split_points: SplitPointSearch,
@@ -414,7 +413,7 @@ impl EncodeStream {
         })
     }
 
-    /// Appends to `ids` those that are sure with more of the text.
+    /// Adds text, and appends the ids that no later text can change to `ids`.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`]; half a gigabyte of text without a safe split point.
@@ -441,7 +440,7 @@ impl EncodeStream {
         Ok(())
     }
 
-    /// Appends the rest: there is no more text.
+    /// Appends the remaining ids, at the end of the text.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].

@@ -7,7 +7,7 @@ use jeton_stages::decoder::Invalid;
 use jeton_text::error::Result;
 use jeton_text::interrupt::Listener;
 
-/// What measures ask of a token's surface.
+/// The length of a token's text, and whether it splits a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// How many bytes it has.

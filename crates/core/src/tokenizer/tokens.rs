@@ -10,7 +10,7 @@ impl Tokenizer {
         added.max(self.stages.model.vocab().max_id())
     }
 
-    /// All ids that stand for a token, of the model or added, rising. Two may have the same bytes.
+    /// All ids that have a token, of the model or added, rising. Two may have the same bytes.
     pub fn token_ids(&self) -> Vec<u32> {
         let own = self.stages.model.vocab().iter().map(|(_, id)| id);
         let mut ids: Vec<u32> = own.collect();
@@ -20,7 +20,7 @@ impl Tokenizer {
         ids
     }
 
-    /// The id that stands for unknown text, if the model has one.
+    /// The id of unknown text, if the model has one.
     pub fn unknown_id(&self) -> Option<u32> {
         let named = |token: &str| self.bytes_to_id(token.as_bytes());
         match &self.stages.model {
@@ -39,7 +39,7 @@ impl Tokenizer {
         self.stages.bytes_to_id(token)
     }
 
-    /// The bytes that an id stands for in the vocabulary or among the added tokens.
+    /// The bytes of an id in the vocabulary or among the added tokens.
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
         match self.added_tokens.by_id(id) {
             Some(token) => Some(token.content.as_bytes()),

@@ -1,6 +1,6 @@
 //! The fast path against the stages: the same ids, counts and spans, for every tokenizer and text.
-//! A file a family; `encoding_plan` says which stages get which strategy, and `special_text` that text
-//! never becomes a special token.
+//! One file per family; `encoding_plan` tests which stages get which strategy, and `special_text` that
+//! text never becomes a special token.
 
 mod byte_level;
 mod cached_pieces;

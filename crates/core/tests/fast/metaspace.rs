@@ -1,4 +1,4 @@
-//! A `tokenizer.json` in the manner of SentencePiece.
+//! A `tokenizer.json` that writes spaces as `▁`, as SentencePiece does.
 
 use jeton_core::fast::Strategy;
 use jeton_core::normalizer::Normalizer;

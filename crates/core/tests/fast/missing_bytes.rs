@@ -1,5 +1,5 @@
-//! Byte-level BPE of which some bytes are no tokens: the same as a BPE of the characters that a file
-//! spells the bytes in, after text that is rewritten to these.
+//! Byte-level BPE in which some bytes have no token: the same as a BPE of GPT-2's printable characters,
+//! after text is rewritten to these.
 
 use jeton_core::added_tokens::AddedToken;
 use jeton_core::decoder::Decoder;

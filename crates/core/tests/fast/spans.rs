@@ -1,4 +1,4 @@
-//! Spans in all units, where ordinary text is beside text of every odd kind.
+//! Spans in all units, for ordinary text between text of every odd kind.
 
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::format::{sentencepiece, wordpiece};

@@ -1,7 +1,7 @@
 //! Damaged files of every format: an error or a tokenizer that works, never a panic.
 //!
-//! Look here for the mutations that readers are held to, one test a reader, for a second each; `make
-//! fuzz` goes further.
+//! Look here for the mutations, with one test per reader, which runs for a second; `make fuzz` goes
+//! further.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The tables of `testdata` that a stage has its answers in: what Hugging Face `tokenizers` gives.
-//! A file a table. Those of models and of training are run beside their code.
+//! The stages against tables of `testdata`, whose answers are those of Hugging Face `tokenizers`; one file
+//! per table. The tables of models and of training are tested beside their code.
 
 mod added_tokens;
 mod decoders;

@@ -1,7 +1,7 @@
-//! What tests of the core share: random texts and tokenizers, and the checks that hold the fast path
-//! equal to the stages.
+//! Shared by tests of the core: random texts and tokenizers, and the checks that the fast path equals the
+//! stages.
 //!
-//! Look here first when a stage is new: the lists from which tokenizers are drawn are in these files.
+//! Look here first when you add a stage: the lists from which tokenizers are drawn are in these files.
 
 #![allow(dead_code, reason = "each test takes some of it")]
 

@@ -1,6 +1,6 @@
-//! Published vocabularies and texts, which lie beside the project on some machines.
+//! Published vocabularies and texts, which are next to the project on some machines.
 //!
-//! A test that needs them is ignored where they are not: `build.rs` sets `shared_data`.
+//! Elsewhere a test that needs them is ignored: `build.rs` sets `shared_data`.
 
 use std::path::{Path, PathBuf};
 

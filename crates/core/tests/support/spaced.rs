@@ -1,5 +1,4 @@
-//! Random stages in the manner of SentencePiece, as a `tokenizer.json` holds them, and a BPE of
-//! characters.
+//! Random stages of a `tokenizer.json` that writes spaces as `▁`, and a BPE of characters.
 
 use jeton_core::Stages;
 use jeton_core::added_tokens::AddedToken;

@@ -1,4 +1,4 @@
-//! Spans beside the fast path, and what is found out after them, against the stages.
+//! Spans of the fast path, and the columns that are computed after them, against the stages.
 
 use std::sync::atomic::AtomicBool;
 

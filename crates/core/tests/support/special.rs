@@ -1,5 +1,5 @@
-//! Random tokenizers of every family whose vocabularies hold tokens that may become special, and the
-//! same ones without.
+//! Random tokenizers of every family with vocabularies that hold tokens which may become special, and the
+//! same tokenizers without these.
 
 use jeton_core::Stages;
 use jeton_core::added_tokens::AddedToken;

@@ -1,4 +1,4 @@
-//! Random texts for all families but byte-level BPE, and the spellings of tokens that are in them.
+//! Random texts for all families except byte-level BPE, with the spellings of tokens in them.
 
 use rand::Rng;
 use rand::seq::IndexedRandom;

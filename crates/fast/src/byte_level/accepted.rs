@@ -7,7 +7,7 @@ use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Form;
 use jeton_stages::split::splitter::Splitter;
 
-/// What the stages of a byte-level BPE are made of.
+/// The stages of a byte-level BPE, as far as the strategy needs them.
 pub(super) struct Accepted<'s> {
     pub bpe: &'s Bpe,
     pub form: Option<Form>,

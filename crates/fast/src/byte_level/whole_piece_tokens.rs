@@ -15,7 +15,7 @@ use jeton_models::merge::pair_table::PairTable;
 use jeton_models::model::Bpe;
 use jeton_models::model::bpe::MergeRule;
 
-/// All tokens that merging may not make, where a piece may be one.
+/// The tokens that merging may not make, for models in which a piece spelled like a token is that token.
 pub struct WholePieceTokens(HashMap<Box<[u8]>, u32, RandomState>);
 
 impl WholePieceTokens {

@@ -1,5 +1,5 @@
-//! Groups of words for byte-level BPE: 32 that are looked up in the word cache together, so that the memory
-//! of all is prefetched before the first is read.
+//! Groups of words for byte-level BPE: 32 words that are looked up in the word cache together, so that the
+//! memory of all is prefetched before the first is read.
 
 use super::pending::Pending;
 use super::word_cache::WordCache;
@@ -12,7 +12,7 @@ pub const GROUP: usize = 32;
 /// words come together.
 pub const AHEAD: usize = 4;
 
-/// The keys of pieces, and where they belong in the word cache.
+/// The keys and hashes of a group of pieces.
 pub struct Group {
     /// The key of no piece where a piece is not short.
     keys: [ShortKey; GROUP],

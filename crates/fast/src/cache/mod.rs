@@ -1,5 +1,5 @@
-//! The word cache and its surroundings: groups of words that are looked up together, buffers for
-//! output tokens, and the pool of workspaces.
+//! The word cache, and what surrounds it: groups of words that are looked up together, buffers for output
+//! tokens, and the pool of workspaces.
 
 pub mod group;
 pub mod lookup;

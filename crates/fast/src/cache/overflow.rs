@@ -42,7 +42,7 @@ impl Line {
     }
 }
 
-/// Pieces that no entry holds, and their tokens.
+/// The cache of long pieces.
 pub struct Overflow {
     seed: u64,
     lines: Vec<Line>,
@@ -52,23 +52,23 @@ pub struct Overflow {
     /// word is no record's.
     records: Vec<u32>,
     /// How many lines there are at most, and how many words of records.
-    most_lines: usize,
-    most_words: usize,
+    max_lines: usize,
+    max_words: usize,
 }
 
 impl Overflow {
     /// No pieces, and room for this many bytes of lines and records.
     pub fn new(seed: u64, bytes: usize) -> Self {
         let lines = (bytes / LINES_SHARE / size_of::<Line>()).checked_ilog2();
-        let most_lines = lines.map_or(FIRST_LINES, |bits| FIRST_LINES.max(1 << bits));
-        let left = bytes.saturating_sub(most_lines * size_of::<Line>());
+        let max_lines = lines.map_or(FIRST_LINES, |bits| FIRST_LINES.max(1 << bits));
+        let left = bytes.saturating_sub(max_lines * size_of::<Line>());
         Self {
             seed,
             lines: vec![Line::EMPTY; FIRST_LINES],
             count: 0,
             records: vec![0],
-            most_lines,
-            most_words: (left / size_of::<u32>()).min(MAX_WORDS),
+            max_lines,
+            max_words: (left / size_of::<u32>()).min(MAX_WORDS),
         }
     }
 
@@ -158,16 +158,16 @@ impl Overflow {
         if known.is_some_and(|start| self.tokens(start, piece) == Some(ids)) {
             return;
         }
-        if 1 + record_words(piece, ids) > self.most_words {
+        if 1 + record_words(piece, ids) > self.max_words {
             return;
         }
         let mut old = known.map_or(FREE, |start| hash | start as u64);
-        if self.records.len() + record_words(piece, ids) > self.most_words {
+        if self.records.len() + record_words(piece, ids) > self.max_words {
             self.forget();
             old = FREE;
         }
         if PLACES_PER_RECORD * self.count > PLACES * self.lines.len()
-            && self.lines.len() < self.most_lines
+            && self.lines.len() < self.max_lines
         {
             self.grow();
         }
@@ -177,14 +177,14 @@ impl Overflow {
 
     /// Whether a piece leaves half of the room to others.
     pub fn leaves_half(&self, piece: &[u8], ids: &[u32]) -> bool {
-        self.records.len() + record_words(piece, ids) <= self.most_words / 2
+        self.records.len() + record_words(piece, ids) <= self.max_words / 2
     }
 
     fn record(&mut self, head: u32, piece: &[u8], ids: &[u32]) {
         let end = self.records.len() + record_words(piece, ids);
         if end > self.records.capacity() {
             // Fresh memory is dear, and room that is not used takes none.
-            let room = (GROWTH * end).max(FEWEST_WORDS).min(self.most_words);
+            let room = (GROWTH * end).max(FEWEST_WORDS).min(self.max_words);
             let mut larger = large_pages::with_capacity(room);
             larger.extend_from_slice(&self.records);
             self.records = larger;
@@ -208,7 +208,7 @@ impl Overflow {
 
     #[cold]
     fn grow(&mut self) {
-        let lines = self.most_lines.min(self.lines.len() * GROWTH);
+        let lines = self.max_lines.min(self.lines.len() * GROWTH);
         let larger = large_pages::filled(Line::EMPTY, lines);
         let old = std::mem::replace(&mut self.lines, larger);
         self.count = 0;
@@ -303,7 +303,7 @@ mod tests {
         let beside = |piece: &[u8; 40]| rest.line(rest.hash(piece)) / 2 == line / 2;
         let pieces: Vec<_> = pieces.iter().filter(|piece| beside(piece)).collect();
         assert!(pieces.len() > 2 * PLACES);
-        rest.most_lines = FIRST_LINES;
+        rest.max_lines = FIRST_LINES;
         for (n, piece) in pieces.iter().enumerate() {
             rest.insert(*piece, &[n as u32]);
             assert_eq!(rest.find(*piece, rest.hash(*piece)), Some(&[n as u32][..]));

@@ -1,4 +1,5 @@
-//! The pending tokens of a text, in order, with a gap for each new word until it is merged.
+//! The tokens of a text that are not passed on yet, in order, with a gap for each new word until it is
+//! merged.
 //!
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are collected
 //! and merged side by side, while the text after them is looked up.
@@ -7,9 +8,9 @@ use super::word_cache::Found;
 use crate::sink::Sink;
 use jeton_text::mem::short_keys::ShortKey;
 
-/// Tokens, and holes among them, that wait at most.
+/// The most tokens and gaps that wait.
 pub const MAX_PENDING: usize = 2048;
-/// New words that are gathered at most.
+/// The most new words that are collected.
 pub const MAX_NEW: usize = 32;
 /// Lists that new words are kept in, by their hashes.
 const LISTS: usize = 64;
@@ -18,10 +19,10 @@ const AT_ONCE: usize = 8;
 /// The number of no piece.
 const NO_PIECE: u8 = u8::MAX;
 
-/// Where a hole is: before the token of this place, for the new piece of this number.
+/// A gap: before which token it is, and the number of its new piece.
 type Hole = (usize, usize);
 
-/// Pieces that are new, each once.
+/// New pieces, each once.
 pub struct New<'t> {
     pieces: [&'t [u8]; MAX_NEW],
     keys: [ShortKey; MAX_NEW],
@@ -84,7 +85,7 @@ impl<'t> New<'t> {
     }
 }
 
-/// Tokens and holes, and the pieces that the holes are for.
+/// Tokens with gaps, and the new pieces that belong into the gaps.
 pub struct Pending<'w, 't> {
     tokens: &'w mut [u32; MAX_PENDING],
     count: usize,

@@ -13,11 +13,11 @@ use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;
 use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// Bytes of the longest word that is kept.
+/// Bytes of the longest word that is cached.
 pub const LONGEST: usize = 512;
-/// Tokens that an entry of a short word holds itself, at most.
+/// The most tokens in the entry of a short word.
 pub const SHORT_IDS: usize = 4;
-/// Tokens that an entry of a long word holds itself, at most.
+/// The most tokens in the entry of a long word.
 pub const LONG_IDS: usize = 8;
 /// Tokens of a row outside the entries, for words whose entry has no room for theirs.
 const SPILL_ROW: usize = 4;
@@ -42,7 +42,7 @@ const FOURS_AHEAD: usize = 4;
 /// Entries, at most, from where its hash points to where a long word lies.
 const REACH: usize = 8;
 
-/// Bytes of a cache, at most, as long as nobody sets another limit.
+/// The most bytes of a cache, unless another limit is set.
 const DEFAULT_LIMIT: usize = 160 << 20;
 
 /// What [`limit`] says.
@@ -165,7 +165,7 @@ impl LongEntry {
     }
 }
 
-/// The tokens of a piece: the first ones of an entry, or those that it has no room for.
+/// The tokens of a cached piece, and where they are.
 #[derive(Clone, Copy)]
 pub enum Found<'c> {
     /// A short entry's.
@@ -190,8 +190,8 @@ impl<'c> Found<'c> {
     }
 }
 
-/// The most that the parts of a cache hold together.
-struct Most {
+/// The capacities of the parts of a cache.
+struct Capacities {
     /// Cache lines of two short entries: up to half of the bytes.
     short: usize,
     /// Long entries: up to a quarter.
@@ -202,7 +202,7 @@ struct Most {
     spilled: usize,
 }
 
-impl Most {
+impl Capacities {
     fn of(limit: usize) -> Self {
         let lines = |bytes: usize| {
             let lines = bytes / size_of::<Line>();
@@ -219,10 +219,10 @@ impl Most {
     }
 }
 
-/// The tokens of words that earlier text had.
+/// The cache: words of earlier text, with their tokens.
 pub struct WordCache {
     limit: usize,
-    most: Most,
+    capacities: Capacities,
     seed: u64,
     short: Vec<Line>,
     short_count: usize,
@@ -235,7 +235,7 @@ pub struct WordCache {
 }
 
 impl WordCache {
-    /// An empty cache. `seed` moves the hashes, so that nobody can aim words at one place.
+    /// An empty cache. `seed` moves the hashes, so that no text can aim words at one place.
     pub fn new(seed: u64) -> Self {
         Self::of_limit(seed, limit(), 1)
     }
@@ -246,7 +246,7 @@ impl WordCache {
     }
 
     fn of_limit(seed: u64, limit: usize, caches: usize) -> Self {
-        let most = Most::of(limit / caches);
+        let capacities = Capacities::of(limit / caches);
         Self {
             limit,
             seed,
@@ -255,8 +255,8 @@ impl WordCache {
             long: vec![LongEntry::EMPTY; FEWEST],
             long_count: 0,
             spilled: Vec::new(),
-            overflow: Overflow::new(seed, most.overflow),
-            most,
+            overflow: Overflow::new(seed, capacities.overflow),
+            capacities,
         }
     }
 
@@ -413,7 +413,7 @@ impl WordCache {
     /// Remembers the tokens of a short piece, the first `count` of `ids`; `hash` is its key's.
     #[inline(always)]
     pub fn insert_few(&mut self, key: ShortKey, hash: u64, ids: &[u32; SHORT_IDS], count: usize) {
-        if self.short_count * 5 > self.short.len() * 4 && self.short.len() < self.most.short {
+        if self.short_count * 5 > self.short.len() * 4 && self.short.len() < self.capacities.short {
             self.grow_short();
         }
         let entry = ShortEntry {
@@ -426,7 +426,7 @@ impl WordCache {
 
     /// Remembers the tokens of a short piece that are more than an entry holds; `hash` is its key's.
     pub fn insert_many(&mut self, key: ShortKey, hash: u64, ids: &[u32]) {
-        // A piece has at most a token a byte, unless a normalizer makes it longer.
+        // A piece has at most one token per byte, unless a normalizer makes it longer.
         if ids.len() <= SHORT {
             let row = self.spill(ids);
             self.insert_few(key, hash, &[row, 0, 0, 0], ids.len());
@@ -466,7 +466,10 @@ impl WordCache {
 
     #[cold]
     fn grow_short(&mut self) {
-        let (lines, grown) = (self.short.len(), grown(self.short.len(), self.most.short));
+        let (lines, grown) = (
+            self.short.len(),
+            grown(self.short.len(), self.capacities.short),
+        );
         self.short_count = 0;
         if grown <= self.short.capacity() {
             // Fresh memory is dear, so a large table grows where it is. Of four neighbouring lines
@@ -485,7 +488,7 @@ impl WordCache {
             let room = if grown < ROOMY {
                 grown
             } else {
-                grown.max(self.most.short.min(ROOMIEST))
+                grown.max(self.capacities.short.min(ROOMIEST))
             };
             let mut larger = large_pages::with_capacity(room);
             larger.resize(grown, Line::EMPTY);
@@ -524,7 +527,7 @@ impl WordCache {
         if ids.len() > u8::MAX.into() {
             return;
         }
-        if self.long_count * 2 > self.long.len() && self.long.len() < self.most.long {
+        if self.long_count * 2 > self.long.len() && self.long.len() < self.capacities.long {
             self.grow_long();
         }
         let mut entry = LongEntry {
@@ -554,7 +557,7 @@ impl WordCache {
 
     #[cold]
     fn grow_long(&mut self) {
-        let entries = grown(self.long.len(), self.most.long);
+        let entries = grown(self.long.len(), self.capacities.long);
         let larger = large_pages::filled(LongEntry::EMPTY, entries);
         let old = std::mem::replace(&mut self.long, larger);
         self.long_count = 0;
@@ -567,14 +570,14 @@ impl WordCache {
     /// forgotten first.
     fn spill(&mut self, ids: &[u32]) -> u32 {
         let length = ids.len().next_multiple_of(SPILL_ROW);
-        if self.spilled.len() + length > self.most.spilled {
+        if self.spilled.len() + length > self.capacities.spilled {
             self.forget_spilled();
         }
         let start = self.spilled.len().saturating_sub(SOME);
         let end = start + length + SOME;
         if end > self.spilled.capacity() {
             // Fresh memory is dear, and room that is not used takes none.
-            let room = end.max((GROWTH * end).min(self.most.spilled));
+            let room = end.max((GROWTH * end).min(self.capacities.spilled));
             let mut larger = large_pages::with_capacity(room);
             larger.extend_from_slice(&self.spilled);
             self.spilled = larger;
@@ -612,9 +615,9 @@ impl WordCache {
 }
 
 /// How many lines a table has after it has grown.
-fn grown(lines: usize, most: usize) -> usize {
+fn grown(lines: usize, capacity: usize) -> usize {
     let growth = if lines < GROWN { GROWTH } else { 2 };
-    most.min(lines * growth)
+    capacity.min(lines * growth)
 }
 
 #[cfg(test)]

@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use jeton_text::threads::cores;
 
-/// A workspace: what calls work in, one after another.
+/// A workspace: memory that one call after another uses.
 pub trait Reusable {
-    /// One that no call has worked in.
+    /// A new workspace.
     fn new() -> Box<Self>;
 
-    /// Whether another call may work in it.
+    /// Whether another call may use it.
     fn is_current(&self) -> bool;
 }
 
-/// As many workspaces as there are cores, each for one call at a time.
+/// A pool of workspaces: it keeps at most one per core, and gives each to one call at a time.
 pub struct WorkspacePool<T> {
     slots: Box<[Slot<T>]>,
 }
@@ -44,7 +44,7 @@ impl<T> Default for WorkspacePool<T> {
 
 impl<T: Reusable> WorkspacePool<T> {
     /// A workspace that no other call has: one that another call gave back, else a new one. It goes
-    /// back when it is dropped, whatever the call comes to.
+    /// back when it is dropped, also after an error.
     pub fn take(&self) -> Taken<'_, T> {
         let kept = self.take_kept().filter(|workspace| workspace.is_current());
         Taken {
@@ -57,7 +57,7 @@ impl<T: Reusable> WorkspacePool<T> {
 /// A workspace that a call has taken from its pool.
 pub struct Taken<'p, T> {
     pool: &'p WorkspacePool<T>,
-    /// None only while it goes back.
+    /// `None` only while it is returned.
     workspace: Option<Box<T>>,
 }
 

@@ -12,7 +12,7 @@ use jeton_text::mem::lazy::Lazy;
 /// Bytes of the longest word: places take 32 bits, and the model says what is too long for it.
 const MAX_LENGTH: usize = u32::MAX as usize;
 
-/// The merges of a BPE.
+/// A BPE whose words are merged by the tables of the byte-level strategy.
 pub struct BpeMerger {
     tables: MergeTables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
@@ -130,7 +130,7 @@ impl BpeMerger {
     }
 }
 
-/// Whether no merge takes a token that stands for characters without one.
+/// Whether no merge takes the unknown token or a byte token.
 pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
     let vocab = bpe.vocab();
     let unk_token = bpe.options().unk_token.as_ref();

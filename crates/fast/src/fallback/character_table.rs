@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 15;
 /// What is on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
-/// What each character becomes.
+/// The table of what each character becomes before the model.
 pub struct CharacterTable {
     rows: Box<[Lazy<[Entry; ROW]>]>,
     /// Whether a normalizer may move marks about.
@@ -50,7 +50,7 @@ const MOVES: u8 = 4 << 4;
 /// The same: not known, since it depends on what is next to the character, or is too long.
 const UNSURE: u8 = 5 << 4;
 
-/// The pieces of a word.
+/// A word after the stages before the model, with the ends of its pieces.
 #[derive(Default)]
 pub struct CutWord {
     text: Vec<u8>,

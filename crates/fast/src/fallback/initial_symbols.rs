@@ -12,7 +12,7 @@ const ROW: usize = 256;
 /// Rows that the code points fill.
 const ROWS: usize = 0x11_0000 / ROW;
 
-/// The symbols with which each character, or each byte, of a word begins.
+/// For each character, or each byte, the symbols with which it begins in a word.
 pub struct InitialSymbols {
     /// The tokens of characters: by [`BEHIND`] and [`LAST`] where a mark is put to such characters.
     tokens: [Tokens; 4],
@@ -44,7 +44,7 @@ enum Unknown {
         id: u32,
         fuses: bool,
     },
-    /// The token that stands for it is unknown too.
+    /// The unknown token is unknown too.
     Refused,
 }
 

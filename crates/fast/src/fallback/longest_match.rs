@@ -1,11 +1,11 @@
-//! WordPiece's longest match by a double array, with one memory access for each byte of a word.
+//! WordPiece's longest match by a double array, with one memory access per byte of a word.
 //!
 //! Look here for how the pieces of new words become tokens in WordPiece.
 
 use jeton_models::model::WordPiece;
 use jeton_stages::tables::double_array::{ArrayNode, DoubleArray};
 
-/// The tokens of a WordPiece model, as they are looked for.
+/// The tokens of a WordPiece model, in a double array.
 #[derive(Debug)]
 pub struct Longest {
     tokens: DoubleArray,
@@ -13,7 +13,7 @@ pub struct Longest {
     continuing: Option<ArrayNode>,
     unknown: Option<u32>,
     /// A piece of more characters is unknown as a whole.
-    most_characters: usize,
+    max_characters: usize,
 }
 
 impl Longest {
@@ -23,7 +23,7 @@ impl Longest {
         Self {
             continuing: tokens.place(model.continuing_subword_prefix().as_bytes()),
             unknown: model.vocab().id(model.unk_token().as_bytes()),
-            most_characters: model.max_input_chars_per_word(),
+            max_characters: model.max_input_chars_per_word(),
             tokens,
         }
     }
@@ -42,8 +42,8 @@ impl Longest {
 
     fn is_short(&self, piece: &[u8]) -> bool {
         let begins = |byte: &&u8| **byte & 0xC0 != 0x80;
-        piece.len() <= self.most_characters
-            || (piece.iter().filter(begins).nth(self.most_characters)).is_none()
+        piece.len() <= self.max_characters
+            || (piece.iter().filter(begins).nth(self.max_characters)).is_none()
     }
 
     /// Appends the longest match at each place; false where there is none.

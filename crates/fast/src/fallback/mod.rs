@@ -21,8 +21,8 @@ use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::{Pieces, lossy};
 use longest_match::Longest;
 
-/// Plain words, of ASCII, possibly after a space: the stages in front of the model make one piece of
-/// each, of the same characters.
+/// Which words are plain: of ASCII, possibly after a space, and left as they are by the stages before the
+/// model, except as these fields say.
 #[derive(Clone, Debug)]
 pub struct PlainWords {
     /// What a space becomes, if each word begins with a single space; none if words hold no space.
@@ -64,8 +64,7 @@ impl PlainWords {
     }
 }
 
-/// Tables in which the tokens of new pieces are found, for models that have such; made when the first
-/// piece is new.
+/// The tables by which new pieces become tokens, for models that have some; built for the first new piece.
 #[derive(Debug)]
 pub(super) struct ModelTables(Lazy<ModelTable>);
 
@@ -93,7 +92,7 @@ impl ModelTables {
     }
 }
 
-/// What one call works with.
+/// The working memory of one call.
 pub(super) struct FallbackWorkspace {
     pub(super) lookup: lookup::ChunkWorkspace,
     pub(super) work: ShortWord,
@@ -112,7 +111,7 @@ impl Reusable for FallbackWorkspace {
     }
 }
 
-/// The model, and room for the tokens of a word.
+/// A model with its tables, and working memory for one word.
 pub(super) struct Fallback<'c> {
     model: &'c Model,
     tables: &'c ModelTables,

@@ -17,7 +17,7 @@ use jeton_stages::split::delimiters::Chunks;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, SHORT, ShortKey};
 
-/// What the chunks of a call are gathered in.
+/// The working memory of [`BatchMerge`].
 pub struct MergeRoom {
     tokens: Box<[u32; MAX_PENDING]>,
     holes: Vec<(usize, usize)>,
@@ -58,7 +58,7 @@ impl Merged {
     }
 }
 
-/// The chunks of a text, a group at a time.
+/// Merges the chunks of a text, a group at a time.
 pub struct BatchMerge<'c, 't> {
     call: ChunksCall<'c, Merging<'c>>,
     pending: Pending<'c, 't>,
@@ -140,7 +140,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
     ) -> bool {
         match asked.find(number, self.call.words(), text.as_bytes(), start, end) {
             None => false,
-            // A character without a piece is a token a byte, a space then three; that is rare, and
+            // A character without a piece is one token per byte, a space then three; that is rare, and
             // there may be no room.
             Some(Found::Many(ids)) if ids.len() > LONG => false,
             Some(found) => {

@@ -18,7 +18,7 @@ use jeton_text::interrupt::{Pace, position, rposition};
 use jeton_text::mem::short_keys::{LONG, SHORT};
 use jeton_text::text::behind_space;
 
-/// What segments normalized text between places that no piece spans.
+/// Segments normalized text between places that no piece crosses.
 pub trait Solver<S: Sink> {
     /// Whether what was remembered is true at this place of the text.
     fn may_recall(&self, sink: &S) -> bool;
@@ -33,7 +33,7 @@ pub trait Solver<S: Sink> {
     }
 }
 
-/// One text on its way.
+/// The state of a call while it encodes one text.
 pub struct ChunksCall<'c, V> {
     pub(super) compiled: &'c SentencePiece,
     pub(super) solver: V,

@@ -45,7 +45,7 @@ use short_merge::Merging;
 use unknown::Fusing;
 use viterbi::Viterbi;
 
-/// What stands for a space.
+/// How the model writes a space.
 const SPACE: &str = "▁";
 /// No byte of UTF-8: before the key of a normalized part, which is no chunk of the text.
 const NORMALIZED: u8 = 0xFF;
@@ -55,7 +55,7 @@ pub struct SentencePiece {
     delimiters: Delimiters,
     /// The character map leaves all text of printable ASCII characters as it is.
     keeps_ascii: bool,
-    /// Runs of spaces are one space, and none stand at the ends.
+    /// Runs of spaces become one space, and spaces at the ends are removed.
     collapses: bool,
     /// A space is put in front.
     prefix: bool,

@@ -13,11 +13,11 @@ use jeton_stages::split::split_points::decode;
 use jeton_stages::tables::tag_table::{AHEAD, Address, MAX_NUMBERS, NONE, TagTable};
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
 
-/// What stands for a space in the model's pieces.
+/// A space in the model's pieces.
 pub const MARK: &str = "▁";
-/// What stands for it here: one byte, which no piece holds.
+/// A space in this index: one byte, which no piece has.
 pub const SPACE: &str = " ";
-/// The id of what is no piece.
+/// The id returned if there is no such piece.
 pub const NO_PIECE: u32 = u32::MAX;
 /// Code points from which on characters are looked up as other pieces are.
 const WIDE: usize = 0x1_0000;
@@ -28,8 +28,8 @@ const ASCII_PAIRS: usize = 1 << 14;
 
 /// The pieces that merging makes, by their spelling with spaces for `▁`.
 ///
-/// Merging asks for the spelling of two neighbours together, and mostly there is no such piece: one
-/// look at memory says so.
+/// Merging looks up the joined spelling of two neighbours, which is rarely a piece; then one memory access
+/// says so.
 pub struct PieceIndex {
     ids: TagTable,
     /// The short piece of each id; for others that of no piece.
@@ -210,7 +210,8 @@ impl PieceIndex {
     }
 }
 
-/// A spelling on its way to its piece. The empty one is no piece.
+/// The joined spelling of two neighbours, whose place in the index is prefetched. The empty one is no
+/// piece.
 #[derive(Clone, Copy, Default)]
 pub struct PrefetchedPair {
     key: ShortKey,

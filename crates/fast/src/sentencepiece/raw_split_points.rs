@@ -1,8 +1,8 @@
-//! Where a long chunk may be split before it is normalized: between two characters whose normal forms
-//! are adjacent inside no piece.
+//! Split points of a long chunk before it is normalized: between two characters whose normal forms are
+//! adjacent in no piece.
 //!
-//! Text without spaces is looked up in such parts, so the character map runs
-//! once for each new part, and not on each pass.
+//! Text without spaces is looked up in the cache in such parts, so the character map runs once for each new
+//! part, and not for each text.
 
 use super::SPACE;
 use jeton_stages::normalizer::{Charsmap, SentencePieceNormalizer};
@@ -20,7 +20,7 @@ pub struct KeptCharacters {
     before_ascii: u128,
 }
 
-/// What [`KeptCharacters::raw_split_points`] found.
+/// What [`KeptCharacters::raw_split_points`] found, besides the places.
 pub struct RawSplitPoints {
     /// How many ends of parts.
     pub count: usize,

@@ -14,18 +14,18 @@ use jeton_text::mem::lazy::Lazy;
 
 /// Score past which the model begins its sums again at zero.
 const REBASED: f64 = 100_000.0;
-/// Score by which the sum may change, at most, within a part that is remembered wherever it is, and by
-/// the tokens of a chunk that is remembered as a whole.
+/// The most by which the sum may change within a part that is cached for any place, and by the tokens of a
+/// chunk that is cached as a whole.
 pub const MAX_CHANGE: f64 = 300.0;
-/// Score of the same, of the tokens of a chunk that is remembered as a whole and that no entry holds:
-/// each of this many characters may be unknown.
+/// The same for the tokens of a chunk that is cached as a whole, outside of the entries: each of its many
+/// characters may be unknown.
 pub const MAX_LONG_CHANGE: f64 = 4_000.0;
-/// Score of half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
-/// sum by, before it is made zero.
+/// The most that one rounding changes a sum by before the sum is reset to zero: half the distance of two
+/// 32-bit floats between 2^16 and 2^17.
 pub const ROUNDING: f64 = 1.0 / 256.0;
 /// Score that is more than all roundings within something remembered.
 const ROUNDED: f64 = 10.0;
-/// Tokens that wait, at most, before they are given on together.
+/// The most tokens that wait before they are passed on together.
 pub const WAITING_TOKENS: usize = 2048;
 /// Tokens for which there is room once [`Summing::ready`] says so: those of a group in entries.
 const AT_ONCE: usize = GROUP * LONG_IDS;
@@ -39,11 +39,11 @@ pub struct Scores {
     unknown: f32,
     /// Whether one is above zero.
     rises: bool,
-    /// Up to this magnitude of the sum before it, what is remembered of a chunk holds.
-    most: f64,
-    /// The same of what no entry holds.
-    most_long: f64,
-    /// By how much a token changes the sum at most.
+    /// Cached results hold while the magnitude of the sum before them is at most this.
+    max_sum: f64,
+    /// The same for results outside of the entries.
+    max_long_sum: f64,
+    /// The most by which a token changes the sum.
     step: f64,
     /// The pieces; made when the first word is new.
     pieces: Lazy<DoubleArray>,
@@ -66,11 +66,11 @@ impl Scores {
             .map(|score| f64::from(score.abs()))
             .fold(0.0, f64::max);
         // Before the last part of a chunk that is remembered as a whole stand its other tokens.
-        let most = |change: f64| REBASED - change - MAX_CHANGE - ROUNDED;
+        let limit = |change: f64| REBASED - change - MAX_CHANGE - ROUNDED;
         Self {
             rises: all().any(|score| score > 0.0),
-            most: most(MAX_CHANGE),
-            most_long: most(MAX_LONG_CHANGE),
+            max_sum: limit(MAX_CHANGE),
+            max_long_sum: limit(MAX_LONG_CHANGE),
             step: greatest + ROUNDING,
             pieces: Lazy::new(),
             by_id,
@@ -86,7 +86,7 @@ impl Scores {
         })
     }
 
-    /// By how much a token changes the sum at most.
+    /// The most by which a token changes the sum.
     pub fn step(&self) -> f64 {
         self.step
     }
@@ -108,12 +108,12 @@ impl Scores {
         (1.0..REBASED).contains(&sum).then(|| exponent(sum) as u8)
     }
 
-    /// Whether sums stay in one binade if they change by at most so much after the sum `before`.
+    /// Whether sums stay in one binade if they change by at most `change` after the sum `before`.
     pub fn stay(&self, before: f32, change: f64) -> bool {
         let before = -f64::from(before);
         let least = if self.rises { before - change } else { before };
-        let most = before + change;
-        least >= 1.0 && most < REBASED && exponent(least) == exponent(most)
+        let greatest = before + change;
+        least >= 1.0 && greatest < REBASED && exponent(least) == exponent(greatest)
     }
 
     /// By how much these tokens change the sum at most on the way to their end.
@@ -140,9 +140,9 @@ pub fn in_the_middle(score: f32, binade: u8) -> bool {
     units.fract().abs() == 0.5
 }
 
-/// A sink that keeps the sum of the scores so far. Tokens wait until there are many; their scores are
-/// added when somebody has to know the sum, or when they are given away and more may follow. How great
-/// it is at most is known without that.
+/// A sink that keeps the sum of the scores so far. Tokens wait until there are many. Their scores are added
+/// when the exact sum is needed, or when tokens are passed on and more may follow; a bound of the sum is
+/// always known.
 pub struct Summing<'s, S: Sink> {
     scores: &'s Scores,
     unk_id: Option<u32>,
@@ -202,9 +202,9 @@ impl<'s, S: Sink> Summing<'s, S> {
         self.summed = self.count;
     }
 
-    /// What the magnitude of the sum is at most after this many more tokens.
+    /// A bound of the magnitude of the sum after this many more tokens.
     #[inline(always)]
-    fn most_after(&self, tokens: usize) -> f64 {
+    fn bound_after(&self, tokens: usize) -> f64 {
         let unknown = self.count - self.summed + tokens;
         f64::from(self.sum.abs()) + unknown as f64 * self.scores.step
     }
@@ -212,19 +212,19 @@ impl<'s, S: Sink> Summing<'s, S> {
     /// Whether the magnitude of the sum is at most `limit`.
     pub fn is_within(&mut self, limit: u32) -> bool {
         let limit = f64::from(limit);
-        self.most_after(0) <= limit || f64::from(self.sum().abs()) <= limit
+        self.bound_after(0) <= limit || f64::from(self.sum().abs()) <= limit
     }
 
     /// Whether results that are remembered for any position are known to be true here.
     #[inline(always)]
     pub fn may_recall(&self) -> bool {
-        self.most_after(0) <= self.scores.most
+        self.bound_after(0) <= self.scores.max_sum
     }
 
     /// As [`Self::may_recall`], of what no entry holds.
     pub fn may_recall_long(&mut self) -> bool {
-        let most = self.scores.most_long;
-        self.most_after(0) <= most || f64::from(self.sum().abs()) <= most
+        let limit = self.scores.max_long_sum;
+        self.bound_after(0) <= limit || f64::from(self.sum().abs()) <= limit
     }
 
     /// Makes room for the tokens of a group that lie in entries, and of one piece elsewhere; says
@@ -236,9 +236,9 @@ impl<'s, S: Sink> Summing<'s, S> {
             self.sum();
             self.give();
         }
-        self.most_after(AT_ONCE) <= self.scores.most || {
+        self.bound_after(AT_ONCE) <= self.scores.max_sum || {
             self.sum();
-            self.most_after(AT_ONCE) <= self.scores.most
+            self.bound_after(AT_ONCE) <= self.scores.max_sum
         }
     }
 
@@ -397,7 +397,7 @@ mod tests {
             if let Some(behind) = summing.behind(&mark) {
                 assert_eq!(*behind, more[..round % 3]);
             }
-            assert!(f64::from(sum.abs()) <= summing.most_after(0));
+            assert!(f64::from(sum.abs()) <= summing.bound_after(0));
             if round % 7 == 0 {
                 assert_eq!(summing.sum(), sum);
             }

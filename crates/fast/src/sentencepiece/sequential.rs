@@ -17,7 +17,7 @@ use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, SHORT};
 use jeton_text::text::behind_space;
 
-/// The chunks of a text, a group at a time.
+/// Encodes the chunks of a text, a group at a time.
 pub struct Sequential<'c, 's, S: Sink> {
     call: ChunksCall<'c, Viterbi<'c>>,
     sink: Summing<'s, S>,

@@ -106,7 +106,7 @@ impl Merging<'_> {
             && !self.model.holds_user_defined(text)
     }
 
-    /// Merges stretches of text, in which spaces stand for `▁`, side by side, so that their memory is
+    /// Merges stretches of text, in which spaces are written for `▁`, side by side, so that their memory is
     /// fetched at the same time.
     pub fn merge_together(&self, texts: &[&[u8]], works: &mut [MergeState]) {
         let Some(index) = self.index else { return };
@@ -145,7 +145,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Appends the tokens of text of any length, in which spaces stand for `▁`.
+    /// Appends the tokens of text of any length, in which spaces are written for `▁`.
     fn merge_all(&self, index: &PieceIndex, text: &str, ids: &mut Vec<u32>) {
         let mut start = 0;
         if self.model.holds_user_defined(text) {

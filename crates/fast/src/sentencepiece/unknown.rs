@@ -4,13 +4,13 @@
 use crate::sink::Sink;
 use jeton_text::interrupt::parts;
 
-/// What a solver gives for a character that no piece covers. No vocabulary has such an id.
+/// The id that a solver returns for a character that no piece covers. No vocabulary has such an id.
 pub const UNKNOWN: u32 = u32::MAX;
 
-/// Tokens that are looked at before they are given on.
+/// Tokens that are passed on together.
 const AT_ONCE: usize = 256;
 
-/// Makes one token of neighbouring unknown characters.
+/// A sink that fuses neighbouring unknown characters into one token.
 pub struct Fusing<'s, S> {
     unk_id: u32,
     after_unknown: bool,

@@ -1,4 +1,4 @@
-//! The container: the keys and values of a GGUF, read and written without its tensors.
+//! The container: the header of a GGUF file and its keys and values, read and written without the tensors.
 //!
 //! Look here for how hostile files are refused: a length counts only if the file still has that many bytes.
 //!
@@ -14,7 +14,7 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files;
 use jeton_text::interrupt::paced;
 
-/// The bytes that a file begins with.
+/// The first bytes of a GGUF file.
 pub const MAGIC: &[u8; 4] = b"GGUF";
 /// The version that is written. Versions 2 and 3 are read; they differ only in byte order.
 const VERSION: u32 = 3;
@@ -28,7 +28,7 @@ const ALIGNMENT: u64 = 32;
 const TEXT: u32 = 8;
 const ARRAY: u32 = 9;
 
-/// The type of a number; the values are those in the file.
+/// The type of a number, with the value that it has in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     U8 = 0,
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// Texts, one after another.
+/// A list of texts, in one buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     bytes: Vec<u8>,
@@ -134,7 +134,7 @@ impl Value {
     }
 }
 
-/// What a GGUF has in front of its tensors.
+/// The part of a GGUF in front of its tensors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     entries: Vec<(String, Value)>,
@@ -308,7 +308,7 @@ impl Metadata {
         }
     }
 
-    /// Sets a key: in place if it is there, else at the end.
+    /// Sets a key: in place if it exists, else at the end.
     pub fn set(&mut self, key: &str, value: Value) {
         match self.entries.iter_mut().find(|(held, _)| held == key) {
             Some((_, held)) => *held = value,

@@ -1,4 +1,4 @@
-//! GGUF: the tokenizer of a llama.cpp model, which the file has in front of its tensors.
+//! GGUF: the tokenizer of a llama.cpp model, which the file holds in front of its tensors.
 //!
 //! Look here for which keys mean what. A loaded tokenizer gives llama.cpp's ids, even if the model's
 //! own tokenizer gives others; `pre` says how llama.cpp splits text. Differences remain in rare texts:

@@ -12,7 +12,7 @@ use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 
-/// A way to split text, with its names.
+/// A way to split text, with the names that llama.cpp has for it.
 pub struct Pre {
     /// The names; the first is written.
     pub names: &'static [&'static str],
@@ -301,7 +301,7 @@ const KIMI: &str = concat!(
 const CONTRACTIONS: &str = "the long s (U+017F) as an s after an apostrophe";
 const CASES: &str = "the case of letters beyond ASCII, at which llama.cpp splits no word";
 
-/// All ways to split text that are known.
+/// All ways to split text that jeton knows.
 pub const PRES: &[Pre] = &[
     Pre::new(
         &[

@@ -1,4 +1,4 @@
-//! From the keys of a GGUF to the stages of a tokenizer.
+//! Reads a tokenizer: from the keys of a GGUF to stages.
 
 use hashbrown::HashSet;
 
@@ -58,7 +58,7 @@ const CONTROL: &[&str] = &[
 /// The tokens of gpt-oss that llama.cpp shows in answers, whatever the file says.
 const SHOWN: &[&str] = &["<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"];
 
-/// What a GGUF says of its tokenizer.
+/// The tokenizer of a GGUF.
 #[derive(Debug)]
 pub struct Contents {
     /// The stages.

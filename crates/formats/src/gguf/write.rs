@@ -1,4 +1,4 @@
-//! From the stages of a tokenizer to the keys of a GGUF.
+//! Writes a tokenizer: from stages to the keys of a GGUF.
 //!
 //! The written file is read back, and must be the same tokenizer except for what is listed as left out.
 
@@ -28,7 +28,7 @@ use jeton_text::printable;
 /// A GGUF, as messages call it.
 const GGUF: &str = "a GGUF";
 
-/// What a tokenizer has beside its stages.
+/// What is written of a tokenizer besides its stages.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     /// Tokens by role.

@@ -1,4 +1,4 @@
-//! Decoders in `tokenizer.json`.
+//! Decoders in `tokenizer.json`, read and written.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A folder as `transformers` saves it: besides the tokenizer, three files that may add tokens.
+//! A folder as `transformers` saves it: besides `tokenizer.json`, three files that may add tokens.
 //!
 //! Look here when a token of `tokenizer_config.json` is missing, or has another id than there.
 //! Only settings that change the ids of text are read. `add_bos_token` and `add_eos_token` do not:
@@ -18,7 +18,7 @@ use jeton_stages::normalizer::Normalizer;
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 
-/// The files beside a tokenizer that may add tokens to it, where they are there.
+/// The contents of the files beside a `tokenizer.json` that may add tokens, as far as they exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside<'a> {
     /// `tokenizer_config.json`.

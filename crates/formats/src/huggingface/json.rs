@@ -17,7 +17,7 @@ use serde_json::de::{Read, SliceRead, StrRead};
 
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 
-/// A value of JSON.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Json<'j> {
     Null,
@@ -229,7 +229,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// What stands for a merge: two strings, or one that holds both.
+/// A merge as the file has it: two strings, or one that holds both.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Merge<'j>(Cow<'j, str>, Option<Cow<'j, str>>);
 
@@ -270,7 +270,7 @@ impl<'de> Deserialize<'de> for Merge<'de> {
     }
 }
 
-/// A value and the path that leads to it.
+/// A JSON value with its path in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'j> {
     pub(super) json: &'j Json<'j>,

@@ -1,4 +1,4 @@
-//! Models in `tokenizer.json`.
+//! Models in `tokenizer.json`: their vocabularies, merges and options.
 
 use std::collections::HashSet;
 
@@ -159,7 +159,7 @@ fn in_vocab(model: &Node<'_>, error: Error) -> Error {
     }
 }
 
-/// Adds the bytes that a token stands for, or is.
+/// Adds the bytes that a token spells, or its own.
 fn push_raw(token: &str, bytes: &mut Vec<u8>) {
     if !printable::decode_into(token, bytes) {
         bytes.extend_from_slice(token.as_bytes());
@@ -176,7 +176,7 @@ fn kept<'e, 'j>(
     places.filter_map(move |(place, entry)| is_in(&place).then_some(entry))
 }
 
-/// The vocabulary of the bytes that tokens stand for; none where [`Vocab::new`] would refuse it.
+/// The vocabulary of the bytes that tokens spell; `None` if [`Vocab::new`] would refuse it.
 fn raw_vocab(entries: &Entries<'_>, left_out: &HashSet<usize>) -> Option<Vocab> {
     let ids = kept(entries, left_out).map(|(_, id)| *id);
     let ids = ids.max().map_or(0, |last| last as usize + 1);

@@ -1,4 +1,4 @@
-//! Normalizers in `tokenizer.json`.
+//! Normalizers in `tokenizer.json`, read and written.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

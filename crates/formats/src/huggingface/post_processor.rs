@@ -1,4 +1,4 @@
-//! Post-processors in `tokenizer.json`.
+//! Post-processors in `tokenizer.json`, read and written.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Pre-tokenizers in `tokenizer.json`.
+//! Pre-tokenizers in `tokenizer.json`, read and written.
 
 use serde_json::{Value, json};
 

@@ -13,7 +13,7 @@ use jeton_stages::normalizer::{Normalizer, SentencePieceNormalizer};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::Span;
 
-/// The parts of a tokenizer that are a SentencePiece model.
+/// The parts of a tokenizer that come from a SentencePiece model.
 #[derive(Clone, Copy)]
 pub struct Reader<'t> {
     model: &'t SentencePiece,
@@ -30,7 +30,7 @@ pub struct ReadPiece {
     pub text: String,
     /// Where it comes from, in bytes of the text.
     pub span: Span,
-    /// Whether what stands there is its surface: all bytes of a character but the last have none.
+    /// Whether the text at its span is its surface: of the bytes of a character, only the last has one.
     pub has_surface: bool,
 }
 
@@ -45,7 +45,7 @@ pub enum IdOrPiece<'a> {
     Text(&'a str),
 }
 
-/// How samples with scores are drawn.
+/// The options of samples with scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples {
     /// How many.

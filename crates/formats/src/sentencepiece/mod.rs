@@ -223,8 +223,8 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
     })
 }
 
-/// The file of a tokenizer: one that was read from such a file, or one that means what such a file
-/// can mean, which `convert` tells of any other. Truncation and padding are not part of it.
+/// The file of a tokenizer that was read from such a file, or that such a file can express; `convert` turns
+/// others into one. Truncation and padding are not part of it.
 ///
 /// # Errors
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage

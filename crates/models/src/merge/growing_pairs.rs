@@ -1,5 +1,5 @@
-//! The table of pairs while a file of ranks is read and merges are still being found: the bytes of each
-//! token are merged by the merges of shorter tokens.
+//! The table of pairs while a file of ranks is read: the bytes of each token are merged by the merges of
+//! shorter tokens, and the last two parts are the next pair.
 
 use std::hash::BuildHasher;
 use std::hint::select_unpredictable;

@@ -1,4 +1,4 @@
-//! Merges new words: the same algorithm as the model's, over flat tables.
+//! Merging new words: the model's algorithm over flat tables.
 //!
 //! A word of n bytes begins as fewer than n symbols: a character whose bytes always become one
 //! token before anything outside it can touch them begins as that token (`Merges::symbols`).

@@ -1,5 +1,5 @@
-//! What every byte pair encoding merges with: merges found by their pair, the symbols of a piece,
-//! and queues for text that is too long to scan for the best pair.
+//! The tables and queues of byte pair encoding: merges by their pair, the symbols of a piece, and queues
+//! for text that is too long to scan for the best pair.
 //!
 //! Look here for how a piece of bytes becomes tokens. The BPE model derives its merges with these
 //! tables, and the fast path merges new words with them.

@@ -1,21 +1,21 @@
-//! The trait of tables that find a rank by pair: the finished one that encodes, and the one that grows while a
-//! file of ranks is read.
+//! The interface of tables from pairs to ranks: the one that encodes, which is complete, and the one that
+//! grows while a file of ranks is read.
 
 use jeton_stages::tables::perfect_hash::PerfectHash;
 
-/// Where a pair belongs; what that means, the table knows.
+/// The place of a pair in a table.
 #[derive(Clone, Copy)]
 pub struct PairSlot(pub u64);
 
-/// Ranks by pair.
+/// A table of ranks by pair.
 pub trait PairTable {
-    /// Where a pair belongs.
+    /// The place of a pair.
     fn place(&self, pair: u64) -> PairSlot;
 
     /// Prefetches the memory of a place.
     fn prefetch(&self, place: PairSlot);
 
-    /// The rank of a pair that belongs there, or [`NONE`](jeton_stages::tables::tag_table::NONE); `is` says
+    /// The rank of the pair at its place, or [`NONE`](jeton_stages::tables::tag_table::NONE); `is` says
     /// whether it is the pair of a rank.
     fn rank_at(&self, place: PairSlot, pair: u64, is: impl Fn(u32) -> bool) -> u32;
 }

@@ -4,12 +4,12 @@ use super::growing_pairs::GrowingPairs;
 use crate::merge::pair_table::{PairSlot, PairTable};
 use jeton_stages::tables::perfect_hash::{MAX_NUMBERS, PerfectHash};
 
-/// A merge: the pair, its rank, and what it makes.
+/// A merge: the pair of ids, its rank, and the id of the result.
 pub type Merge = ((u32, u32), u32, u32);
 
-/// Number that ids and ranks are below.
+/// All ids and ranks are below this.
 pub const MAX_IDS: u32 = NO_ID;
-/// An id that is in no pair.
+/// An id that no pair has.
 pub const NO_ID: u32 = MAX_NUMBERS;
 /// Bits of an id.
 const ID: u32 = NO_ID.count_ones();

@@ -7,17 +7,17 @@ use std::collections::BinaryHeap;
 /// Bytes of the longest text that is merged with a heap; longer text is merged with [`Lists`].
 pub const HEAPED: usize = 4096;
 
-/// Places in a text, each with the rank of the pair that begins there. What became of the pair
-/// meanwhile is not known here: places come out as they went in.
+/// A queue of places in a text, each with the rank of the pair that begins there. It does not notice when
+/// another merge takes a part of the pair: the caller checks each place that it returns.
 pub trait Queue {
-    /// Takes a place.
+    /// Adds a place.
     fn push(&mut self, rank: u32, at: u32);
-    /// Gives the place of the lowest rank, the leftmost among equals, with its rank.
+    /// Removes the place of the lowest rank, the leftmost among equals, and returns it with its rank.
     fn pop(&mut self) -> Option<(u32, u32)>;
 }
 
-/// For text of some hundred bytes, whose pairs are mostly of different ranks. A rank stands above its
-/// place in one number, as two would be compared one after the other.
+/// For text of some hundred bytes, whose pairs mostly have different ranks. The rank and the place are one
+/// number, the rank in the upper bits, so that one comparison orders both.
 impl Queue for BinaryHeap<Reverse<u64>> {
     fn push(&mut self, rank: u32, at: u32) {
         BinaryHeap::push(self, Reverse(u64::from(rank) << 32 | u64::from(at)));
@@ -29,8 +29,8 @@ impl Queue for BinaryHeap<Reverse<u64>> {
     }
 }
 
-/// For longer text, where no rank is very high: a list of places for each rank. A text of one letter has a million places and a
-/// dozen ranks, and a heap of the places would be walked for each of them.
+/// A queue for longer text, whose ranks are not very high: a list of places for each rank. A text of one
+/// letter has a million places and a dozen ranks; in a heap of places, each of them would cost a walk.
 #[derive(Default)]
 pub struct Lists {
     /// The ranks whose lists wait.

@@ -1,16 +1,16 @@
-//! The symbols of a word while it is merged, in a row without gaps, and the rank of each one's merge with the
+//! The symbols of a word while it is merged, without gaps, and for each the rank of its merge with the
 //! next.
 
 use super::pairs::NO_ID;
 use jeton_stages::tables::tag_table::NONE;
 use jeton_text::simd::{LANES, Lanes};
 
-/// Symbols of a row, at most.
+/// The most symbols that a row holds.
 pub const MAX_SYMBOLS: usize = 64;
 /// Symbols that there is memory for: a row, and what is read after it.
 const ROOM: usize = MAX_SYMBOLS + 2 * LANES;
 
-/// Symbols in a row, of which the first stands at place 1.
+/// Symbols in a row without gaps; the first is at place 1.
 #[derive(Clone)]
 pub struct Row {
     count: usize,
@@ -92,7 +92,7 @@ impl Row {
         [self.ids[at - 1], self.ids[at], self.ids[at + 1]]
     }
 
-    /// Puts `id` in the place of two symbols, the first of which stands at `at`. The ranks beside it
+    /// Replaces two symbols, the first at `at`, with `id`. The ranks beside it
     /// are those of before until [`Self::set_ranks`].
     #[inline(always)]
     pub fn merge(&mut self, at: usize, id: u32) {

@@ -1,4 +1,4 @@
-//! The state of a short word while it is merged: its row of symbols, and where the last merge was.
+//! A short word while it is merged: its row of symbols, and where the last merge was.
 
 use super::pairs::Pairs;
 use super::row::{MAX_SYMBOLS, Row};

@@ -1,17 +1,18 @@
 //! Token reachability: which tokens their own bytes merge into, and by which merge.
 //!
 //! A list may produce a token by several merges, as lists that were written from ranks do: one for each way
-//! to split it in two. But alone, its bytes pass through at most one pair; and whatever surrounds it,
-//! nothing merges across its ends before it is whole, so no other pair ever produces it.
+//! to split it in two. But the token's own bytes pass through at most one of these pairs, and whatever
+//! surrounds them, nothing merges across their ends before the token is whole. So no other pair ever
+//! produces it.
 
 use super::growing_pairs::GrowingPairs;
 use super::pairs::{Merge, Pairs};
 use crate::merge::pair_table::PairTable;
 use jeton_stages::tables::tag_table::{AHEAD, NONE};
 
-/// `merges`, in the order of ranks, of tokens up to `max_id` that begin as these bytes, without those that
-/// never happen, as far as that is known: the others of a token for which one is known to. If there may be
-/// some, also which tokens are known to be made.
+/// `merges` (in the order of ranks, of tokens up to `max_id`, whose first symbols are `bytes`) without those
+/// known never to happen: if one merge of a token is known to happen, its other merges. If a token has
+/// several merges, also which tokens are known to be reached.
 pub fn without_idle(
     mut merges: Vec<Merge>,
     bytes: &[u32; 256],
@@ -49,7 +50,7 @@ pub fn without_idle(
 }
 
 /// Which tokens of up to `max_id` merging is known to make, of those that begin as these bytes, where
-/// each has one merge. If `all_meet`, the two sides of each merge are what its token's bytes come to.
+/// each has one merge. If `all_meet`, the bytes of each merged token merge to the two sides of its merge.
 pub fn reachable(
     pairs: &Pairs<impl PairTable>,
     bytes: &[u32; 256],
@@ -68,7 +69,7 @@ pub fn reachable(
     made
 }
 
-/// Whether merging the bytes of two tokens comes to these two: whether no merge takes a symbol of
+/// Whether the joined bytes of two tokens merge to these two: whether no merge takes a symbol of
 /// each before.
 ///
 /// Backwards in time, the younger of the two symbols at the border is parted again. A merge of both

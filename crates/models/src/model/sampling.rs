@@ -1,9 +1,9 @@
-//! Random segmentations, reproducible by a seed.
+//! Random segmentation, reproducible by a seed.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a caller may say about random segmentation.
+/// The options of random segmentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
     /// The probability of leaving a merge out, 0 to 1; unset means that none is.
@@ -19,14 +19,14 @@ pub struct Sampling {
     pub seed: Option<u64>,
 }
 
-/// The random numbers of one call.
+/// The random numbers of one call, and its options.
 pub struct Sampler {
     sampling: Sampling,
     numbers: Option<ChaCha8Rng>,
 }
 
 impl Sampler {
-    /// The random numbers that `sampling` asks for.
+    /// A sampler by these options.
     pub fn new(sampling: Sampling) -> Self {
         Self {
             sampling,

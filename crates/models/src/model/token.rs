@@ -5,7 +5,7 @@ use std::ops::Range;
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, ErrorKind};
 
-/// A token of a piece.
+/// A token, and the bytes of the piece that it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// Its id.
@@ -14,7 +14,7 @@ pub struct Token {
     pub range: Range<usize>,
 }
 
-/// The token of one byte in a vocabulary of text that covers any byte: `<0xE2>`.
+/// The spelling of a byte in a vocabulary of text, such as `<0xE2>`.
 pub fn byte_token(byte: u8) -> [u8; 6] {
     let digit = |half: u8| b"0123456789ABCDEF"[usize::from(half)];
     [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']

@@ -1,5 +1,5 @@
-//! An automaton that finds any of many spellings in one pass: of those that begin first, the
-//! longest.
+//! An automaton that finds any of many spellings in one pass over the text: the one that begins first, and
+//! of those that begin together the longest.
 //!
 //! Look here for why there are two automata. The one of the crate `aho-corasick` is faster, and
 //! serves the usual few tokens; but ordering its states may take quadratic time, which is
@@ -38,7 +38,7 @@ enum Kind {
     Many(Plain),
 }
 
-/// Where a spelling stands, and its number.
+/// An occurrence of a spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
     pub spelling: usize,
@@ -89,7 +89,7 @@ impl Automaton {
         }
     }
 
-    /// The hits in a text, from left to right and beside each other. An interrupt is heard between them,
+    /// The hits in a text, from left to right, without overlap. Interrupts are noticed between them,
     /// and where there is none.
     pub fn hits<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Hit> + 's {
         self.hits_by(text, STRETCH)

@@ -69,7 +69,7 @@ pub fn assign_ids(
 /// Added tokens with more of them appended, [`numbered`].
 ///
 /// # Errors
-/// A token that is there already, or comes twice; no id is left.
+/// A token that exists already, or is listed twice; no id is left.
 pub fn with_more(
     there: &[AddedToken],
     more: Vec<(AddedToken, Option<u32>)>,

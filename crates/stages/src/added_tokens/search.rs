@@ -1,4 +1,4 @@
-//! The search for added tokens: automata over their spellings.
+//! The search for added tokens: which automata run, over which spellings.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use super::automaton::Automaton;
 use super::{AddedToken, AddedTokens};
 use jeton_text::error::Result;
 
-/// What finds the tokens: first in the original text, then in what the normalizer makes of the
-/// stretches between them.
+/// The search for some added tokens: in the original text first, then in the normalized text of the
+/// stretches between those found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Searches {
     pub original: Option<Search>,
@@ -25,7 +25,7 @@ pub(super) struct Search {
 }
 
 impl AddedTokens {
-    /// What finds those tokens that `wanted` accepts.
+    /// The search for the tokens that `wanted` accepts.
     pub(super) fn searches(&self, wanted: impl Fn(&AddedToken) -> bool) -> Result<Searches> {
         let search = |normalized: bool| {
             let mut spellings = Vec::new();

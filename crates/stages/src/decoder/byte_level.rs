@@ -1,4 +1,4 @@
-//! Tokens as the bytes that their characters spell.
+//! GPT-2's decoder: the characters of a token spell its bytes.
 
 use super::invalid::Invalid;
 use jeton_text::printable;
@@ -19,8 +19,8 @@ pub(super) fn join(tokens: Vec<Vec<u8>>, spelled: bool, invalid: Invalid) -> Vec
     }
 }
 
-/// What a token in GPT-2's printable characters spells. A token with any other character in it
-/// stands for itself.
+/// The bytes that a token spells in GPT-2's printable characters. A token with any other character stays
+/// as it is.
 fn to_bytes(token: Vec<u8>) -> Vec<u8> {
     let spelled = std::str::from_utf8(&token)
         .ok()

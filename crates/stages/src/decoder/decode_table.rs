@@ -21,7 +21,7 @@ const BYTE: u8 = 0x81;
 const ABSENT: u8 = 0xFF;
 
 /// A text of up to [`SHORT`] bytes and, last, its length; or, by the last byte: where a longer text
-/// lies, the byte of a byte token, nothing.
+/// is, the byte of a byte token, or nothing.
 type Entry = [u8; SHORT + 1];
 
 /// The texts of all tokens.
@@ -123,7 +123,7 @@ impl DecodeTable {
         Some(())
     }
 
-    /// Whether an id is that of a token.
+    /// Whether an id has a token.
     pub fn has(&self, id: u32) -> bool {
         let entry = self.entries.get(id as usize);
         entry.is_some_and(|entry| entry[SHORT] != ABSENT)
@@ -134,7 +134,7 @@ impl DecodeTable {
         self.special.get(id as usize).is_some_and(|it| *it)
     }
 
-    /// Appends the text of ids, each of which is that of a token. `decoder` is that of the table,
+    /// Appends the text of ids, all of which have a token. `decoder` is that of the table,
     /// `token` gives what it gets for an id.
     pub fn decode<'t>(
         &self,

@@ -1,12 +1,12 @@
-//! Facts about each decoder, for streams, the decode table and the tokenizer, which need not know which one
-//! it is.
+//! Facts about each decoder. Streams, the decode table and the tokenizer read them, so they need not know
+//! which decoder it is.
 //!
 //! Look here when you add a decoder: it does not compile without its facts, and [`DecoderFacts::UNKNOWN`]
 //! is always safe.
 
 use super::Decoder;
 
-/// What is true of a decoder, whatever the tokens.
+/// What is true of a decoder, whatever the tokens are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecoderFacts {
     /// What it looks at beside a token itself.

@@ -1,6 +1,6 @@
-//! What decoders do with tokens whose bytes are not UTF-8.
+//! What decoders do with bytes that are not UTF-8.
 
-/// What becomes of bytes of tokens that are not UTF-8, where the text is whole.
+/// What becomes of bytes that are not UTF-8, once all tokens of a text are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// They stay.

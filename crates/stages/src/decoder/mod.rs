@@ -75,7 +75,7 @@ pub enum Decoder {
     Replace {
         /// What to look for.
         pattern: SearchPattern,
-        /// What replaces it.
+        /// The replacement.
         content: String,
     },
     /// Connectionist temporal classification: repeated tokens made one, padding dropped.
@@ -194,7 +194,7 @@ impl Decoder {
                 }
             }
             Self::Replace { pattern, content } => {
-                let mut room = limit.most();
+                let mut room = limit.longest();
                 for token in paced(tokens.iter_mut()) {
                     replace_matches(token, pattern, content, room)?;
                     room = (room.checked_sub(token.len()))
@@ -227,7 +227,7 @@ impl Decoder {
                 return Ok(tokens);
             }
         }
-        if tokens.iter().map(Vec::len).sum::<usize>() > limit.most() {
+        if tokens.iter().map(Vec::len).sum::<usize>() > limit.longest() {
             Err(self.named(limit.error("bytes")))
         } else {
             Ok(tokens)

@@ -12,8 +12,8 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 
-/// What the pieces of a SentencePiece model decode to. A piece after a NUL is text even if it is
-/// spelled as the unknown piece or as a byte.
+/// The decoder of a SentencePiece model. A piece after a NUL is text, even if it is spelled as the unknown
+/// piece or as a byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentencePieceDecoder {
     /// The unknown piece, and what it decodes to.
@@ -85,7 +85,7 @@ impl SentencePieceDecoder {
             };
             at_front &= text.is_empty();
             length += text.len();
-            if length > limit.most() {
+            if length > limit.longest() {
                 return Err(limit.error("bytes").at("the surface of the unknown piece"));
             }
             decoded.push(text);

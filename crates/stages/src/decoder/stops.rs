@@ -1,4 +1,4 @@
-//! Stop texts: finds where the first of them is complete in text that arrives in parts.
+//! Stop texts: finds the first of them that is complete, in text that arrives in parts.
 
 use std::sync::Arc;
 

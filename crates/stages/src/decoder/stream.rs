@@ -10,7 +10,7 @@ use super::{Decoder, Invalid, SentencePieceDecoder, TokenContext, byte_fallback,
 use jeton_text::error::Result;
 use jeton_text::length_limit::LengthLimit;
 
-/// A decoder, or several one after another, between two tokens.
+/// The state of a decoder, or of several one after another, between two tokens of a stream.
 #[derive(Clone, Debug)]
 pub struct TokenStream {
     steps: Vec<StreamStep>,
@@ -110,7 +110,7 @@ impl TokenStream {
     fn count(&mut self, given: usize) -> Result<()> {
         self.given += given;
         let limit = LengthLimit::of(self.taken);
-        if self.given > limit.most() {
+        if self.given > limit.longest() {
             Err(limit.error("bytes"))
         } else {
             Ok(())
@@ -184,7 +184,7 @@ fn plan(decoders: &[&Decoder], steps: &mut Vec<StreamStep>) {
     }
 }
 
-/// Takes a token through the steps, as far as they let go of it.
+/// Takes a token through the steps, up to one that holds it back.
 fn flow(
     steps: &mut [StreamStep],
     token: Vec<u8>,
@@ -329,8 +329,8 @@ impl StreamStep {
     }
 }
 
-/// Removes up to `left` times `content` at the front of `kept`, as far as that is known; nothing is
-/// left to remove once something else stands there.
+/// Removes up to `left` times `content` at the front of `kept`, as far as that is known. If something else
+/// is there, `left` becomes 0.
 fn strip_front(kept: &mut Vec<u8>, content: &[u8], left: &mut usize) {
     while *left > 0 {
         if kept.starts_with(content) {

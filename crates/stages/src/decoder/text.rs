@@ -1,4 +1,4 @@
-//! What decoders do to the text of a token. Bytes that are not UTF-8 are left as they are.
+//! Rewriting the text of a token. Bytes that are not UTF-8 stay as they are.
 
 use jeton_text::error::Result;
 use jeton_text::pattern::SearchPattern;
@@ -17,13 +17,13 @@ pub(super) fn in_text(token: &mut Vec<u8>, mut rewrite: impl FnMut(&str) -> Stri
     *token = rewritten;
 }
 
-/// Replaces each match of `pattern` by `content`, no further than until there are more than `most`
+/// Replaces each match of `pattern` by `content`, no further than until there are more than `max_bytes`
 /// bytes; text without characters has no matches.
 pub(super) fn replace_matches(
     token: &mut Vec<u8>,
     pattern: &SearchPattern,
     content: &str,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<()> {
     let mut failed = Ok(());
     let mut written = 0;
@@ -36,7 +36,7 @@ pub(super) fn replace_matches(
                     replaced.push_str(&text[done..range.start]);
                     replaced.push_str(content);
                     done = range.end;
-                    if written + replaced.len() > most {
+                    if written + replaced.len() > max_bytes {
                         break;
                     }
                 }

@@ -1,4 +1,4 @@
-//! Builds character maps: from rules to the blob that `precompiled` reads.
+//! Builds character maps: from rules to the bytes that `precompiled` reads.
 //!
 //! Look here for how a double array is laid out. Keys with the same ending share it. States are
 //! placed one after another; each takes the first base, within the last blocks of 256 units, at which

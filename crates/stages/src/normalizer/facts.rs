@@ -1,5 +1,5 @@
-//! Facts about each normalizer, for code that need not know which one it is: the strategies of the fast path,
-//! spans, counting and split points read them.
+//! Facts about each normalizer. Strategies of the fast path, spans, counting and split points read them, so
+//! they need not know which normalizer it is.
 //!
 //! Look here when you add a normalizer. The match has no wildcard: a new one does not compile without its
 //! facts, and [`NormalizerFacts::UNKNOWN`] is always safe.
@@ -8,7 +8,7 @@ use super::{Form, Normalizer, bert, lowered, nmt};
 use jeton_text::pattern::SearchPattern;
 use unicode_normalization_alignments::char::is_combining_mark;
 
-/// What is true of a normalizer, whatever the text.
+/// What is true of a normalizer, whatever the text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NormalizerFacts {
     /// A word becomes the same whatever is beyond the ASCII white space beside it, which stays white space.
@@ -41,7 +41,7 @@ pub struct NormalizerFacts {
 
 /// The pattern of a normalizer that looks only for runs of spaces.
 pub const SPACE_RUNS: &str = " {2,}";
-/// SentencePiece writes a space as this character. A text may contain it too.
+/// The character by which SentencePiece writes a space. A text may contain it too.
 pub const SPACE_MARK: char = '▁';
 
 impl NormalizerFacts {

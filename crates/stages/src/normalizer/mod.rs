@@ -61,7 +61,7 @@ pub enum Normalizer {
     Replace {
         /// What to look for.
         pattern: SearchPattern,
-        /// What replaces it.
+        /// The replacement.
         content: String,
     },
     /// A text put in front, unless there is no text.

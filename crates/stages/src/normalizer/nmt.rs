@@ -1,4 +1,4 @@
-//! The clean-up of neural machine translation: removes controls, turns unusual white space into spaces.
+//! SentencePiece's NMT clean-up: removes control characters and turns unusual white space into spaces.
 
 use jeton_text::error::Result;
 use jeton_text::text::AlignedText;

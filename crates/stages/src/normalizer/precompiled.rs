@@ -25,7 +25,7 @@ use jeton_text::length_limit::LONGEST_REPLACEMENT;
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::AlignedText;
 
-/// A precompiled character map, checked.
+/// A precompiled character map that was checked when it was read.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u8>", into = "Vec<u8>")]
 pub struct Charsmap {

@@ -10,7 +10,7 @@ use jeton_text::pattern::{Dialect, Regex};
 use jeton_text::printable;
 use jeton_text::text::Pieces;
 
-/// What is split by.
+/// The expression of GPT-2's words.
 pub(super) static WORDS: LazyStatic<Result<Regex>> =
     LazyStatic::new(|| Regex::new(GPT2_ORIGINAL, Dialect::Oniguruma));
 

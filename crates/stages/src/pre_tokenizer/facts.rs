@@ -1,5 +1,5 @@
-//! Facts about each pre-tokenizer, for strategies, split points and counting, which need not know which one
-//! it is.
+//! Facts about each pre-tokenizer. Strategies, split points and counting read them, so they need not know
+//! which pre-tokenizer it is.
 //!
 //! Look here when you add a pre-tokenizer: it does not compile without its facts, and
 //! [`PreTokenizerFacts::UNKNOWN`] is always safe.
@@ -8,7 +8,7 @@ use super::{PreTokenizer, PrependScheme, SplitBehavior};
 use crate::normalizer::SPACE_MARK;
 use jeton_text::pattern::SearchPattern;
 
-/// What is true of a pre-tokenizer, whatever the text.
+/// What is true of a pre-tokenizer, whatever the text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreTokenizerFacts {
     /// It first splits at white space, and drops that.

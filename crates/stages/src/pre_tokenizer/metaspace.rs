@@ -1,4 +1,5 @@
-//! SentencePiece's pre-tokenizer: spaces written as a visible character, split before each.
+//! Metaspace of Hugging Face `tokenizers`: writes spaces as `▁`, may put one in front, and splits before
+//! each.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +7,7 @@ use super::split::{SplitBehavior, split_at_characters};
 use jeton_text::error::Result;
 use jeton_text::text::Pieces;
 
-/// When a meta space is put in front.
+/// When `▁` is put in front of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PrependScheme {
     /// On every piece.

@@ -1,4 +1,4 @@
-//! Splitting at delimiters, and the five ways to treat these.
+//! Splitting at delimiters, and the five things that can become of a delimiter.
 //!
 //! Look here for the one loop behind every pre-tokenizer that searches for something in the text.
 

@@ -1,4 +1,4 @@
-//! The delimiters of the stages that only split, as patterns of one kind, so that several stages can become one
+//! The delimiters of stages that only split, all as patterns, so that several stages can become one
 //! automaton.
 
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use super::{PreTokenizer, SplitBehavior, WORDS, byte_level, is_punctuation};
 use jeton_text::mem::lazy::LazyStatic;
 use jeton_text::pattern::{Regex, SearchPattern};
 
-/// Where a stage splits, and what becomes of what it finds there.
+/// Where a stage splits, and what becomes of the delimiters.
 #[derive(Clone, Debug)]
 pub(crate) struct SplitRule {
     /// As [`steps_over`](jeton_text::pattern::steps_over) takes them.

@@ -1,5 +1,5 @@
-//! A splitter for any pre-tokenizer: the fastest one for its first stages, the stages themselves
-//! for the rest. It keeps nothing that only spans need.
+//! A splitter for any pre-tokenizer: the fastest one for its first stages, the stages themselves for the
+//! rest. It finds no spans.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,10 +23,10 @@ const MAX_SCANNED: usize = 8;
 /// What words look like: stages that leave none of them longer than a short piece split into words.
 const PROSE: &str = "Some words of plain prose are cut here";
 
-/// Where pieces lie in a text, from left to right, and that text.
+/// The rewritten text, and the places of its pieces from left to right.
 pub type TextAndPieces<'t> = (Cow<'t, str>, Vec<Range<usize>>);
 
-/// The stages of a pre-tokenizer, one after another, and what they write besides.
+/// The stages of a pre-tokenizer in the order in which they run, and what they write besides.
 #[derive(Clone, Debug)]
 pub struct AnySplitter {
     /// The first stages, if a splitter knows them.

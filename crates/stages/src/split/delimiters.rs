@@ -18,7 +18,7 @@ const MAX_CHUNKS: usize = BLOCK * BLOCKS_AT_ONCE + 1 + ROW;
 /// Sets of ASCII characters, each as ranges.
 pub type Set = Vec<RangeInclusive<u8>>;
 
-/// Where text is split.
+/// The bytes at which text is split into chunks.
 #[derive(Clone, Debug)]
 pub struct Delimiters {
     /// A run of these begins a chunk, or is dropped.
@@ -29,7 +29,7 @@ pub struct Delimiters {
     alone: Set,
 }
 
-/// Chunks as they are found: where each begins and ends.
+/// The working memory of a scan: where each chunk begins and ends.
 pub struct Chunks {
     starts: [usize; MAX_CHUNKS],
     ends: [usize; MAX_CHUNKS],
@@ -423,8 +423,8 @@ mod avx512 {
 }
 
 /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: after a byte that
-/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, which gets the place where the space before
-/// that lies (or `start`) and where this one does. The whole rest where there is no such place.
+/// `cuts_behind` accepts, or before a space that `cuts_before` accepts, whose arguments are the places of
+/// the space before it (or `start`) and of this one. The end of `text` if there is no such place.
 pub fn split_point(
     text: &str,
     start: usize,

@@ -1,5 +1,4 @@
-//! 64 bytes in NEON's vectors, and the bits of a comparison of them, which takes several instructions of
-//! NEON.
+//! 64 bytes in NEON's vectors, and the bit mask of a comparison, for which NEON needs several instructions.
 
 use std::arch::aarch64::*;
 

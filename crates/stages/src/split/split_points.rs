@@ -1,5 +1,5 @@
-//! Safe split points: the pairs of characters between which a long word may be split without changing its tokens,
-//! because they are adjacent in no token.
+//! Split points: the pairs of characters between which a long word may be split without changing its
+//! tokens, because they are adjacent in no token.
 //!
 //! No merge can cross such a place, so its two sides are merged independently. Text
 //! without spaces falls apart into runs of a few characters, most of which the cache holds.
@@ -13,7 +13,7 @@ const PREFETCHED: usize = 32;
 /// Bits of a hash of a pair of characters; two pairs with one hash only mean a split point fewer.
 const BITS: u32 = 21;
 
-/// Which pairs of characters some token holds side by side; between all others a word may be split.
+/// The pairs of characters that are adjacent in some token. Between any other two a word may be split.
 #[derive(Debug)]
 pub struct SplitPoints {
     /// Pairs of whole characters, hashed.

@@ -44,7 +44,7 @@ const NUMBERS: &[(&str, Numbers)] = &[
     (r"\p{N}+", Numbers::All),
 ];
 
-/// What splits text into the pieces of a byte-level model.
+/// A splitter: how the words of a byte-level model are found.
 #[derive(Clone, Debug)]
 pub enum Splitter {
     /// A hand-written scanner.

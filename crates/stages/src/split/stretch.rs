@@ -1,4 +1,4 @@
-//! Stretches: pieces side by side, as a splitter hands them to its caller.
+//! Stretches: adjacent pieces that a splitter passes to its caller together.
 
 /// Words of bits from the first to the last start of a piece; the last piece may be long.
 const WORDS: usize = 64;

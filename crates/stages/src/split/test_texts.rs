@@ -1,6 +1,6 @@
-//! The parts that texts of tests are drawn from.
+//! The parts of which random texts of tests are composed.
 
-/// Words, runs, contractions, numbers and marks that patterns part, and what they confuse.
+/// Words, runs, contractions, numbers and marks that patterns separate, and what resembles them.
 pub const PARTS: &[&str] = &[
     "a",
     "b",

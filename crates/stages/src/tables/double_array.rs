@@ -1,5 +1,5 @@
-//! A double array of tokens and their scores: which tokens does this text begin with, at one memory access
-//! per byte?
+//! A double array of tokens and their scores. It finds the tokens that a text begins with, at one memory
+//! access per byte.
 //!
 //! Look here for the trie behind Viterbi's algorithm and the longest match. It is built from the
 //! model's own trie, which is smaller and faster to build, at the first new word.
@@ -21,7 +21,7 @@ pub struct DoubleArray {
     nodes: Vec<Node>,
 }
 
-/// A node: what has been read so far is the beginning of some token.
+/// A node: the bytes read so far are the beginning of some token.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayNode(u32);
 
@@ -136,7 +136,7 @@ struct Room {
     taken: Vec<u64>,
     /// No place before this one is free.
     first_free: usize,
-    /// Where the search for places for several nodes goes on.
+    /// Where the search for places for several nodes continues.
     tried: usize,
     /// All places from here on are free.
     end: usize,

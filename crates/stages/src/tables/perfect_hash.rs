@@ -15,11 +15,11 @@ use crate::tables::tag_table::NONE;
 use jeton_text::mem::prefetch::prefetch;
 use jeton_text::mem::short_keys::{MIX, fold};
 
-/// Bits of a number; a key stands above it.
+/// Bits of a number, below those of the key.
 const NUMBER_BITS: u32 = 20;
-/// Bound that numbers are below.
+/// All numbers are below this.
 pub const MAX_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
-/// Bound that keys are below.
+/// All keys are below this.
 pub const MAX_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 /// A place without a key.
 const EMPTY: u64 = u64::MAX;

@@ -10,13 +10,13 @@ use jeton_text::mem::prefetch::prefetch;
 const LINE: usize = 16;
 /// Entries for each line, on the average: few lines are full.
 const FILLED: usize = 10;
-/// Bits of an entry that hold the number; a tag stands above it.
+/// Bits of an entry that hold the number, below those of the tag.
 const NUMBER: u32 = (1 << 20) - 1;
-/// Bound that numbers are below.
+/// All numbers are below this.
 pub const MAX_NUMBERS: u32 = NUMBER;
-/// No number.
+/// What a look-up returns if there is no number.
 pub const NONE: u32 = u32::MAX;
-/// Entries by which memory is prefetched ahead while a table is made.
+/// Entries by which memory is prefetched ahead while a table is built.
 pub const AHEAD: usize = 16;
 const EMPTY: u32 = u32::MAX;
 
@@ -77,7 +77,7 @@ impl Line {
     }
 }
 
-/// Where a number would stand.
+/// The line in which a number is looked for, and its tag.
 #[derive(Clone, Copy, Default)]
 pub struct Address {
     line: u32,
@@ -101,7 +101,7 @@ impl From<u64> for Address {
     }
 }
 
-/// The entries of a line that look alike.
+/// The entries of a line that have the same tag.
 #[derive(Clone, Copy)]
 pub struct Alike<'t> {
     line: &'t Line,

@@ -1,4 +1,4 @@
-//! A vocabulary: ids to byte strings, and back.
+//! A vocabulary: from ids to byte strings, and back.
 
 mod withheld;
 
@@ -11,7 +11,7 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
 use withheld::Withheld;
 
-/// Ids past this are refused: a table from ids to tokens would not fit in memory.
+/// The largest id of a token. With larger ones, a table from ids to tokens would not fit in memory.
 pub const MAX_ID: u32 = (1 << 24) - 1;
 
 /// The tokens of a model: byte strings, each with one id. Ids may have gaps.
@@ -34,11 +34,11 @@ pub struct Vocab {
     /// Where each id's token lies in `bytes`; `ABSENT` for a gap.
     ranges: Vec<(u32, u32)>,
     index: Index,
-    /// The tokens that text never becomes. Who uses the vocabulary says so, so it is no part of its value.
+    /// The tokens that text never becomes. The tokenizer sets them; they are no part of the vocabulary's value.
     withheld: Withheld,
 }
 
-/// What a gap in the ids looks like.
+/// The range of an id without a token.
 pub const ABSENT: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// A vocabulary as it is stored: pairs in the order of ids.
@@ -55,8 +55,8 @@ impl Vocab {
         Self::of_entries(entries, false)
     }
 
-    /// The vocabulary of a list in which a token may stand twice, as lists that `tokenizers`
-    /// trained do: both ids have the token, and the token has the later id.
+    /// The vocabulary of a list in which a token may occur twice, as in lists that `tokenizers`
+    /// trained: both ids decode to the token, and the token encodes to the later id.
     ///
     /// # Errors
     /// As [`Vocab::new`], but for one token with two ids.
@@ -200,7 +200,7 @@ impl Vocab {
         self.id(text).filter(|id| !self.withheld.contains(*id))
     }
 
-    /// Withholds those of these ids that are in the vocabulary, and no others.
+    /// Withholds those of these ids that have a token, and no others.
     pub fn withhold(&mut self, ids: &[u32]) {
         let known = ids.iter().copied().filter(|id| self.token(*id).is_some());
         self.withheld = Withheld::new(&known.collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 //! These are the special tokens in the model's own vocabulary. Look here for why
 //! `special="ignore"` costs nothing in a call: they are withheld once, when a tokenizer is built.
 
-/// A set of ids.
+/// The ids of tokens that are withheld.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withheld {
     /// A bit for each id up to the greatest.

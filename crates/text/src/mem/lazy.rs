@@ -7,13 +7,13 @@ use std::ops::Deref;
 
 use once_cell::race::OnceBox;
 
-/// A value that is made when it is first asked for. Two threads may both make it, and the first one
-/// done wins; none ever waits for another, so that a process may fork at any time.
+/// A value that is computed on first use. Two threads may both compute it, and the first to finish wins;
+/// none ever waits for another, so that a process may fork at any time.
 #[derive(Clone, Debug)]
 pub struct Lazy<T>(OnceBox<T>);
 
 impl<T> Lazy<T> {
-    /// A value that nobody has asked for yet.
+    /// A value that is not computed yet.
     #[expect(clippy::new_without_default, reason = "statics need a constant")]
     pub const fn new() -> Self {
         Self(OnceBox::new())
@@ -35,7 +35,7 @@ impl<T> Lazy<T> {
     }
 }
 
-/// A [`Lazy`] value that knows how it is made: for statics.
+/// A [`Lazy`] value with the function that computes it: for statics.
 pub struct LazyStatic<T> {
     value: Lazy<T>,
     make: fn() -> T,

@@ -7,7 +7,7 @@
 
 use std::panic::resume_unwind;
 
-/// Work was ended because the system has no more memory.
+/// The panic value of work that needed more memory than the system has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
     /// How many bytes were requested.
@@ -28,7 +28,7 @@ pub fn ask(bytes: usize) {
 /// Whether the system has this many bytes. They are not the allocator's, which would keep them.
 #[cfg(target_os = "linux")]
 fn is_there(bytes: usize) -> bool {
-    // SAFETY: new memory, which nobody uses and which is given back.
+    // SAFETY: new memory, which nothing else uses and which is released.
     unsafe {
         let start = libc::mmap(
             std::ptr::null_mut(),

@@ -1,9 +1,9 @@
 //! The automaton of a pattern over character classes.
 //!
 //! Look here for how a match is found. The automaton is that of `regex-automata`, built from the pattern
-//! over [`CharacterClasses`], so it is small enough to be built at once and to stay in the nearest cache.
-//! Reading a text is then one step per character. To split whole texts, the steps of one or several
-//! patterns over the same classes ([`steps_over`]) become one table (`split::one_pass`).
+//! over [`CharacterClasses`], so it is small: it is built at once and stays in the nearest cache. Reading a
+//! text is then one step per character. To split whole texts, `jeton_stages::split::one_pass` combines the
+//! steps of one or several patterns over the same classes ([`steps_over`]) into one table.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -27,7 +27,7 @@ const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 /// a look. The other is the branches as written.
 pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
-/// What the automaton does with a character: the row of the state that it goes on to, and marks.
+/// What the automaton does with a character: the row of the next state, and marks.
 #[derive(Clone, Copy)]
 pub struct AutomatonStep(u32);
 
@@ -152,11 +152,11 @@ impl Automaton {
     }
 }
 
-/// The steps of the automaton of `patterns` over classes that tell their characters apart; see
+/// The steps of the automaton of `patterns` over classes that distinguish their characters; see
 /// `Automaton::new`.
 pub fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option<Vec<AutomatonStep>> {
     let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
-    // A line ends before the class that stands for the line feed.
+    // A line ends before the class of the line feed.
     let mut looks = LookMatcher::new();
     looks.set_line_terminator(classes.at(b"\n", 0).0);
     let nfa = thompson::Compiler::new()

@@ -1,10 +1,10 @@
 //! Patterns that only a backtracking engine runs: the matches of a text, within a budget.
 //!
-//! Look here for how an engine that does not count its steps is kept within a limit. It tries with
-//! a low limit; if that is reached, it tries each place separately, with a limit that rises until
-//! the place is known to begin a match or not. Tries that were given up are charged. The uncharged work of a try
-//! is less than eight times the charged work, or little. A try that may take long runs in
-//! `aside`, where it can be interrupted.
+//! Look here for how an engine that does not count its steps is kept within a limit. It searches with a low
+//! limit; if that is reached, it tries each place separately, with a limit that rises until the place is
+//! known to begin a match or not. Steps of tries that were given up are charged to the budget; the work
+//! that is not charged is small, or less than eight times the charged work. A try that may take long runs
+//! on a side thread (`side_thread`), where it can be interrupted.
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

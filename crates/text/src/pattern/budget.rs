@@ -1,9 +1,9 @@
-//! How much work the matches of a text may take: in proportion to its length, and no more.
+//! The budget of work for the matches of a text: in proportion to its length.
 //!
-//! Look here for the limits. A step is work that shows that a pattern goes over the same text again and
-//! again: a step of a backtracking engine in a try that it gave up, or a byte that an automaton has read
-//! beyond the end of its match. Patterns without such steps, such as those of published models, never
-//! reach the limit. Work that steps do not show is limited by the clock.
+//! Look here for where a pattern that would take too long is stopped. A step is work that shows that a
+//! pattern reads the same text again and again: a step of a backtracking engine in a try that it gave up,
+//! or a byte that an automaton has read beyond the end of its match. Patterns without such steps, such as
+//! those of published models, never reach the limit. Work that steps do not show is limited by the clock.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ const MAX_COUNTED_GAP: Duration = Duration::from_secs(1);
 const OFTEN_ABOVE: Duration = Duration::from_millis(1);
 const MAX_UNSEEN: u32 = 1 << 10;
 
-/// What is left for the matches of a text.
+/// The steps and the time that are left for the matches of a text.
 #[derive(Clone)]
 pub(super) struct Budget {
     bytes: u64,

@@ -22,7 +22,7 @@ const MIN_PLACES: usize = 1 << 12;
 /// `(?:aaa)+b|a` does, reads on until the budget of a text is spent.
 const STATES: usize = 2;
 
-/// What was read in vain of one text.
+/// The dead ends of one text, as far as they are known.
 #[derive(Default)]
 pub(super) struct DeadEnds {
     /// States, by their row, and places from which no match ends.

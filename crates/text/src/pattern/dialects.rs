@@ -1,4 +1,4 @@
-//! The dialects of patterns, and which patterns mean the same in a dialect as to an automaton.
+//! Dialects of patterns, and which patterns have the same meaning in a dialect and as an automaton.
 //!
 //! Besides their tail ([`super::linear`]), two things keep the well-known split patterns from being an
 //! automaton, and each is removed only where the result is provably the same:
@@ -9,6 +9,9 @@
 //! - **Dialects.** A pattern qualifies if it is made of constructs that `regex-syntax` and the
 //!   dialect read alike. For Oniguruma these are listed one by one, and a test compares the
 //!   character classes of the two over all of Unicode.
+//!
+//! Look here for which version of Unicode `\p{L}` has: that of the libraries, 16.0 in `regex-syntax` and
+//! in Oniguruma. That test fails when an update changes only one of them.
 
 use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
@@ -17,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::branch_order::{self, would_change_some};
 use super::syntax::{parse, to_hir};
 
-/// The library whose regular expressions these are.
+/// The library that a regular expression was written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Dialect {
     /// Rust's `fancy-regex`, as tiktoken.
@@ -26,7 +29,7 @@ pub enum Dialect {
     Oniguruma,
 }
 
-/// What `\w` is to Oniguruma, and what it is there within brackets, where some numbers are missing.
+/// The characters that `\w` matches in Oniguruma. Within brackets it matches a few numbers less.
 pub(super) const WORD: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]";
 const WORD_IN_BRACKETS: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]";
 
@@ -272,7 +275,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether an item lies on one side of the end of ASCII, or is what a name stands for.
+    /// Whether an item is all ASCII, or all beyond it, or a named class.
     fn is_simple_item(&self, item: &ast::ClassSetItem) -> bool {
         use ast::ClassSetItem as Item;
         let is_named = match item {

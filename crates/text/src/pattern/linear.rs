@@ -28,11 +28,11 @@ const TAILS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 /// default of 2 MB is thrown away and filled again many times over.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// Bytes that the engine goes through in one go where an interrupt shall be heard: those for which it
-/// takes some hundredths of a second where its automaton is thrown away again and again.
+/// Bytes that the engine searches in one call if interrupts must be noticed. In the worst case, where its
+/// automaton is discarded again and again, they take some hundredths of a second.
 pub(super) const AT_ONCE: usize = 1 << 20;
 
-/// A search would take long, and hear no interrupt.
+/// The error of a search that would take long without noticing an interrupt.
 #[derive(Debug)]
 pub(super) struct Long;
 
@@ -85,13 +85,13 @@ impl Linear {
     /// The leftmost match that begins at `at` or later.
     ///
     /// # Errors
-    /// The engine has to look for it in more bytes than `most`, which it does in one go.
+    /// The engine has to look for it in more bytes than `max_bytes`, which it does in one go.
     pub(super) fn find_from(
         &self,
         text: &str,
         mut at: usize,
         dead_ends: &mut DeadEnds,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<Option<Range<usize>>, Long> {
         if let Some(automaton) = &self.automaton {
             loop {
@@ -104,7 +104,7 @@ impl Linear {
                 }
             }
         }
-        if text.len() - at > most {
+        if text.len() - at > max_bytes {
             return Err(Long);
         }
         let input = Input::new(text).span(at..text.len());

@@ -32,7 +32,7 @@ enum Search<'t> {
         text: &'t str,
         at: usize,
         /// How many bytes may be searched in one go.
-        most: usize,
+        max_bytes: usize,
     },
     LookAround {
         regex: &'t LookAround,
@@ -77,7 +77,7 @@ impl Regex {
                 regex,
                 text,
                 at: 0,
-                most: linear::AT_ONCE,
+                max_bytes: linear::AT_ONCE,
             },
             Engine::LookAround(regex) => Search::LookAround {
                 places: regex.places(text),
@@ -115,8 +115,8 @@ impl Iterator for Matches<'_> {
                 regex,
                 text,
                 at,
-                most,
-            } => match regex.find_from(text, *at, dead_ends, *most) {
+                max_bytes,
+            } => match regex.find_from(text, *at, dead_ends, *max_bytes) {
                 Ok(found) => {
                     let found = found?;
                     *at = found.end;
@@ -210,7 +210,7 @@ impl<'t> Matches<'t> {
         match (search, &mut self.search) {
             (Some(search), _) => self.search = Search::OnSideThread(search),
             (None, Search::Backtracking(matches)) => matches.stay(),
-            (None, Search::Linear { most, .. }) => *most = usize::MAX,
+            (None, Search::Linear { max_bytes, .. }) => *max_bytes = usize::MAX,
             (None, _) => {}
         }
     }
@@ -234,7 +234,7 @@ impl Left {
                 regex,
                 text,
                 at,
-                most: usize::MAX,
+                max_bytes: usize::MAX,
             },
             _ => unreachable!("the engine of an expression stays the same"),
         }

@@ -1,12 +1,12 @@
-//! Patterns: the expressions of splits and replacements, in the dialect of the library they come from.
+//! Patterns: the expressions of splits and replacements, in the dialect of the library that they come from.
 //!
 //! Look here for which engine runs a pattern. There are two kinds: the dialect's own backtracking
 //! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
 //! that provably mean the same there (`dialects`), including every well-known split pattern: one
 //! (`linear`), or several if a pattern looks around (`look_around`). An automaton reads character
 //! classes (`automaton`, `character_classes`), and repeats no failed search (`dead_ends`); the
-//! order of branches stays as written (`branch_order`). `regex` chooses the engine; `matches` asks it
-//! for match after match.
+//! order of branches stays as written (`branch_order`). `regex` chooses the engine; `matches` runs
+//! it, match after match.
 
 mod automaton;
 mod backtracking;

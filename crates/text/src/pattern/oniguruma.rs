@@ -16,7 +16,7 @@ use onig_sys::{
 
 use crate::mem::lazy::LazyStatic;
 
-/// What a try came to.
+/// The result of a try.
 pub(super) enum Tried {
     /// It was made; a match, if there is one.
     Done(Option<Range<usize>>),
@@ -131,7 +131,7 @@ fn message(code: i32, info: *const OnigErrorInfo) -> String {
     String::from_utf8_lossy(&bytes[..length]).into_owned()
 }
 
-/// What a search works in, which searches one after another share.
+/// The working memory of searches, reused from one search to the next.
 pub(super) struct Searcher {
     parameters: *mut OnigMatchParam,
     region: OnigRegion,

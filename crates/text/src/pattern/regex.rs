@@ -13,7 +13,7 @@ use super::oniguruma::Expression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::lazy::Lazy;
 
-/// A text to look for, or a regular expression.
+/// What is searched for: a text or a regular expression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SearchPattern {
     /// Exactly this text.

@@ -1,8 +1,8 @@
 //! A search on a side thread, so that a try that takes seconds can be interrupted.
 //!
 //! Neither a backtracking engine nor the automata of a library can be stopped from outside, so the caller
-//! waits for their matches and polls meanwhile whether to stop. After a stop nobody
-//! waits any more, and the thread ends with the try. It reads only data of its own.
+//! waits for their matches and meanwhile polls for an interrupt. After an interrupt the caller no longer
+//! waits, and the thread ends with its try. It reads only data of its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const PARCEL_TIME: Duration = Duration::from_millis(5);
 const CLOCK_MATCHES: usize = 1 << 6;
 /// Parcels that may wait to be taken.
 const PARCELS: usize = 4;
-/// Time after which whoever waits asks again whether the work is to end.
+/// Time between two polls of the waiting thread.
 const POLL_TIME: Duration = Duration::from_millis(20);
 
 /// Some matches, and whether they are the last.
@@ -50,7 +50,7 @@ impl SideSearch {
         let is_to_end = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&is_to_end);
         let work = move || {
-            // An interrupt ends the thread, and nobody hears of it.
+            // An interrupt ends the thread without a message.
             let _ = listening(&|| told.load(Ordering::Relaxed), || search(Outlet(sender)));
         };
         let thread = Builder::new().name("jeton-pattern".to_owned()).spawn(work);
@@ -90,7 +90,7 @@ impl SideSearch {
         }
     }
 
-    /// Waits for the thread, which has nothing left to do; a panic goes on here.
+    /// Waits for the thread, which has nothing left to do; its panic continues here.
     fn join(&mut self) {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);
@@ -108,7 +108,7 @@ impl Drop for SideSearch {
 pub(super) struct Outlet(SyncSender<Parcel>);
 
 impl Outlet {
-    /// Sends the matches, as many together as come in a short time, until nobody takes them.
+    /// Sends the matches, those of a short time together, until the receiver is gone.
     pub(super) fn send_all(&self, mut matches: impl Iterator<Item = Result<Range<usize>>>) {
         let mut found = Vec::new();
         let mut sent = Instant::now();

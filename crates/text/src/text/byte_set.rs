@@ -11,7 +11,8 @@ const BYTES_AT_ONCE: usize = 64;
 /// Bytes that [`ByteSet::find_near`] passes at most: what it looked at is still near then.
 const FARTHEST: usize = 1 << 12;
 
-/// A set of bytes. It may hold others, too, where the members are of many kinds.
+/// A set of bytes. One whose 16 rows of 16 bytes are of more than eight kinds contains some other bytes
+/// too.
 #[derive(Debug, Default)]
 pub struct ByteSet {
     /// By the lower half of a byte: the bits of the upper halves with which it is a member.

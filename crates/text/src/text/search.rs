@@ -16,8 +16,8 @@ pub fn boundary_before(text: &str, at: usize) -> usize {
 /// Bytes that are searched for a text in one go.
 const STRETCH: usize = 1 << 20;
 
-/// Where a text is in another, from left to right and beside each other: what `match_indices` gives,
-/// which hears no interrupt while it finds nothing, so it goes over a stretch at a time.
+/// The places of a text in another, from left to right, without overlap: as `match_indices`, but a stretch
+/// at a time, so that interrupts are noticed while nothing is found.
 pub struct Occurrences<'t> {
     text: &'t str,
     wanted: &'t str,
@@ -31,7 +31,7 @@ pub struct Occurrences<'t> {
 }
 
 impl<'t> Occurrences<'t> {
-    /// Those of `wanted`, which is not empty, in `text`.
+    /// The occurrences of `wanted`, which is not empty, in `text`.
     pub(crate) fn new(text: &'t str, wanted: &'t str) -> Self {
         Self::by(text, wanted, STRETCH)
     }

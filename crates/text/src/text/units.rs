@@ -3,7 +3,7 @@
 use super::Span;
 use crate::interrupt::paced;
 
-/// The unit that spans are given in.
+/// The unit that spans count in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// Characters (Unicode scalar values).
@@ -49,7 +49,7 @@ fn count_bytes(text: &[u8], accepts: impl Fn(u8) -> bool) -> usize {
 
 /// Turns spans in bytes of `text` into spans in another unit.
 ///
-/// Built in one pass; asked in any order.
+/// Built in one pass, queried in any order.
 pub struct UnitIndex {
     /// The number of units that begin before each byte; empty where that is the byte's own.
     before: Vec<u32>,

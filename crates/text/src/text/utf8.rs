@@ -70,7 +70,7 @@ impl InvalidUtf8 {
     }
 }
 
-/// Bytes of which nearly all are UTF-8, as [`String::from_utf8_lossy`] has them; an interrupt is heard.
+/// Bytes of which nearly all are UTF-8, as [`String::from_utf8_lossy`] decodes them, with polls for interrupts.
 pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     /// Bytes between two looks for an interrupt.
     const PART: usize = 1 << 20;
@@ -92,7 +92,7 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Borrowed(unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
-/// A byte that is no text.
+/// The first byte that is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUtf8 {
     /// The byte.
@@ -119,25 +119,24 @@ impl NotUtf8 {
     }
 }
 
-/// The text of a stream's bytes, as far as characters are whole.
+/// Decodes UTF-8 that arrives in pieces, and holds back the bytes of a character that is not complete.
 #[derive(Clone, Debug, Default)]
 pub struct WholeCharacters {
-    begun: Vec<u8>,
+    incomplete: Vec<u8>,
     /// How many bytes came before those.
     before: usize,
 }
 
 impl WholeCharacters {
-    /// The bytes of which not all are whole characters.
-    pub fn begun(&self) -> &[u8] {
-        &self.begun
+    /// The held-back bytes at the end, which are no complete character.
+    pub fn incomplete(&self) -> &[u8] {
+        &self.incomplete
     }
 
-    /// Appends to `text` the characters that are whole with some bytes more; at the end, that is all
-    /// there are.
+    /// Adds bytes, and appends the characters that are now complete to `text`; at the end, all of them.
     ///
     /// # Errors
-    /// The first byte that is no text, if it is strict.
+    /// The first byte that is not UTF-8, if `invalid` is strict.
     pub fn push(
         &mut self,
         bytes: &[u8],
@@ -145,11 +144,11 @@ impl WholeCharacters {
         is_end: bool,
         text: &mut String,
     ) -> std::result::Result<(), NotUtf8> {
-        let begun = std::mem::take(&mut self.begun);
-        let joined = if begun.is_empty() {
+        let incomplete = std::mem::take(&mut self.incomplete);
+        let joined = if incomplete.is_empty() {
             Cow::Borrowed(bytes)
         } else {
-            Cow::Owned([&begun, bytes].concat())
+            Cow::Owned([&incomplete, bytes].concat())
         };
         let mut rest = &*joined;
         // Nearly all bytes are text up to the last character, and are gone through once.
@@ -174,7 +173,7 @@ impl WholeCharacters {
                 InvalidUtf8::Replace => text.push(char::REPLACEMENT_CHARACTER),
                 InvalidUtf8::Ignore => {}
                 InvalidUtf8::Strict => {
-                    self.begun = rest.to_vec();
+                    self.incomplete = rest.to_vec();
                     return Err(NotUtf8 {
                         byte: rest[valid],
                         position: self.before + valid,
@@ -187,7 +186,7 @@ impl WholeCharacters {
                 break;
             }
         }
-        self.begun = rest.to_vec();
+        self.incomplete = rest.to_vec();
         Ok(())
     }
 }

@@ -8,14 +8,14 @@ use super::words::{NONE, merge_in_word, prefetch};
 /// Words ahead of which memory is prefetched: about as many as are done while it comes.
 const AHEAD: usize = 12;
 
-/// One neighbour on one side.
+/// The changes to one neighbour of the merged pair, on one side.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbour {
-    /// How often it stood beside the pair.
+    /// How often it was next to the pair.
     pub lost: i64,
     /// How often it is next to the new token.
     pub won: i64,
-    /// In how many words it does.
+    /// In how many words it is.
     words: u32,
     /// The last of them.
     last_word: u32,
@@ -33,7 +33,7 @@ impl Neighbour {
     };
 }
 
-/// All neighbours of one side.
+/// The changes to all neighbours on one side.
 #[derive(Default)]
 pub(super) struct Side {
     /// By symbol.
@@ -95,7 +95,7 @@ impl Side {
     }
 }
 
-/// What one merge changes.
+/// The changes that one merge makes.
 #[derive(Default)]
 pub(super) struct Changes {
     pub left: Side,

@@ -5,9 +5,9 @@
 //! The worked example: in `low`×5 `lower`×2 `newest`×6 `widest`×3, each with `</w>` at its end,
 //! `es` comes first (9 times), then `est`, `est</w>`, `lo` and `low`.
 //!
-//! Here are the steps, with their `parameters`. `pair_counts` knows the pairs and where they occur, `words`
-//! holds the words, `changes` what a merge does to the pairs around it, and `queue` returns which
-//! pair comes next.
+//! The steps of training are here. `parameters` has what can be set, `pair_counts` the pairs and where they
+//! occur, `words` the words, `changes` what a merge does to the pairs around it, and `queue` which pair
+//! comes next.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

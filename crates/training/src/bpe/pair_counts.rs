@@ -186,7 +186,7 @@ impl PairCounts {
         }
     }
 
-    /// The pair of ids that a candidate stands for.
+    /// The pair of ids of a candidate.
     pub(super) fn pair(&self, candidate: Candidate) -> (u32, u32) {
         self.pairs.ids[self.segments[candidate.segment as usize].pair as usize]
     }

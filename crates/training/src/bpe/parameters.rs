@@ -1,4 +1,4 @@
-//! The parameters of byte pair training, and which are refused.
+//! The parameters of BPE training, and which are refused.
 
 use std::str::FromStr;
 
@@ -48,7 +48,7 @@ impl FromStr for TieBreak {
     }
 }
 
-/// In which order the 256 bytes have their ids, and where those of special tokens are.
+/// The order in which the 256 bytes get their ids, and where the ids of special tokens are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ByteOrder {
     /// By GPT-2's printable characters, as Hugging Face `tokenizers` has them: `!` comes first, and
@@ -69,7 +69,7 @@ impl FromStr for ByteOrder {
     }
 }
 
-/// What a byte pair encoding is trained for.
+/// Trains byte pair encoding, with these parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BpeTrainer {
     /// How many tokens there are in the end, special ones and alphabet included.
@@ -93,7 +93,7 @@ pub struct BpeTrainer {
     pub character_coverage: Option<f64>,
     /// The first ids, in this order; or the last, as [`ByteOrder`] says.
     pub special_tokens: Vec<String>,
-    /// What stands for a character outside the alphabet; one of the special tokens.
+    /// The token of a character outside the alphabet; one of the special tokens.
     pub unk_token: Option<String>,
     /// Put before each character but the first of a word.
     pub continuing_subword_prefix: Option<String>,

@@ -16,7 +16,7 @@ use crate::word_counts::WordCounts;
 use crate::{Phase, Trainer, Watch};
 use jeton_text::error::Result;
 
-/// What pieces are learnt for.
+/// Learns pieces by merging pairs, with these parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BpePieces {
     /// Which pieces, and from which words.

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-/// A pair that may be merged, as frequent as it was when it was put here.
+/// A pair that may be merged, with its count when it was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub count: u64,
@@ -18,8 +18,8 @@ pub(super) struct Candidate {
     pub segment: u32,
 }
 
-/// A priority queue of candidates under an order that the caller gives with each call, always the
-/// same; `Greater` means earlier. The order must put the more frequent first.
+/// A priority queue of candidates. The caller passes the order with each call, always the same one;
+/// `Greater` means earlier, and the more frequent must come first.
 pub(super) struct Queue {
     heap: Vec<Candidate>,
     /// Candidates in the heap have at least this many bits in their counts.

@@ -1,4 +1,4 @@
-//! Where training continues from: tokens that keep their ids, and merges that come first.
+//! What training continues from: tokens that keep their ids, and merges that come first.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use jeton_text::error::{Error, ErrorKind, Result};
 
 /// Merges to continue from.
 ///
-/// Without tokens, the merges alone are given: their tokens come after the alphabet, as if they
-/// had been trained here.
+/// If there are merges but no tokens, the tokens of the merges come after the alphabet, as if this
+/// training had found them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// Tokens with the ids that they keep; of bytes, or of characters, as the alphabet is.
@@ -97,7 +97,7 @@ impl Start {
     }
 }
 
-/// What merges the symbols of a word as far as these merges say.
+/// A function that merges the symbols of a word by these merges.
 pub(super) fn merging(merges: &[((u32, u32), u32)]) -> impl FnMut(&mut Vec<u32>) {
     let mut pairs = Pairs::with_capacity(merges.len());
     for (&((left, right), id), rank) in merges.iter().zip(0..) {

@@ -14,12 +14,12 @@ use jeton_models::model::bpe::Alphabet;
 use jeton_models::model::byte_token;
 use jeton_text::printable;
 
-/// Where in its word a unit stands: first or not, last or not. It decides over the marks.
+/// The position of a unit in its word: first or not, last or not. It decides which marks the unit has.
 fn position(is_first: bool, is_last: bool) -> usize {
     usize::from(!is_first) | usize::from(is_last) << 1
 }
 
-/// The alphabet: the symbol of each unit in each of the four positions.
+/// The alphabet: the symbol of each unit (a byte or a character) in each of the four positions.
 #[derive(Default)]
 pub(crate) struct InitialSymbols {
     symbols: HashMap<u32, [Option<u32>; 4], FixedState>,

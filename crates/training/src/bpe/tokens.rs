@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use crate::pieces::PieceRules;
 use jeton_models::model::bpe::Alphabet;
 
-/// The tokens made so far.
+/// The tokens so far.
 #[derive(Default)]
 pub(crate) struct Tokens {
     pub bytes: Vec<Vec<u8>>,
@@ -17,7 +17,7 @@ pub(crate) struct Tokens {
     pub lengths: Vec<usize>,
     /// Tokens that no merge may make.
     pub reserved: BTreeSet<u32>,
-    /// How many ids stand for a token; the others are gaps.
+    /// How many ids have a token; the others are gaps.
     count: usize,
 }
 
@@ -109,7 +109,7 @@ impl Tokens {
     }
 }
 
-/// Which tokens may be made.
+/// Limits for the tokens that merges make.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     /// How many units one has, at most.

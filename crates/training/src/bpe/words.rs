@@ -3,8 +3,8 @@
 /// No word, no segment.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Words of at least two symbols, with their counts, in one row of numbers: the length of a word,
-/// the two halves of its count, its symbols. A word is known by where it begins.
+/// Words of at least two symbols, with their counts, all in one list of numbers: the length of a word, the
+/// two halves of its count, its symbols. A word is identified by where it begins.
 #[derive(Default)]
 pub(crate) struct Words {
     pub row: Vec<u32>,

@@ -1,4 +1,4 @@
-//! The raw contents of one file of a corpus, decompressed; the caller makes texts of these bytes.
+//! The contents of one file of a corpus, decompressed, as bytes; the caller decodes them.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::stream::{self, Digested};
 use jeton_text::error::Result;
 use jeton_text::files::file_error;
 
-/// Bytes for which there is room before they are read, at most: as many may never come.
+/// Most bytes that are allocated before they are read, since the file may turn out shorter.
 const MAX_AHEAD: usize = 8 << 20;
 
 /// The contents of a file, decompressed if it begins as gzip or Zstandard does.

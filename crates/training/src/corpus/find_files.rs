@@ -1,4 +1,4 @@
-//! Finds the files of a corpus: searches folders, returns each file once.
+//! Finds the files of a corpus: searches folders, and returns each file once.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The bytes of a file of a corpus, decompressed if they begin as gzip or Zstandard does.
+//! The bytes of one file of a corpus, decompressed if they begin as gzip or Zstandard does.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -137,7 +137,7 @@ fn start_of_line(file: &mut fs::File, place: u64) -> io::Result<u64> {
     }
 }
 
-/// How many bytes were read, and their SHA-256 so far.
+/// The number of bytes read so far, and their SHA-256.
 #[derive(Default)]
 pub(super) struct Digested(Mutex<(u64, Sha256)>);
 
@@ -180,7 +180,7 @@ type Frame<R> = ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decodin
 
 impl<R: Read> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // What the decoder says of its own state helps nobody.
+        // The decoder's message about its own state does not help users.
         let broken = || io::Error::other("its Zstandard data is damaged or cut short");
         loop {
             if let Some(frame) = &mut self.frame {

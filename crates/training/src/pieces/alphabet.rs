@@ -1,4 +1,4 @@
-//! The characters of the words: which of them must be pieces, and what the rules say of each.
+//! The characters of the words: which of them must be pieces, and the class of each by the rules.
 
 use std::cmp::Reverse;
 
@@ -13,8 +13,8 @@ use crate::word_counts::WordCounts;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{Listener, paced};
 
-/// The required characters in the order of code points. Symbols are their places, from 1 on; 0 is
-/// the end of a fragment.
+/// The required characters in the order of code points. A symbol is the place of a character in this order,
+/// from 1 on; 0 is the end of a fragment.
 pub(crate) struct Alphabet {
     required: Vec<char>,
     by_frequency: Vec<char>,

@@ -3,11 +3,11 @@
 
 use jeton_stages::tables::trie::Trie;
 
-/// Texts that part words.
+/// Spellings at which words are always split.
 pub(super) struct Boundaries(Option<Trie>);
 
 impl Boundaries {
-    /// The boundaries that these texts are.
+    /// Boundaries of these spellings.
     pub(super) fn new(texts: &[String]) -> Self {
         let spelled = texts.iter().map(String::as_bytes);
         Self((!texts.is_empty()).then(|| Trie::new(spelled.zip(0..))))

@@ -16,7 +16,7 @@ use crate::word_counts::WordCounts;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{Listener, paced};
 
-/// What follows each fragment.
+/// The symbol behind each fragment.
 pub(crate) const END: u32 = 0;
 
 /// The fragments in the order of their texts.

@@ -1,8 +1,8 @@
-//! SentencePiece's pieces: what both ways to learn them share.
+//! SentencePiece's pieces: what its two ways to learn them share.
 //!
-//! `rules` says which strings may be pieces, `alphabet` which characters must be, `fragments` splits
-//! words where no piece can cross, and `parameters` are those of learning. Look into `unigram` and
-//! `bpe/pieces.rs` for the learning, and into `sentencepiece.rs` for what comes before and after it.
+//! `rules` says which strings may be pieces, `alphabet` which characters must be; `fragments` splits words
+//! where no piece can cross; `parameters` has what can be set. The learning itself is in `unigram` and
+//! `bpe/pieces.rs`, and what comes before and after it in `sentencepiece.rs`.
 
 mod alphabet;
 mod boundaries;
@@ -16,7 +16,7 @@ pub use self::parameters::PieceOptions;
 pub(super) use self::rules::Class;
 pub use self::rules::PieceRules;
 
-/// A piece and its score: the greater, the sooner it is taken.
+/// A piece and its score; pieces with greater scores are preferred.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredPiece {
     /// How it is spelled, with `▁` for a space.

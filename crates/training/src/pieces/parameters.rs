@@ -20,7 +20,7 @@ pub struct PieceOptions {
     pub limit_alphabet: Option<usize>,
     /// Characters that are pieces whether or not the corpus has them.
     pub required_chars: Vec<char>,
-    /// Texts that are no piece's and part words; what stands for them is not among the pieces.
+    /// Texts that split words and are in no piece; the pieces for them are not learnt.
     pub meta_pieces: Vec<String>,
     /// A word less frequent than this is not learnt from.
     pub min_word_count: u64,

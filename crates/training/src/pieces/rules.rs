@@ -5,7 +5,7 @@
 
 use unicode_script::{Script, UnicodeScript};
 
-/// What stands for a space.
+/// How a space is written in words.
 const SPACE: char = '▁';
 
 /// Which strings may be pieces.
@@ -43,7 +43,7 @@ impl Default for PieceRules {
     }
 }
 
-/// What the rules know of a character.
+/// The class of a character by the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Space,

@@ -24,7 +24,7 @@ pub(super) struct Matches {
     pub(super) scores: Vec<f64>,
 }
 
-/// A piece as it is found on the way through the pieces at a place.
+/// A piece at a place, and the link to the next shorter one.
 #[derive(Clone, Copy)]
 pub(super) struct MatchedPiece {
     /// Its probability, or the logarithm of it.
@@ -34,7 +34,7 @@ pub(super) struct MatchedPiece {
     pub(super) next: u32,
 }
 
-/// Some neighbouring fragments.
+/// Adjacent fragments.
 #[derive(Clone, Copy)]
 pub(super) struct FragmentRange {
     first: usize,

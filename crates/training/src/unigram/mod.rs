@@ -6,10 +6,10 @@
 //! the least, and repeats this until few enough are left. Sources: Kudo, "Subword Regularization", 2018;
 //! the steps, the thresholds and the names of the parameters are those of SentencePiece.
 //!
-//! Here are the steps, with their `parameters`. What may be a piece, and where words can be
-//! split, is in `pieces`. `suffixes` and `seeds` find the substrings, `matches` knows which pieces begin
-//! at each place. `rounds` says how many pieces each round leaves; `expectation` and `pruning` are its
-//! two halves.
+//! The steps of training are here. `parameters` has what can be set, and `pieces` says what may be a piece
+//! and where words can be split. `suffixes` and `seeds` find the first pieces, `matches` knows which pieces
+//! begin at each place. `rounds` says how many pieces each round leaves; `expectation` and `pruning` are
+//! the two halves of a round.
 
 mod expectation;
 mod matches;

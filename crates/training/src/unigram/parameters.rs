@@ -1,10 +1,10 @@
-//! The parameters of learning pieces by their probability, and which are refused.
+//! The parameters of Unigram training, and which are refused.
 
 use crate::checks::wrong;
 use crate::pieces::PieceOptions;
 use jeton_text::error::Result;
 
-/// What pieces are learnt for.
+/// Learns pieces by their probability, with these parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnigramPieces {
     /// Which pieces, and from which words.

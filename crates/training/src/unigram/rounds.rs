@@ -10,7 +10,7 @@ use jeton_text::error::Result;
 /// round, until a tenth more than asked for are left, or none can go. `least` pieces stay.
 ///
 /// # Errors
-/// Whoever watches ends it.
+/// The caller ends training.
 pub(super) fn shrink(
     matches: &mut Matches,
     trainer: &UnigramPieces,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jeton_text::error::{Error, ErrorKind, Result};
 
-/// How much memory counting, and what follows it, may hold. Past it, counts go to disk.
+/// How much memory counting, and the training after it, may use. Beyond it, counts go to disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
     /// In bytes.
@@ -15,7 +15,7 @@ pub struct MemoryBudget {
     pub needs: WordMemory,
 }
 
-/// How much memory distinct words, and what is made of them, need.
+/// How much memory distinct words need, and what is computed from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordMemory {
     /// Bytes whatever the words are.
@@ -47,7 +47,7 @@ pub(crate) fn give_back() {
 /// Count from which on a word is not rare, and is never proposed to be left out.
 const NOT_RARE_FROM: usize = 1_000;
 
-/// Adds up what words need, and refuses what passes the budget.
+/// Adds up the memory that words need, and refuses words beyond the budget.
 pub(super) struct Fit<'b> {
     budget: Option<&'b MemoryBudget>,
     words: u64,

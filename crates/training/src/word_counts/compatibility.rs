@@ -1,6 +1,6 @@
-//! Whether word counts fit a trainer's settings, or those of other counts.
+//! Whether word counts fit the settings of a trainer, or other word counts.
 //!
-//! Look here when counts are refused by a trainer, or by other counts.
+//! Look here when a trainer refuses counts, or counts cannot be merged.
 
 use super::counts::WordCounts;
 use super::provenance::{Cutting, Difference, Provenance};

@@ -1,5 +1,4 @@
-//! Words merged from tables and from files on disk, in the order in which they first
-//! occurred.
+//! Words merged from tables and from files on disk, put into the order in which they first occurred.
 
 use super::counts::WordCounts;
 use super::table::Entry;

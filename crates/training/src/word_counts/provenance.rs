@@ -1,4 +1,4 @@
-//! The settings that word counts were counted with: everything that decides what a word is.
+//! The settings by which words were counted: everything that decides what a word is.
 //!
 //! Look here for how a difference between two is described; `compatibility` refuses counts by it.
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use jeton_stages::added_tokens::AddedToken;
 
-/// What word counts were counted by. Counts that are given word by word have none.
+/// The settings of counting. Counts that the caller passed word by word have none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// What made words of the texts.
+    /// How texts were split into words.
     pub cutting: Cutting,
     /// Words of more characters than this were split; nothing where no word was.
     pub cut_at: Option<u64>,
 }
 
-/// What makes words of texts.
+/// How texts were split into words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cutting {
     /// The stages of a tokenizer before its model.

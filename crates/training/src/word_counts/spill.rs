@@ -1,4 +1,4 @@
-//! Counts on disk: tables that grew too large, as sorted runs, and the merging of those.
+//! Counts on disk: tables that grew too large, written as sorted runs, and the merging of these.
 //!
 //! A run is a file of words in the order of their bytes, each with its count and its first place.
 //! The files have no names, so they vanish with the process however it ends.

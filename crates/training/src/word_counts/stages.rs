@@ -23,7 +23,7 @@ pub struct FirstStages {
     pub(super) shortcut: Shortcut,
 }
 
-/// How text becomes words without every stage running on it.
+/// A way to split text into words without running every stage.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Shortcut {
     /// It does not.

@@ -1,4 +1,4 @@
-//! Files of word counts: written whole or not at all, and refused if they were changed.
+//! Files of word counts: written whole or not at all, and refused if damaged.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::provenance::Provenance;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files;
 
-/// What every file of word counts begins with, whatever its version.
+/// The first bytes of every file of word counts, whatever its version.
 pub const MARK: &[u8] = b"jeton word counts ";
 
 /// What comes next in a file of this version.

@@ -1,5 +1,5 @@
-//! Training WordPiece: as released, which is byte pair encoding over characters that keeps the tokens
-//! and not the merges; or as published.
+//! Training WordPiece: as released, which is byte pair encoding over characters whose tokens are kept and
+//! whose merges are not; or as published.
 
 pub(crate) mod published;
 
@@ -36,7 +36,7 @@ impl FromStr for WordPieceRule {
     }
 }
 
-/// Learns WordPiece under a rule.
+/// Trains WordPiece by one of two rules.
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! From ranks to merges: which two tokens are merged into each token of a rank file.
+//! From ranks to merges: the two tokens that are merged into each token of a rank file.
 //!
 //! By definition these are the two parts that the token's own bytes end in when all other ranks
 //! merge them (`Bpe::merges`). They depend only on tokens inside it, which are all shorter:
@@ -19,7 +19,7 @@ use crate::merge::{GrowingPairs, Merges, SCANNED, ShortWord};
 use jeton_stages::vocab::Vocab;
 use jeton_text::threads::both;
 
-/// Bytes up to which the merges of a token are read off the ranks of pairs of bytes.
+/// Bytes up to which the merges of a token follow from the ranks of pairs of bytes.
 const FEW_BYTES: usize = 3;
 /// Tokens that are merged at a time.
 const AT_ONCE: usize = 32;
@@ -29,7 +29,7 @@ const GROUPS_AT_ONCE: usize = 8;
 const THREAD_FROM: usize = 1 << 12;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids, and as a table.
-/// `None` where a token is there twice or withheld, or the table does not hold the ids.
+/// `None` if a token occurs twice or is withheld, or the table cannot hold the ids.
 pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<GrowingPairs>)> {
     if vocab.iter().count() > vocab.len() || !vocab.withheld().is_empty() {
         return None;
@@ -76,8 +76,8 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<GrowingPairs
     Some((list, merges))
 }
 
-/// The parts of tokens of one length: of as many as nobody else takes. `next` is the first one that
-/// nobody has taken.
+/// The parts of tokens of one length that this thread takes; `next` is the first one that no thread has
+/// taken.
 fn some_parts(
     vocab: &Vocab,
     merges: &Merges<GrowingPairs>,

@@ -1,4 +1,4 @@
-//! Byte pair encoding: pairs of neighbouring tokens are merged, the best pair first.
+//! Byte pair encoding: neighbouring symbols are merged, the best pair first.
 //!
 //! Two meanings share one algorithm, because both say how early a pair of tokens is merged
 //! and what it becomes:

@@ -1,4 +1,4 @@
-//! The data that a byte pair encoding is stored as; everything else follows from it.
+//! The stored form of a byte pair encoding. Everything else follows from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{Bpe, BpeOptions, MergeRule};
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::{Error, ErrorKind, Result};
 
-/// The parts that are stored.
+/// What is stored of a byte pair encoding.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Parts {
     vocab: Vocab,

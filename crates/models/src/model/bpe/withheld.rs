@@ -1,4 +1,5 @@
-//! Tokens that a byte pair encoding never finds in text, and the text that then has no token.
+//! Withheld tokens of a byte pair encoding, which are never found in text, and text that has no token
+//! without them.
 
 use super::{Alphabet, Bpe};
 use jeton_text::mem::lazy::Lazy;
@@ -14,8 +15,8 @@ impl Bpe {
         }
     }
 
-    /// Whether there may be a unit that only a withheld token spells and no unknown token stands for,
-    /// which is an error where text holds it.
+    /// Whether there may be a unit that only a withheld token spells, and there is no unknown token: text
+    /// with such a unit is an error.
     pub fn refuses_some_units(&self) -> bool {
         let may_be_unit = |id: u32| {
             let token = self.vocab.token(id).unwrap_or_default();

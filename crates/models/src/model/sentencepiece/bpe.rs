@@ -1,5 +1,5 @@
-//! SentencePiece's BPE: of all neighbours that together are a piece, those with the best piece are merged
-//! first, the leftmost among equals.
+//! SentencePiece's BPE: of all neighbours that together spell a piece, those whose piece has the best score
+//! are merged first, the leftmost among equals.
 //!
 //! There are no words: merges run through the whole text, so the candidates wait in a heap and a
 //! text of n characters takes O(n log n).

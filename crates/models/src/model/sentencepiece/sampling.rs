@@ -128,7 +128,7 @@ impl SentencePiece {
         path
     }
 
-    /// So many segmentations, each drawn by itself, with the logarithms of their probabilities.
+    /// This many segmentations, drawn independently, with the logarithms of their probabilities.
     pub fn sample_with_scores(
         &self,
         text: &str,

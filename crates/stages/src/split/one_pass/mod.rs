@@ -1,6 +1,7 @@
-//! Several stages that split text, one after another, as one pass over the text.
+//! Several splitting stages, one after another, in one pass over the text.
 //!
-//! Look here for which pre-tokenizers are split this way, and for what happens if the table has no next row.
+//! Look here for which pre-tokenizers are split this way, and for what happens if the table has no row for
+//! the next state.
 
 mod stage;
 mod table;
@@ -34,7 +35,7 @@ const MAX_STEPS: usize = 1 << 20;
 /// Bytes of a character at most.
 const CHARACTER: usize = 4;
 
-/// The stages of a pre-tokenizer that only split, as one table.
+/// A pre-tokenizer whose stages only split, as one table.
 #[derive(Clone)]
 pub struct OnePass(Arc<Automata>);
 

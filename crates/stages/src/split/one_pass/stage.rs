@@ -28,7 +28,7 @@ enum Segment {
     Match,
 }
 
-/// What a stage knows of the piece that it reads.
+/// The state of a stage inside of the piece that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StageState {
     /// What the last character belongs to that was given on.
@@ -69,7 +69,7 @@ enum Certain {
     All,
 }
 
-/// A stage that only splits, as an automaton finds where.
+/// A stage that only splits, at places that an automaton finds.
 pub struct Stage {
     steps: Vec<AutomatonStep>,
     /// By state of the automaton.
@@ -83,7 +83,8 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stage that splits so, if an automaton finds where; `classes` tell their characters apart.
+    /// The stage that splits by this rule, if an automaton can find the places; `classes` distinguish its
+    /// characters.
     pub fn new(classes: &CharacterClasses, cut: &SplitRule) -> Option<Self> {
         let steps = steps_over(classes, &cut.patterns)?;
         let certain = |row: &[AutomatonStep]| {
@@ -106,7 +107,7 @@ impl Stage {
         })
     }
 
-    /// The class that stands for the end of a piece, or of the text.
+    /// The class of the end of a piece, or of the text.
     pub fn end(&self) -> u8 {
         self.end
     }

@@ -9,12 +9,12 @@ use foldhash::fast::FixedState;
 
 use super::stage::{Stage, StageState, Symbol};
 
-/// Characters that the stages of a state in the table hold back.
+/// Characters that the stages of a row may hold back together.
 pub const MAX_HELD: usize = 2;
 /// Steps of a table at most: 256 KB, and some ten milliseconds to make them.
 const MAX_STEPS: usize = 1 << 16;
 
-/// What a table does with a character: the row of the state that it goes on to, and marks.
+/// What a table does with a character: the row of the next state, and marks.
 #[derive(Clone, Copy)]
 pub struct TableStep(u32);
 
@@ -73,7 +73,7 @@ impl TableStep {
     }
 }
 
-/// What all stages know together.
+/// The states of all stages.
 pub type States = Vec<StageState>;
 
 /// How many characters stages hold back.
@@ -112,7 +112,7 @@ pub fn read(stages: &[Stage], states: &mut [StageState], class: u8, known: &mut 
     }
 }
 
-/// A table; see the top of this file.
+/// The table: a row for each combination of states, with a step for each class.
 pub struct OnePassTable {
     /// One row a state: a step for each class, and one for the end of the text. The first is that of a
     /// text that begins.

@@ -1,4 +1,5 @@
-//! The scanners' facts about a character: one byte of class bits for each code point.
+//! Character classes for the scanners: one byte of class bits per code point, by the tables of Unicode in
+//! `regex-syntax`.
 
 use regex_syntax::hir::{Class, HirKind};
 

@@ -26,7 +26,7 @@ pub use rules::{Contraction, Numbers, Rules};
 /// Bytes that are scanned at a time; their masks stay in the nearest cache.
 const STRETCH: usize = 8 << 10;
 
-/// Scans text.
+/// The working memory of a scanner: cheap to create, and best kept for the next text.
 ///
 /// Holds only working space, so it is cheap to make and best kept for the next text.
 #[derive(Default)]
@@ -314,8 +314,8 @@ fn stretch_end(text: &[u8], start: usize) -> usize {
 /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that a
 /// piece begins there whatever surrounds it. No such place near by: a longer part.
 ///
-/// Only places that `accepts` takes, which gets the places where the characters begin before and after the
-/// white space that makes a place safe.
+/// Only places that `accepts` count; its arguments are where the characters before and after the white
+/// space begin that makes a place safe.
 pub fn safe_end(
     text: &[u8],
     start: usize,

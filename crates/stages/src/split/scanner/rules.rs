@@ -24,7 +24,7 @@ pub enum Prefix {
     Unprinted,
 }
 
-/// How many numbers one piece holds at most.
+/// The greatest number of digits (`\p{N}`) in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// One.
@@ -35,7 +35,7 @@ pub enum Numbers {
     All,
 }
 
-/// How characters are classed.
+/// The table by which a pattern classes characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alphabet {
     /// As Unicode does.

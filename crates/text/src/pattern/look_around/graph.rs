@@ -28,7 +28,7 @@ enum State {
     Match { one_more: bool },
 }
 
-/// What a pattern reads, from `entry` on.
+/// The automaton of a pattern, or of a part of one, which reads from `entry` on.
 pub struct Graph {
     states: Vec<State>,
     entry: usize,

@@ -12,7 +12,7 @@ use crate::pattern::branch_order::would_change_some;
 use crate::pattern::dialects::{Dialect, WORD, alike, reads_count_alike};
 use crate::pattern::syntax::{parse, to_hir};
 
-/// The character that stands for the first part taken out; the ones after it stand for the others.
+/// The character that replaces the first part taken out; the next characters replace the others.
 const STAND_IN: char = '\u{10f000}';
 /// Parts that may be taken out, those inside others included.
 const MAX_PARTS: usize = 64;
@@ -139,7 +139,7 @@ struct Reader<'s> {
     /// How many look-arounds are open.
     nested: usize,
     dialect: Dialect,
-    /// What the characters from [`STAND_IN`] on stand for.
+    /// The parts that the characters from [`STAND_IN`] on replace.
     parts: Vec<Node>,
 }
 
@@ -204,7 +204,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The character that stands for a part from now on.
+    /// The character that replaces a part from now on.
     fn stand_in(&mut self, part: Node) -> Option<char> {
         let character = char::from_u32(STAND_IN as u32 + self.parts.len() as u32)?;
         self.parts.push(part);
@@ -354,7 +354,7 @@ fn times(kind: &ast::RepetitionKind) -> (u32, Option<u32>) {
     }
 }
 
-/// Whether a character stands for a part somewhere in `ast`.
+/// Whether a character in `ast` replaces a part.
 fn has_stand_in(ast: &Ast) -> bool {
     match ast {
         Ast::Literal(literal) => literal.c >= STAND_IN,

@@ -1,7 +1,7 @@
-//! What a SentencePiece `.model` file says: its pieces, its specifications, and their bytes.
+//! The contents of a SentencePiece `.model` file: its pieces, its specifications, and their bytes.
 //!
-//! It belongs to the model, which is that file and keeps it byte for byte; the formats turn it into
-//! the stages around the model.
+//! They belong to the model, which keeps its file byte for byte; the formats turn the file into the stages
+//! around the model.
 
 mod pieces;
 mod proto;

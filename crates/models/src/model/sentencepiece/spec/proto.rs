@@ -56,7 +56,7 @@ impl Algorithm {
     }
 }
 
-/// What of the trainer's specification says how text is encoded and decoded.
+/// The part of the trainer's specification that says how text is encoded and decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainerSpec {
     /// How pieces are chosen.
@@ -195,7 +195,7 @@ impl NormalizerSpec {
     }
 }
 
-/// A text, and the pieces that it must be split into, joined by spaces.
+/// A text of the model's self-test, and the pieces that it must give, joined by spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelfTest {
     /// The text.
@@ -414,7 +414,7 @@ impl ModelProto {
         self.denormalizer.as_ref()
     }
 
-    /// Which piece begins a text, ends it, stands for the unknown and fills rows: the control
+    /// The pieces that begin a text, end it, replace unknown text and pad sequences: the control
     /// pieces of those names, as SentencePiece finds them.
     pub fn roles(&self) -> Vec<(&'static str, String)> {
         let named = |name: &str, kind: PieceKind| {

@@ -8,7 +8,7 @@
 
 use jeton_text::error::{Error, ErrorKind, Result};
 
-/// The value of a field, as far as the wire tells.
+/// The value of a field, by its wire type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     /// Integers, booleans, enumerations.
@@ -19,7 +19,7 @@ pub(super) enum Value<'a> {
     Bytes(&'a [u8]),
     /// 32-bit floats and fixed integers.
     Fixed32(u32),
-    /// Fields between two marks, of which no known field consists.
+    /// Fields between two marks. No known field is one.
     Group,
 }
 

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::*;
 use jeton_text::simd::Avx2;
 
-/// The bits of four blocks. There are some only where there was an [`Avx2`].
+/// The bits of four blocks. It exists only where an [`Avx2`] was found.
 #[derive(Clone, Copy)]
 pub struct Four(__m256i);
 

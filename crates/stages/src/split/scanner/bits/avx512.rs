@@ -19,7 +19,7 @@ impl Avx512 {
     }
 }
 
-/// The bits of eight blocks. There are some only where there was an [`Avx512`].
+/// The bits of eight blocks. It exists only where an [`Avx512`] was found.
 #[derive(Clone, Copy)]
 pub struct Eight(__m512i);
 

@@ -1,5 +1,5 @@
-//! Character classes of a block of 64 bytes with AVX-512: one permutation looks up 64 classes, of ASCII or of characters that share
-//! all bytes but the last.
+//! Character classes of a block of 64 bytes with AVX-512: one permutation looks up 64 classes, of ASCII or
+//! of characters that share all bytes but the last.
 
 use std::arch::x86_64::*;
 

@@ -21,7 +21,7 @@ use crate::split::BLOCK;
 use jeton_text::interrupt;
 use jeton_text::mem::prefetch::prefetch;
 
-/// Strips of a stretch after which an interrupt is heard.
+/// Strips between two polls for interrupts.
 const POLLED: usize = 1 << 10;
 /// Bytes by which text is prefetched ahead.
 const AHEAD: usize = 16 * BLOCK;

@@ -1,4 +1,5 @@
-//! Character classes of a block of 64 bytes with NEON: one instruction looks up sixteen bytes in a row of 64 classes.
+//! Character classes of a block of 64 bytes with NEON: one instruction looks up sixteen bytes in a row of
+//! 64 classes.
 
 use std::arch::aarch64::*;
 

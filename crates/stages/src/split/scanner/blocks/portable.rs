@@ -1,4 +1,5 @@
-//! Character classes of a block of 64 bytes, byte by byte for any processor; what the others are checked against.
+//! Character classes of a block of 64 bytes, byte by byte, for any processor. The others are checked
+//! against it.
 
 use super::*;
 
