@@ -65,6 +65,7 @@ class Turn:
         arguments_as_text: Whether the template takes arguments as JSON in a `str`.
         content_as_parts: Whether the template prints words only if they are in a list of parts.
         calls_adjoin: Whether the template writes calls without anything between them.
+        has_ends: Whether it ends turns.
     """
 
     compiled: Compiled
@@ -75,6 +76,7 @@ class Turn:
     arguments_as_text: bool = False
     content_as_parts: bool = False
     calls_adjoin: bool = False
+    has_ends: bool = True
 
     def machine(self, compiled: Compiled, tools: Tools | None) -> Machine:
         """A machine that reads an answer."""
@@ -382,8 +384,17 @@ def turn_of(
         probes.arguments_as_text,
         probes.content_as_parts,
         any(re.search(r'\}\{\s*"', _answer(it.text)) for it in probes.answers),
+        _has_ends(probes),
     )
     return turn
+
+
+def _has_ends(probes: _Probes) -> bool:
+    """Whether a template ends turns: it writes something behind a question, or more between an
+    answer and a question than in front of the first question."""
+    opening, _, behind = probes.question.rpartition(QUESTION)
+    between = probes.behind[0]
+    return not between or bool(behind.strip()) or not opening.endswith(between)
 
 
 def _as_spaced(format: Format, probes: _Probes, anchor: str) -> Format:
