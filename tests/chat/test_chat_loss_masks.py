@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 
 from answer_cases import end_of_prompt, options, read_back
-from chat_cases import HELLO, PUBLISHED, REASONING, TOOLS, TURNS, byte_level, call, templates
+from chat_cases import (
+    HELLO,
+    PUBLISHED,
+    REASONING,
+    TOOLS,
+    TURNS,
+    Message,
+    byte_level,
+    call,
+    templates,
+)
 from jeton.chat import TEMPLATES, Chat
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -229,6 +239,30 @@ def test_masks_end_with_the_end_of_the_turn() -> None:
                 if it["role"] == "assistant"
             ]
             assert text_of(chat, chat.loss_mask()) == "".join(expected), (written, len(messages))
+
+
+@pytest.mark.parametrize("ends", ["", "<|end|>"])
+@pytest.mark.parametrize(
+    ("messages", "next"),
+    [(TOOLS, "<|tool|>"), ([*TOOLS[:2], *HELLO], "<|user|>")],
+    ids=["result", "question"],
+)
+def test_a_call_without_an_end_reaches_to_the_next_turn(
+    messages: list[Message], next: str, ends: str
+) -> None:
+    """GLM's models stop at the token that begins the next turn, after calls as after words."""
+    template = (
+        "{% for m in messages %}{% if m.role == 'user' %}<|user|>{{ m.content }}"
+        "{% elif m.role == 'tool' %}<|tool|>{{ m.content }}{% else %}<|assistant|>{{ m.content }}"
+        "{% for c in m.tool_calls %}<tool_call>{{ c.function|tojson }}</tool_call>{% endfor %}"
+        f"{ends}{{% endif %}}{{% endfor %}}{{% if add_generation_prompt %}}<|assistant|>"
+        "{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(messages, template=template)
+    mask = chat.loss_mask()
+    at = chat.ids.index(tok.special_tokens["</tool_call>"])
+    assert tok.decode(chat.ids[at + 1 : mask.index(0, at)]) == (ends or next)
 
 
 def test_masks_leave_out_calls_that_results_repeat() -> None:

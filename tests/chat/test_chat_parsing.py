@@ -123,7 +123,7 @@ def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: st
         value = json.loads(arguments)
         value = json.loads(value, strict=False) if isinstance(value, str) else value
         assert stream.parsed.calls[0].arguments == value
-        assert not stream.parsed.problems
+        assert {it.what for it in stream.parsed.problems} == {_NOT_ESCAPED}
 
 
 @pytest.mark.parametrize("text", ["[get_weather(days=1)]", '{"name": "get_weather"}'])
@@ -136,6 +136,58 @@ def test_the_name_of_a_tool_may_begin_another(text: str) -> None:
             stream.push(piece)
         stream.finish()
         assert [it.name for it in stream.parsed.calls] == ["get_weather"], pieces
+
+
+_NOT_ESCAPED = "a control character in a JSON string is not escaped"
+_GLM = "<tool_call>f<arg_key>a</arg_key><arg_value>VALUE</arg_value></tool_call>"
+REPORTED: dict[str, tuple[str, str, str, str, dict[str, Any]]] = {
+    # a format, an answer, what is wrong, and the name and arguments of its call all the same
+    "a line break in arguments that are a string": (
+        "hermes",
+        '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"b\\nc\\"}"}</tool_call>',
+        _NOT_ESCAPED, "f", {"a": "b\nc"},
+    ),
+    "a tab in the name of a tool": (
+        "hermes", '<tool_call>{"name": "f\tg", "arguments": {}}</tool_call>', _NOT_ESCAPED, "f\tg", {}
+    ),
+    "a line break in a value between marks": (
+        "glm", _GLM.replace("VALUE", '{"b": "c\nd"}'), f"the argument 'a': {_NOT_ESCAPED}",
+        "f", {"a": {"b": "c\nd"}},
+    ),
+    "a key that comes twice in a value between marks": (
+        "glm", _GLM.replace("VALUE", '{"b": 1, "b": 2}'),
+        "the argument 'a': the key 'b' comes twice", "f", {"a": {"b": 2}},
+    ),
+    "an empty name in JSON": (
+        "hermes", '<tool_call>{"name": "", "arguments": {"a": 1}}</tool_call>',
+        "a call has no name", "", {"a": 1},
+    ),
+    "an empty name between marks": (
+        "qwen-coder",
+        "<tool_call><function=><parameter=a>\n1\n</parameter></function></tool_call>",
+        "a call has no name", "", {"a": "1"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_small_faults_are_read_and_reported(name: str) -> None:
+    """`json.loads` refuses control characters, and so do the parsers of serving engines."""
+    format, text, what, called, arguments = REPORTED[name]
+    tool = {"name": "f", "parameters": {"properties": {"a": {"type": "object"}}}}
+    for pieces in ([text], [*text]):
+        stream = TOK.parse_stream(format=format, tools=[tool] if format == "glm" else None)
+        for piece in pieces:
+            stream.push(piece)
+        stream.finish()
+        assert [it.what for it in stream.parsed.problems] == [what]
+        assert calls_of(stream.parsed) == [(called, arguments)]
+
+
+def test_an_empty_header_is_a_problem() -> None:
+    text = f"{_DEEPSEEK} <｜tool▁sep｜>{{}}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    parsed = TOK.parse(text, format="deepseek")
+    assert [it.what for it in parsed.problems] == ["' ' is no header of this format"]
 
 
 def test_a_line_break_after_a_backslash_is_a_problem() -> None:
@@ -205,6 +257,25 @@ def test_broken_answers_are_reported_and_lose_nothing(name: str) -> None:
         assert kept in json.dumps(parsed.message).replace('\\"', '"') + repr(parsed.unfinished)
 
 
+@pytest.mark.parametrize(
+    ("head", "name", "id"),
+    [
+        ("functions.get_weather:0", "get_weather", "functions.get_weather:0"),
+        (" get_weather ", "get_weather", "get_weather"),
+        (" functions. get_weather :12\n", "get_weather", "functions. get_weather :12"),
+        ("functions.a b:c:3", "a b:c", "functions.a b:c:3"),
+        ("functions.:0", ":0", "functions.:0"),
+    ],
+)
+def test_names_of_kimi_are_in_their_ids(head: str, name: str, id: str) -> None:
+    parsed = TOK.parse(
+        f"<|tool_calls_section_begin|><|tool_call_begin|>{head}<|tool_call_argument_begin|>{{}}"
+        "<|tool_call_end|><|tool_calls_section_end|>",
+        format="kimi",
+    )
+    assert [(it.name, it.id) for it in parsed.calls] == [(name, id)]
+
+
 @pytest.mark.large
 def test_any_text_is_read() -> None:
     """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
@@ -224,6 +295,10 @@ def test_any_text_is_read() -> None:
         assert len(called) == count, (format, text)
 
 
+_DEEPSEEK = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>"
+_KIMI = "<|tool_calls_section_begin|><|tool_call_begin|>functions."
+
+
 @pytest.mark.medium
 def test_a_million_characters_take_linear_time() -> None:
     for format, text in (
@@ -233,6 +308,12 @@ def test_a_million_characters_take_linear_time() -> None:
         ("llama3", " " * 1_000_000),
         ("qwen-coder", "<tool_call><function=f><parameter=a>" + "</parameter>\n" * 70_000),
         ("lfm2", "<|tool_call_start|>[f(a=" + "[" * 1_000_000),
+        ("gpt-oss", "<|channel|>commentary to=f" + " \n" * 500_000 + "<|message|>{}"),
+        ("functionary", "a " * 500_000 + "\n{}"),
+        ("deepseek", f"{_DEEPSEEK}a{' ' * 1_000_000}b<｜tool▁sep｜>{{}}"),
+        ("deepseek", f"{_DEEPSEEK}{'a ' * 500_000}<｜tool▁sep｜>{{}}"),
+        ("kimi", f"{_KIMI}a{' ' * 1_000_000}b:0<|tool_call_argument_begin|>{{}}"),
+        ("kimi", f"{_KIMI}{':1 ' * 350_000}<|tool_call_argument_begin|>{{}}"),
     ):
         stream = TOK.parse_stream(format=format, tools=[WEATHER])
         for at in range(0, len(text), 1000):
@@ -609,6 +690,27 @@ def test_white_space_in_front_of_reasoning_is_not_content() -> None:
             assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
 
 
+@pytest.mark.parametrize("tokens", [["[e~["], ["[e~[", "<think>", "</think>"], []])
+def test_a_token_that_ends_with_a_bracket_is_no_part_of_what_follows(tokens: list[str]) -> None:
+    """MiniMax-M2 ends turns so. Its prompt opens reasoning, which is found behind its last token."""
+    template = (
+        "{% for m in messages %}]~b]{{ m.role }}\n{% if m.reasoning_content %}<think>\n"
+        "{{ m.reasoning_content }}\n</think>\n\n{% endif %}{{ m.content }}[e~[\n{% endfor %}"
+        "{% if add_generation_prompt %}]~b]assistant\n<think>\n{% endif %}"
+    )
+    tok = jeton.Tokenizer.from_ranks(
+        {bytes([byte]): byte for byte in range(256)},
+        pattern="gpt2",
+        special_tokens={token: 256 + at for at, token in enumerate(tokens)},
+    )
+    prompt = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    for end in ("[e~[", "[e~[\n"):
+        ids = tok.encode(f"Hm.\n</think>\n\nSo.{end}", special="allow")
+        for answer in (ids, tok.decode(ids)):
+            message = tok.parse(answer, prompt=prompt).message
+            assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
+
+
 def test_words_in_parts_come_back_in_parts() -> None:
     template = (
         "{% for m in messages %}<|im_start|>{{ m.role }}\n{% for it in m.content %}{{ it.text }}"
@@ -732,6 +834,8 @@ def test_a_format_is_found_or_refused() -> None:
         TOK.parse([], template=template)
     with pytest.raises(UnsupportedError, match="does not print what an assistant says"):
         TOK.parse([], template="{% for m in messages %}{{ m.role }}{% endfor %}")
+    with pytest.raises(UnsupportedError, match=r"cannot be parsed: the template fails .* by zero"):
+        TOK.parse([], template="{{ 1 // 0 }}")
     with pytest.raises(UnknownNameError, match="there is no format 'herms'"):
         TOK.parse([], format="herms")
     with pytest.raises(ArgumentError, match="no chat template"):
@@ -740,6 +844,23 @@ def test_a_format_is_found_or_refused() -> None:
         TOK.parse([], prompt=1, format="hermes")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="ids must be"):
         TOK.parse(None, format="hermes")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["llama2", "mistral", "olmo", "vicuna", "zephyr"])
+def test_a_template_without_its_token_is_refused_for_that_reason(name: str) -> None:
+    tok = jeton.Tokenizer.from_ranks(
+        {bytes([byte]): byte for byte in range(256)},
+        pattern="gpt2",
+        special_tokens={"<s>": 256, "</s>": 257},
+    ).replace(roles={"bos": "<s>"})
+    says = r"'eos_token' is undefined .*; the tokenizer has no token of that role \(give eos_token="
+    with pytest.raises(UnsupportedError, match=f"cannot be parsed: .*{says}"):
+        tok.parse([], template=name)
+    with pytest.raises(ArgumentError, match=says):
+        tok.chat([*HELLO, {"role": "assistant", "content": "So."}], template=name)
+    prompt = tok.chat(HELLO, template=name, eos_token="</s>", add_generation_prompt=True)
+    parsed = tok.parse(tok.encode("So.</s>", special="allow"), prompt=prompt)
+    assert parsed.content == "So." and parsed.finish == "complete"
 
 
 def test_a_stream_says_what_it_cannot_take() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest import mock
@@ -18,6 +18,7 @@ from chat_cases import KINDS, WEATHER, byte_level
 from jeton.chat import FORMATS, Event, Parsed, ParsedCall, ParseStream
 from jeton.chat.parsing import places
 from jeton.chat.parsing.machine import Machine
+from jeton.chat.parsing.parsed import event
 from jeton.chat.parsing.places import NOWHERE, Places
 from jeton.chat.parsing.symbols import compiled
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -323,6 +324,39 @@ def test_learnt_steps_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             kept += [it.of_calls for it in shared._places.values()]
             assert sum(map(len, kept)) <= 60
         assert ([*events, stream.finish()], stream.parsed) == expected
+
+
+class _Forgetting(str):
+    """A text with whose second hash another thread forgets all places."""
+
+    hashes = 0
+    forget: Callable[[], None]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        self.hashes += 1
+        if self.hashes == 2:
+            self.forget()
+        return id(self)
+
+
+def test_a_place_or_step_added_while_all_are_forgotten_is_not_kept() -> None:
+    shared, text = Places(), _Forgetting("a")
+    text.forget = shared._forget
+    where = NOWHERE.where._replace(state="start", held=text)
+    place = shared.at(where, b"", places.Continuation)
+    assert place.is_forgotten and not shared._places
+    assert not shared.at(where, b"", places.Continuation).is_forgotten
+    for events in ((), (event("call", "f", 0),)):
+        first, last = (
+            shared.at(where._replace(held=held), b"", places.Continuation) for held in ("", "b")
+        )
+        key = _Forgetting("c")
+        key.forget, key.hashes = shared._forget, 1
+        shared.learn(first, key, places.Step(events, "c", last))
+        assert not first and not first.of_calls and first.is_forgotten
 
 
 @pytest.mark.medium

@@ -273,6 +273,72 @@ def test_white_space_of_a_call_stays() -> None:
     assert rollout.messages[1]["tool_calls"][0]["function"] == {"name": "f", "arguments": {}}
 
 
+@pytest.mark.parametrize(
+    ("last", "follows"),
+    [
+        ("<|user|>", "So?<|assistant|>"),
+        ("", "<|user|>So?<|assistant|>"),
+        ("</s>", "<|user|>So?<|assistant|>"),
+        ("<|tool|>", "<|user|>So?<|assistant|>"),
+    ],
+)
+def test_what_begins_the_next_turn_stays_if_the_model_ended_in_another_way(
+    last: str, follows: str
+) -> None:
+    """GLM's models stop at what begins the next turn, or at the end of text."""
+    template = (
+        "{% for m in messages %}{% if m.role == 'user' %}<|user|>{% elif m.role == 'tool' %}<|tool|>"
+        "{% else %}<|assistant|>{% endif %}{{ m.content }}{% for c in m.tool_calls %}<tool_call>"
+        "{{ c.function|tojson }}</tool_call>{% endfor %}{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    ids = tok.encode(f"It is.{last}", special="allow")
+    rollout = chat.extend(ids, messages=[{"role": "user", "content": "So?"}])
+    assert tok.decode(rollout.ids[len(chat.ids) + len(ids) :]) == follows
+
+
+def test_calls_that_the_template_refuses_are_reported() -> None:
+    """Kimi K2's first template fails on each call, and counts results by the calls that it wrote."""
+    template = (
+        "{# <tool_call></tool_call> #}{% for m in messages %}{% if m.tool_calls %}"
+        "{{ raise_exception('No calls') }}{% endif %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    said = '<tool_call>{"name": "f", "arguments": {}}</tool_call><|im_end|>'
+    with pytest.warns(ChatWarning, match="gets the answer without its calls, .* No calls"):
+        rollout = chat.extend(tok.encode(said, special="allow"), messages=[RESULT])
+    assert [it.name for it in rollout.answers[0].calls] == ["f"]
+    assert rollout.messages[1].keys() == {"role", "content"}
+
+
+@pytest.mark.parametrize("mark", ["token", "text"])
+def test_results_follow_calls_that_end_an_answer(mark: str) -> None:
+    """Apertus writes results right behind the mark that closes calls, where its model stops."""
+    template = (
+        "{% for m in messages %}{% if m.role == 'tool' %}[{{ m.content }}]{% else %}"
+        "<|{{ m.role }}_start|>{{ m.content }}{% if m.tool_calls %}<|tools_prefix|>["
+        "{% for c in m.tool_calls %}{{ ', ' if not loop.first }}"
+        '{"{{ c.function.name }}": {{ c.function.arguments|tojson }}}{% endfor %}]<|tools_suffix|>'
+        "{% else %}<|{{ m.role }}_end|>{% endif %}{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant_start|>{% endif %}"
+    )
+    tok = byte_level(template if mark == "token" else "")
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    message = call()
+    message["tool_calls"] *= 2
+    whole = tok.chat([*HELLO, message, RESULT], template=template, add_generation_prompt=True)
+    end = whole.text.rindex("<|tools_suffix|>") + len("<|tools_suffix|>")
+    answer = tok.encode(whole.text[len(chat.text) : end], special="allow")
+    rollout = chat.extend(answer, messages=[RESULT])
+    assert rollout.answers[0].finish == "complete"
+    assert (rollout.ids, rollout.rewritten) == (whole.ids, [])
+    assert sum(rollout.loss_mask()) == len(answer)
+
+
 def test_an_answer_without_its_end_gets_the_templates() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)

@@ -467,6 +467,21 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
         '<tool_call>{"name": "get_weather", "arguments": {"city": "B\\ud800"}}</tool_call>',
         "malformed", '"city": "B\\ufffd',
     ),
+    "a line break in a text of JSON": (
+        "hermes",
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "A\nB"}}</tool_call>',
+        "malformed", '"city": "A\\nB"',
+    ),
+    "a tab in a text of arguments that are a string": (
+        "kimi",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
+        '<|tool_call_argument_begin|>"{\\"city\\": \\"A\\tB\\"}"<|tool_call_end|>'
+        "<|tool_calls_section_end|>",
+        "malformed", '"city": "A\\tB"',
+    ),
+    "a line break in the name of an argument": (
+        "mistral", '[TOOL_CALLS]get_weather[ARGS]{"ci\nty": "A"}', "malformed", '"ci\\nty": "A"'
+    ),
     "three quotes": (
         "lfm2", "<|tool_call_start|>[get_weather(city='''a''')]<|tool_call_end|>",
         "malformed", "'''a'''",

@@ -67,11 +67,11 @@ pub fn save(
     path: PathBuf,
 ) -> PyResult<Vec<String>> {
     guard(py, || {
-        // A vocabulary of a million words takes a second to spell; the thread that nobody waits for any
-        // more writes nothing.
+        // A vocabulary of a million words takes a second to serialize; after Ctrl-C, the abandoned thread
+        // writes nothing.
         let core = Arc::clone(&tokenizer.get().core);
-        let written = abandonable(py, move || convert::written(core.stages(), &path))??;
-        Ok(detached(py, move || written.put())??)
+        let files = abandonable(py, move || convert::serialize(core.stages(), &path))??;
+        Ok(detached(py, move || files.write())??)
     })
 }
 

@@ -487,8 +487,8 @@ class Chat:
 
         Warns:
             ChatWarning: The template leaves out some of `messages`, or moves some of it before the
-                answer, for example a system message to the front; or the arguments of a call are
-                not a JSON object.
+                answer, for example a system message to the front; or it does not take the calls of
+                the answer; or the arguments of a call are not a JSON object.
 
         Example:
             >>> import jeton

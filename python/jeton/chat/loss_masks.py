@@ -303,7 +303,10 @@ class Answers:
                     return at
         if not part.is_call or not closing:
             return None
-        return max(closing[-1], self._end_in_text(part, len(ids)) or 0)
+        last = max(closing[-1], self._end_in_text(part, len(ids)) or 0)
+        if behind == text[start : spans[last][1]] and not self._turns_have_ends:
+            last += bool(self._is_control[last + 1 : last + 2].any())
+        return last
 
     def _silences(self) -> list[int]:
         """The tokens of answers without text, if the template shows where one begins: what it
@@ -457,6 +460,22 @@ class Answers:
             if shared:
                 return shared[-1]
         return next((id for id in after if id in self._control), -1)
+
+    @functools.cached_property
+    def _turns_have_ends(self) -> bool:
+        """Whether the template ends questions, or answers: it writes more behind their words than
+        what begins a question. If not, the control token that begins the next turn ends a turn."""
+        first = self._first_user or 0
+        question = self._first_question(prompt=False)
+        answer = {"role": min(self._roles & ANSWERING, default="assistant"), "content": "…"}
+        chat = self._chat_of([*self._messages[: first + 1], answer, self._messages[first]])
+        if self._end_of_user >= 0 or question is None or chat is None:
+            return True
+        begun = min((start for start, _, it in question.segments if it.message == first), default=0)
+        ended = [end for _, end, it in chat.segments if it.message == first + 1]
+        again = [start for start, _, it in chat.segments if it.message == first + 2]
+        between = chat.text[max(ended) : min(again)] if ended and again else "…"
+        return not question.text[:begun].endswith(between)
 
     @functools.cached_property
     def _after_questions(self) -> frozenset[int]:

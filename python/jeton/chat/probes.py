@@ -20,6 +20,7 @@ __all__ = [
     "Frames",
     "frames_of",
     "prints_arguments_as_text",
+    "required_text",
     "takes_parts",
     "text_of",
 ]
@@ -127,12 +128,23 @@ def text_of(
     renderer: Renderer, template: str, messages: Iterable[Mapping[str, Any]], variables: Variables
 ) -> str | None:
     """The text of a conversation, if the template takes it."""
-    values = TemplateInput(Trust())
     try:
-        plain = values.messages(sent_messages(messages))
-        request = RenderRequest(template, plain, None, dict(variables), values.characters)
-        return raw(renderer.answer(request))
+        return required_text(renderer, template, messages, variables)
     except LimitError:
         raise
     except JetonError:
         return None
+
+
+def required_text(
+    renderer: Renderer, template: str, messages: Iterable[Mapping[str, Any]], variables: Variables
+) -> str:
+    """The text of a conversation.
+
+    Raises:
+        JetonError: The template does not take it.
+    """
+    values = TemplateInput(Trust())
+    plain = values.messages(sent_messages(messages))
+    request = RenderRequest(template, plain, None, dict(variables), values.characters)
+    return raw(renderer.answer(request))

@@ -122,7 +122,7 @@ def _run(template: str, variables: dict[str, Any]) -> str:
         raise LimitError("the template takes more memory than there is") from None
     except UndefinedError as error:
         raise ArgumentError(
-            f"the template needs what these messages do not have: {_cut(error)}{_place(error)}"
+            f"the template needs a value that is not there: {_cut(error)}{_place(error)}"
             f"{_lacking(str(error), variables['messages'])}"
         ) from error
     except OverflowError as error:
@@ -152,7 +152,12 @@ def _roles(messages: list[dict[str, Any]]) -> str:
 
 
 def _lacking(error: str, messages: list[dict[str, Any]]) -> str:
-    """The message that lacks the field that an error names, if one does."""
+    """The message that lacks the field that an error names, or the role without its token."""
+    if token := re.fullmatch(r"'(([a-z]+)_token)' is undefined", error):
+        return (
+            f"; the tokenizer has no token of that role (give {token[1]}= to the chat, or name it: "
+            f"tok.replace(roles={{{token[2]!r}: …}}))"
+        )
     match = re.search(r"'dict object' has no attribute '(\w+)'", error)
     for number, message in enumerate(messages if match else []):
         if match and match[1] not in message:

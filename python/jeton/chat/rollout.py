@@ -23,7 +23,7 @@ from jeton.chat.encoding import encoded_stretch
 from jeton.chat.message_fields import fields_of
 from jeton.chat.messages import Sent
 from jeton.chat.origins import ANSWERING
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
 
 if TYPE_CHECKING:
     from jeton.chat.origins import Origin
@@ -235,6 +235,12 @@ class Rollout:
                 f"{refusal}; the answer is cut off and has no whole call, so no result of a tool "
                 "can follow: sample the rest of it, or pass a turn of the user"
             ) from refusal
+        if refusal is not None and answer.calls and "tool_calls" not in found[0][-1]:
+            warn_caller(
+                "the chat template gets the answer without its calls, since it does not take them, "
+                f"so it may write their results as those of other calls: {refusal}",
+                ChatWarning,
+            )
         return found
 
     def _alone(self, messages: list[Any]) -> _RolloutChat | None:
@@ -360,7 +366,9 @@ def _behind_answer(
     last, space = _own_end(chat.tokenizer, written, marks)
     if last is None:
         return ends[0][0], answer.finish == "complete"
-    _, end, _ = next((it for it in ends if it[2] == last), ends[0])
+    start, end, mark = next((it for it in ends if it[2] == last), ends[0])
+    if mark != last and not stream.has_ends:
+        return start, True  # it begins the next turn
     for character in space:
         end += chat.text.startswith(character, end)
     return end, True

@@ -148,9 +148,8 @@ class Traced(str):
             at += length
 
     def __add__(self, other: object) -> str:
-        if not isinstance(other, str):
-            raise TypeError(f'can only concatenate str (not "{type(other).__name__}") to str')
-        return joined((self, other))
+        # Of other values Python says that they do not fit, and Jinja which of them is undefined.
+        return joined((self, other)) if isinstance(other, str) else NotImplemented
 
     def __radd__(self, other: object) -> str:
         return joined((other, self)) if isinstance(other, str) else NotImplemented

@@ -1,7 +1,7 @@
 //! Conversion from one kind of tokenizer to another: exact if the meaning can be kept, otherwise
 //! approximate.
 //!
-//! Look here for how a tokenizer is saved in another format ([`save()`]), and for why a conversion is
+//! Look here for how a tokenizer is saved in another format ([`serialize`]), and for why a conversion is
 //! refused.
 
 mod approximate;
@@ -11,7 +11,7 @@ mod sentencepiece;
 mod verify;
 
 pub use approximate::{approximate_huggingface, approximate_model};
-pub use save::{left_out_of_folder, save_gguf, written};
+pub use save::{left_out_of_folder, save_gguf, serialize};
 pub use sentencepiece::{from_huggingface, to_huggingface};
 
 use std::borrow::Cow;

@@ -24,9 +24,9 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files::{write_all, write_and_copy, write_into};
 use jeton_text::pattern::{Regex, SearchPattern};
 
-/// What a tokenizer is saved as, in memory.
+/// The files of a tokenizer, in memory.
 #[derive(Debug)]
-pub struct Written {
+pub struct SerializedTokenizer {
     files: Files,
     left_out: Vec<String>,
 }
@@ -39,13 +39,12 @@ enum Files {
     Folder(PathBuf, Vec<(String, Vec<u8>)>),
 }
 
-impl Written {
-    /// Puts the files in their places, each written beside its place and renamed into it, and says what
-    /// is not in them.
+impl SerializedTokenizer {
+    /// Writes the files, each beside its place and then renamed into it, and returns what they leave out.
     ///
     /// # Errors
-    /// A folder that is not there, or that cannot be written to.
-    pub fn put(self) -> Result<Vec<String>> {
+    /// A folder that does not exist or cannot be written to.
+    pub fn write(self) -> Result<Vec<String>> {
         match self.files {
             Files::Alone(files) => write_all(&files)?,
             Files::Folder(folder, files) => write_into(&folder, files)?,
@@ -54,12 +53,12 @@ impl Written {
     }
 }
 
-/// A tokenizer of these stages as the format that the name of `path` says spells it, see [`Target::of`]; in
-/// memory, since spelling a large vocabulary may take long, and may be ended.
+/// Serializes a tokenizer of these stages in the format that the name of `path` says ([`Target::of`]). The
+/// files stay in memory, since a large vocabulary may take long and the work may be interrupted.
 ///
 /// # Errors
 /// A name that says no format; what the format cannot hold, by name.
-pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
+pub fn serialize(stages: &Stages, path: &Path) -> Result<SerializedTokenizer> {
     let place = |error: Error| error.at(path.display().to_string());
     let target = Target::of(path, stages)?;
     let (mut beside, mut own) = (None, Vec::new());
@@ -70,7 +69,7 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
             });
             let files = files.map_err(place)?.into_iter();
             let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
-            return Ok(Written {
+            return Ok(SerializedTokenizer {
                 files: Files::Folder(path.to_owned(), files.collect()),
                 left_out: left_out(stages, target, &[]),
             });
@@ -113,7 +112,7 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
     };
     own.extend(left_out(stages, target, &contents));
     let files = beside.into_iter().chain([(path.to_owned(), contents)]);
-    Ok(Written {
+    Ok(SerializedTokenizer {
         files: Files::Alone(files.collect()),
         left_out: own,
     })
@@ -150,12 +149,12 @@ pub fn save_gguf(
     Ok(left_out)
 }
 
-/// What a folder leaves to whoever loads it; see [`save`].
+/// What a folder leaves to its loader; see the head of this module.
 pub fn left_out_of_folder(stages: &Stages) -> Vec<String> {
     left_out(stages, Target::Folder, &[])
 }
 
-/// What a file of these contents leaves to whoever loads it.
+/// What a file of these contents leaves to its loader.
 fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
     let mut left_out = Vec::new();
     let specials: Vec<&AddedToken> = match target {
@@ -284,7 +283,7 @@ mod tests {
     use jeton_stages::vocab::Vocab;
 
     #[test]
-    fn nothing_is_written_before_it_is_put() {
+    fn serializing_writes_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let tokens = ["[UNK]", "[CLS]", "[SEP]", "a"].map(str::to_owned);
         let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
@@ -303,9 +302,9 @@ mod tests {
                 _ => folder.path().join("new"),
             };
             std::fs::create_dir_all(folder.path().join("new")).unwrap();
-            let written = written(stages, &place).unwrap();
+            let serialized = serialize(stages, &place).unwrap();
             assert!(!place.exists(), "{name}");
-            written.put().unwrap();
+            serialized.write().unwrap();
             assert_eq!(std::fs::read_dir(&parent).unwrap().count(), files, "{name}");
             std::fs::remove_dir_all(folder.path().join("new")).unwrap();
         }

@@ -9,7 +9,7 @@ use jeton_core::{ErrorKind, Result, Stages, Tokenizer};
 use crate::support::published;
 
 fn save(stages: &Stages, path: &Path) -> Result<Vec<String>> {
-    convert::written(stages, path)?.put()
+    convert::serialize(stages, path)?.write()
 }
 
 fn load(path: &Path) -> Tokenizer {

@@ -350,7 +350,7 @@ fn a_vocabulary_may_lack_bytes() {
 }
 
 fn written_as(stages: &Stages, name: &str) -> jeton_core::Result<()> {
-    jeton_core::convert::written(stages, Path::new(name)).map(drop)
+    jeton_core::convert::serialize(stages, Path::new(name)).map(drop)
 }
 
 #[test]

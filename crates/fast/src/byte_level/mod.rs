@@ -2,7 +2,6 @@
 //! and only new ones are merged.
 
 mod accepted;
-mod short_tokens;
 mod whole_piece_tokens;
 
 use std::hash::BuildHasher;
@@ -28,15 +27,12 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, ShortKey};
 use jeton_text::threads::{LARGE, both};
-use short_tokens::ShortTokens;
 use whole_piece_tokens::WholePieceTokens;
 
 /// Bytes, about, that are copied where a space is put in front.
 const SPACED_FRONT: usize = 1 << 10;
 /// Blocks of 64 bytes whose word starts are found together.
 const BLOCKS_AT_ONCE: usize = 1 << 10;
-/// Rounds of new words in which whole tokens are not looked for, after few were found.
-const PAUSE: u32 = 16;
 
 /// A byte-level BPE on the fast path.
 pub struct ByteLevel {
@@ -46,8 +42,6 @@ pub struct ByteLevel {
     prefix_space: bool,
     splitter: Splitter,
     merges: Merges,
-    /// Finds most new words without merging.
-    short_tokens: ShortTokens,
     whole_piece_tokens: WholePieceTokens,
     /// Where long pieces may be split.
     split_points: SplitPoints,
@@ -63,8 +57,6 @@ struct ByteLevelWorkspace {
     tokens: Box<[u32; MAX_PENDING]>,
     holes: Vec<(usize, usize)>,
     works: Vec<ShortWord>,
-    /// How many rounds of new words to come are merged without looking for tokens.
-    pause: u32,
 }
 
 impl Reusable for ByteLevelWorkspace {
@@ -77,7 +69,6 @@ impl Reusable for ByteLevelWorkspace {
             tokens: Box::new([0; MAX_PENDING]),
             holes: Vec::new(),
             works: vec![ShortWord::NEW; MAX_NEW],
-            pause: 0,
         })
     }
 
@@ -105,25 +96,30 @@ impl ByteLevel {
             None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
         };
         let ((growing, listed), split_points) = both(is_large, merges, || SplitPoints::new(vocab));
-        let (mut merges, characters, short_tokens) = match growing {
+        let (mut merges, characters, whole_piece_tokens) = match growing {
             Some(growing) => {
-                let (table, (characters, short_tokens)) = both(
+                let (table, (characters, whole_piece_tokens)) = both(
                     is_large,
                     || growing.pairs().completed(),
-                    || (growing.characters(vocab), ShortTokens::new(bpe, &growing)),
+                    || {
+                        (
+                            growing.characters(vocab),
+                            WholePieceTokens::of(bpe, &growing),
+                        )
+                    },
                 );
-                (growing.complete(table), characters, short_tokens)
+                (growing.complete(table), characters, whole_piece_tokens)
             }
             None => {
                 let merges = listed.ok_or_else(|| {
                     UnsupportedStage::model(&stages.model, "has an id of 2²⁰ or more")
                 })?;
-                let (characters, short_tokens) = both(
+                let (characters, whole_piece_tokens) = both(
                     is_large,
                     || merges.characters(vocab),
-                    || ShortTokens::new(bpe, &merges),
+                    || WholePieceTokens::of(bpe, &merges),
                 );
-                (merges, characters, short_tokens)
+                (merges, characters, whole_piece_tokens)
             }
         };
         merges.begin_as(characters, split_points.partial());
@@ -131,8 +127,7 @@ impl ByteLevel {
             form,
             prefix_space,
             splitter,
-            whole_piece_tokens: WholePieceTokens::of(bpe, &short_tokens),
-            short_tokens,
+            whole_piece_tokens,
             merges,
             split_points,
             pool: WorkspacePool::default(),
@@ -158,13 +153,11 @@ impl ByteLevel {
             tokens,
             holes,
             works,
-            pause,
         } = &mut *workspace;
         let mut pieces = ByteLevelCall {
             compiled: self,
             words,
             works,
-            pause,
             pending: Pending::new(tokens, holes),
             pace: Pace::default(),
         };
@@ -243,7 +236,6 @@ struct ByteLevelCall<'c, 't> {
     compiled: &'c ByteLevel,
     words: &'c mut WordCache,
     works: &'c mut [ShortWord],
-    pause: &'c mut u32,
     pending: Pending<'c, 't>,
     pace: Pace,
 }
@@ -321,7 +313,6 @@ impl<'t> ByteLevelCall<'_, 't> {
             words,
             works,
             pending,
-            pause,
             ..
         } = self;
         let new = pending.new_pieces();
@@ -333,21 +324,7 @@ impl<'t> ByteLevelCall<'_, 't> {
             // Both lines are looked at for a free place; by the time the words are merged they are here.
             words.prefetch_beside(hash);
         }
-        let merges = &compiled.merges;
-        let left = match **pause {
-            0 => {
-                let left = compiled.short_tokens.find(new.keys(), works);
-                if left.count_ones() as usize * 3 > pieces.len() * 2 {
-                    **pause = PAUSE;
-                }
-                left
-            }
-            _ => {
-                **pause -= 1;
-                (1 << pieces.len()) - 1
-            }
-        };
-        merges.merge_together(pieces, left, works);
+        compiled.merges.merge_together(pieces, works);
         let takes_whole = !compiled.whole_piece_tokens.is_empty();
         for (((piece, &key), &hash), work) in pieces
             .iter()

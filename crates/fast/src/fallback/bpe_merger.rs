@@ -113,7 +113,7 @@ impl BpeMerger {
         let start = ids.len();
         match &self.tables {
             MergeTables::Bytes(merges) if part.len() <= SCANNED => {
-                merges.merge_together(&[part], 1, std::slice::from_mut(work));
+                merges.merge_together(&[part], std::slice::from_mut(work));
                 ids.extend_from_slice(work.tokens());
             }
             MergeTables::Bytes(merges) if part.len() < MAX_LENGTH => {

@@ -199,28 +199,23 @@ impl<T: PairTable> Merges<T> {
         highest
     }
 
-    /// Merges several pieces at a time, so that their memory is fetched at the same time: those
-    /// whose bits are set. The tokens are then those that [`ShortWord::tokens`] gives.
+    /// Merges up to 64 pieces at a time, so that their memory is fetched at the same time. The tokens are
+    /// then those that [`ShortWord::tokens`] gives.
     #[inline]
-    pub fn merge_together(&self, pieces: &[&[u8]], active: u64, works: &mut [ShortWord]) {
-        self.merge_until::<1>(pieces, active, works);
+    pub fn merge_together(&self, pieces: &[&[u8]], works: &mut [ShortWord]) {
+        self.merge_until::<1>(pieces, works);
     }
 
     /// As [`Self::merge_together`], but a piece is merged no more once a merge has left only this many
     /// symbols of it.
-    pub fn merge_until<const LEFT: usize>(
-        &self,
-        pieces: &[&[u8]],
-        active: u64,
-        works: &mut [ShortWord],
-    ) {
+    pub fn merge_until<const LEFT: usize>(&self, pieces: &[&[u8]], works: &mut [ShortWord]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = Avx2::detected() {
             // SAFETY: the processor has the features that the function is compiled for.
-            unsafe { self.merge_until_avx2::<LEFT>(lanes, pieces, active, works) };
+            unsafe { self.merge_until_avx2::<LEFT>(lanes, pieces, works) };
             return;
         }
-        self.merge_until_by::<LEFT>(Portable, pieces, active, works);
+        self.merge_until_by::<LEFT>(Portable, pieces, works);
     }
 
     /// The same code, for processors that compare eight ranks at once.
@@ -230,10 +225,9 @@ impl<T: PairTable> Merges<T> {
         &self,
         lanes: Avx2,
         pieces: &[&[u8]],
-        active: u64,
         works: &mut [ShortWord],
     ) {
-        self.merge_until_by::<LEFT>(lanes, pieces, active, works);
+        self.merge_until_by::<LEFT>(lanes, pieces, works);
     }
 
     #[inline(always)]
@@ -241,15 +235,12 @@ impl<T: PairTable> Merges<T> {
         &self,
         lanes: impl Lanes,
         pieces: &[&[u8]],
-        mut active: u64,
         works: &mut [ShortWord],
     ) {
-        let mut rest = active;
-        while rest != 0 {
-            let i = rest.trailing_zeros() as usize;
-            self.begin(pieces[i], &mut works[i]);
-            rest &= rest - 1;
+        for (piece, work) in pieces.iter().zip(&mut *works) {
+            self.begin(piece, work);
         }
+        let mut active = u64::MAX.checked_shr(64 - pieces.len() as u32).unwrap_or(0);
         while active != 0 {
             let mut rest = active;
             while rest != 0 {

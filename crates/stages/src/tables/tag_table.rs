@@ -84,11 +84,6 @@ pub struct Address {
     tag: u32,
 }
 
-impl Address {
-    /// Some address.
-    pub const FIRST: Self = Self { line: 0, tag: 0 };
-}
-
 impl From<Address> for u64 {
     #[inline(always)]
     fn from(Address { line, tag }: Address) -> Self {

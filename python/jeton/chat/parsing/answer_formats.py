@@ -103,6 +103,7 @@ def _tagged(
     marks: Mapping[str, str] | None = None,
     shapes: tuple[Shape, ...] = (),
     quote: str = Format.quote,
+    stops: bool = False,
 ) -> Format:
     """A format of words, with reasoning and calls between marks.
 
@@ -114,6 +115,7 @@ def _tagged(
         marks: Further marks among the words.
         shapes: Beginnings of the words that lead to other states.
         quote: The mark around text in braces.
+        stops: Whether the model stops behind its calls: nothing but their results follows.
     """
     common = {begin: "calls", **(marks or {})}
     reasoning = {}
@@ -129,7 +131,7 @@ def _tagged(
         {
             "start": State("content", start, shapes=shapes),
             **reasoning,
-            "after": State("content", common, trimmed=True),
+            "after": State("content", common, trimmed=True, done=stops),
             **states,
         },
         quote,
@@ -312,7 +314,10 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "name": State(
                     "name",
                     {"<|tool_call_argument_begin|>": "arguments"},
-                    pattern=r"\s*(?P<id>(?:functions\.)?(?P<name>.+?)(?::\d+)?)\s*",
+                    # `.+?` would look for the end at each white space, in quadratic time.
+                    pattern=(
+                        r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*"
+                    ),
                 )
             },
             think=("<think>", "</think>"),
@@ -363,7 +368,10 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "head": State(
                     "head",
                     {"<｜tool▁sep｜>": "?"},
-                    routes=((r"\s*function\s*", "name"), (r"\s*(?P<name>.+?)\s*", "arguments")),
+                    routes=(
+                        (r"\s*function\s*", "name"),
+                        (r"\s*(?P<name>\S(?:.*\S)?)\s*", "arguments"),
+                    ),
                 ),
                 "name": State("name", {"\n```json\n": "fenced", "\n{": "arguments"}),
                 "fenced": State("json", {"\n```": "closed", "<｜tool▁call▁end｜>": "calls"}),
@@ -500,6 +508,7 @@ FORMATS: Final[Mapping[str, Format]] = {
             "<|tools_prefix|>",
             {"calls": State("keyed", {"<|tools_suffix|>": "after"})},
             think=("<|inner_prefix|>", "<|inner_suffix|>"),
+            stops=True,
         ),
         _tagged(
             "gemma4",

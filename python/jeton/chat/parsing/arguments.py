@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.parsing.readers import CONSTANTS, loose
+from jeton.chat.parsing.readers import CONSTANTS, NOT_ESCAPED, loose
 from jeton.errors import ArgumentTypeError
 
 __all__ = ["BUT_TEXT", "Types", "as_text", "loaded", "parameters_of", "takes_only_text", "typed"]
@@ -27,6 +27,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 BUT_TEXT: Final = tuple(it for it in _TYPES if it != "string")
 """All types but text."""
 
+_CONTROL: Final = re.compile("[\x00-\x1f]")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -183,6 +184,8 @@ def loaded(text: str) -> tuple[Any, list[str]]:
 
     >>> loaded('{"a": 1, "a": 2}')
     ({'a': 2}, ["the key 'a' comes twice"])
+    >>> loaded('{"a": "b\\tc"}')
+    ({'a': 'b\\tc'}, ['a control character in a JSON string is not escaped'])
     """
     wrong = []
     try:
@@ -190,6 +193,11 @@ def loaded(text: str) -> tuple[Any, list[str]]:
     except _RepeatedKey as repeated:
         wrong.append(f"the key {repeated.args[0]!r:.60} comes twice")
         value = _decoder(dict).decode(text)
+    if _CONTROL.search(text):
+        try:
+            json.loads(text)  # white space between values is allowed
+        except ValueError:
+            wrong.append(NOT_ESCAPED)
     if _SURROGATE.search(text) and (whole := as_text(value, _without_halves)) != value:
         value = whole
         wrong.append("half of a surrogate pair is in the text")
@@ -234,25 +242,25 @@ def takes_only_text(types: Types) -> bool:
     return not set(types) - {"string"}
 
 
-def typed(text: str, types: Types) -> tuple[Any, bool]:
-    """The value of a text, and whether its type is one of these.
+def typed(text: str, types: Types) -> tuple[Any, list[str]]:
+    """The value of a text, and what is wrong with it.
 
     Args:
         text: A value as JSON or as Python writes it, or any text.
         types: The types of the parameter.
 
     >>> typed("3", ("integer",)), typed("3", ("string",))
-    ((3, True), ('3', True))
+    ((3, []), ('3', []))
     >>> typed("x", ("number",))
-    ('x', False)
+    ('x', ['the tool does not allow its type'])
     """
-    shown = text.strip()
+    shown, wrong = text.strip(), list[str]()
     if takes_only_text(types):
-        return text, True
+        return text, wrong
     value: Any = CONSTANTS.get(shown, text)
     if value is text:
         try:
-            value, _ = loaded(shown)
+            value, wrong = loaded(shown)
         except (ValueError, RecursionError):
             value = loose(shown, text)
     for kind in types:
@@ -260,10 +268,10 @@ def typed(text: str, types: Types) -> tuple[Any, bool]:
             continue
         is_bool = isinstance(value, bool)
         if isinstance(value, _TYPES[kind]) and is_bool == (kind == "boolean"):
-            return value, True
+            return value, wrong
         if kind == "integer" and isinstance(value, float) and value.is_integer():
-            return int(value), True
-    return text, "string" in types
+            return int(value), wrong
+    return text, [] if "string" in types else ["the tool does not allow its type"]
 
 
 def as_text(value: object, spelled: Callable[[str], str]) -> Any:

@@ -21,12 +21,13 @@ from jeton.chat.parsing.arguments import (
 from jeton.chat.parsing.parsed import Event, ParsedCall, event
 from jeton.chat.parsing.places import Kept
 
-__all__ = ["IGNORED", "IN_TEXT", "KEPT", "Calls", "Tools"]
+__all__ = ["IGNORED", "IN_TEXT", "KEPT", "NAMELESS", "Calls", "Tools"]
 
 IGNORED: Final = "ignored"
 KEPT: Final = "reported when it is whole"
 IN_TEXT: Final = "reported as it comes"
 """What `Calls.in_value` may be."""
+NAMELESS: Final = "a call has no name"
 
 
 Tools = Mapping[str, Mapping[str, Types]]
@@ -98,7 +99,9 @@ class Calls:
         """A call begins; none is open."""
         name = self._spelled(name)
         self.open, self._id = _OpenCall(name, start, self._id), None
-        if self._tools is not None and name not in self._tools:
+        if not name.strip():
+            self._problem(NAMELESS, start)
+        elif self._tools is not None and name not in self._tools:
             self._problem(f"there is no tool {name!r:.60}", start)
         self._report(event("call", name, len(self.done)))
 
@@ -211,11 +214,9 @@ class Calls:
             self.open.values[self._key] = text
             self._key, self._is_text = None, False
             return
-        value, fits = typed(text, BUT_TEXT if self._string is False else self._types() or ())
-        if not fits:
-            self._problem(
-                f"the argument {self._key!r:.60} has a type that the tool does not allow", place
-            )
+        value, wrong = typed(text, BUT_TEXT if self._string is False else self._types() or ())
+        for what in wrong:
+            self._problem(f"the argument {self._key!r:.60}: {what}", place)
         self._close_value(value)
 
     def _open_value(self, key: str, place: int) -> None:

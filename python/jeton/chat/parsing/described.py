@@ -30,6 +30,7 @@ class DescribedTurn:
     compiled_for_text: Compiled
     anchor: str = ""
     lead: str = ""
+    has_ends: bool = True
 
     def machine(self, compiled: Compiled, tools: Tools | None) -> DescriptionMachine:
         """A machine that reads an answer."""

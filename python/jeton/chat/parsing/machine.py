@@ -16,7 +16,7 @@ from typing import Final
 
 from jeton.chat.parsing import readers
 from jeton.chat.parsing.answer_formats import END, Shape
-from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
+from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, NAMELESS, Calls, Tools
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
 from jeton.chat.parsing.places import Continuation, Kept, Where
 from jeton.chat.parsing.symbols import Compiled, CompiledState
@@ -162,8 +162,9 @@ class Machine:
         takes, call = self.state.spec.takes, self._calls.open
         if self._broken or self._odd:
             return None
-        # More pieces than that are too long anyway.
-        word = "" if takes == "id" else "".join(self._word[: _LONGEST_HEAD + 1])
+        if len(self._word) > _LONGEST_HEAD and takes != "id":
+            return None  # as any word that is too long
+        word = "" if takes == "id" else "".join(self._word)
         within: Hashable = None
         if self._reader is None:
             within = self._calls.in_value
@@ -368,8 +369,9 @@ class Machine:
                 if name := match.groupdict().get("name"):
                     self.begin(name, self._began)
                 return state
-        if word.strip():
+        if target == "?" or word.strip():
             self.problem(f"{word!r:.60} is no header of this format", place)
+        if word.strip():
             self._unexpected(word, self._began)
         return "start" if target == "?" else target
 
@@ -516,7 +518,7 @@ class Machine:
 
     def nameless(self, start: int, end: int) -> None:
         """An object that is no call."""
-        self.problem("a call has no name", start)
+        self.problem(NAMELESS, start)
         self._unexpected(self._slice(start, end), start)
         self._claimed = end
 

@@ -156,14 +156,17 @@ class Places:
         """The place with these attributes."""
         if where is None:
             return NOWHERE
-        place = self._places.get((where, split))
+        places, key = self._places, (where, split)
+        place = places.get(key)
         if place is None:
-            if len(self._places) >= _MAX_PLACES:
+            if len(places) >= _MAX_PLACES:
                 self._forget()
+                places = self._places
             continued = continuation()
             known = {} if split else self._known.setdefault(continued, {})
-            place = Place(where, split, continued, known)
-            place = self._places.setdefault((where, split), place)
+            place = places.setdefault(key, Place(where, split, continued, known))
+            if places is not self._places:
+                place.is_forgotten = True  # another thread forgot the others meanwhile
         return place
 
     def learn(
@@ -178,7 +181,10 @@ class Places:
         self.count()
         step = Step((), step.text, step.place) if ends_value else step
         is_of_calls = ends_value or "call" in kinds or "call_end" in kinds
-        (place.of_calls if is_of_calls else place)[key] = step
+        steps = place.of_calls if is_of_calls else place
+        steps[key] = step
+        if place.is_forgotten or step.place.is_forgotten:
+            steps.pop(key, None)
 
     def count(self) -> None:
         """Counts something that is learnt."""

@@ -20,6 +20,7 @@ __all__ = [
     "ADJOINING",
     "CONSTANTS",
     "KEYS",
+    "NOT_ESCAPED",
     "READERS",
     "Broken",
     "CallReports",
@@ -56,6 +57,8 @@ CONSTANTS: Final[dict[str, Any]] = {
 _MAX_DEPTH: Final = 100
 ADJOINING: Final = "two calls without anything between them"
 """What is wrong with `{…}{…}`."""
+NOT_ESCAPED: Final = "a control character in a JSON string is not escaped"
+"""What is wrong with `"a\\tb"` if the tab is itself there."""
 _MAX_DEPTH_KNOWN: Final = 8
 """Open brackets up to which `waits` says where JSON ends."""
 
@@ -158,7 +161,13 @@ def _expect(source: GrowingText, character: str) -> Steps[None]:
 # JSON
 
 
-def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = False) -> Steps[None]:
+def _json(
+    source: GrowingText,
+    calls: CallReports,
+    out: Callable[[str], None],
+    *,
+    in_call: bool = False,
+) -> Steps[None]:
     """Reads one value and passes its text to `out`. `in_call`: it is part of a call's arguments.
 
     Models write line breaks in strings as they are, which is no JSON: `out` gets them escaped.
@@ -170,7 +179,7 @@ def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = Fa
         out(word)
         return
     start = source.at
-    depth, in_string, is_escaped = 0, False, False
+    depth, in_string, is_escaped, is_reported = 0, False, False, False
     while True:
         if source.at == len(source.text):
             out(source.text[start:])
@@ -188,6 +197,9 @@ def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = Fa
                 written = source.text[begin : source.at]
                 escaped = _CONTROLS.sub(_escaped, written)
                 if escaped != written:
+                    if not is_reported:
+                        calls.problem(NOT_ESCAPED, source.before + begin + _control_in(written))
+                        is_reported = True
                     out(source.text[start:begin] + escaped)
                     start, source.has_escaped = source.at, True
             character = source.text[source.at : source.at + 1]
@@ -211,10 +223,16 @@ def _escaped(match: re.Match[str]) -> str:
     return match[0] if match[0][0] == "\\" else json.dumps(match[0])[1:-1]
 
 
+def _control_in(text: str) -> int:
+    """Where a string has the first control character that is not escaped; -1 if it has none."""
+    found = (it.start() for it in _CONTROLS.finditer(text) if it[0][0] != "\\")
+    return next(found, -1)
+
+
 def _json_object(source: GrowingText, calls: CallReports) -> Steps[None]:
     """The arguments of a call: an object, a string that holds one, or nothing (`null`)."""
     if (yield from _peek(source)) in '{"':
-        yield from _json(source, calls.arguments, in_call=True)
+        yield from _json(source, calls, calls.arguments, in_call=True)
         return
     word = yield from _run(source, _WORD)
     calls.arguments(word)
@@ -222,10 +240,11 @@ def _json_object(source: GrowingText, calls: CallReports) -> Steps[None]:
         raise Broken("the arguments are not a JSON object")
 
 
-def _string(source: GrowingText) -> Steps[str]:
+def _string(source: GrowingText, calls: CallReports) -> Steps[str]:
     """A string in quotes."""
     if (yield from _peek(source)) != '"':
         raise Broken("a string in quotes is missing")
+    start = source.place
     raw = yield from _next(source)
     while True:
         raw += yield from _run(source, _IN_STRING)
@@ -233,6 +252,8 @@ def _string(source: GrowingText) -> Steps[str]:
         if character == '"':
             break
         raw += yield from _next(source)
+    if (at := _control_in(raw)) >= 0:
+        calls.problem(NOT_ESCAPED, start + at)
     if "\\" not in raw:
         return raw[1:-1]
     try:
@@ -277,27 +298,27 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             source.at += 1
             source.objects -= character == "}"
             continue
-        key = yield from _string(source)
+        key = yield from _string(source, calls)
         yield from _expect(source, ":")
         character = yield from _peek(source)
         if key in _NAMES and character == '"' and name is None:
-            name = yield from _string(source)
+            name = yield from _string(source, calls)
             calls.begin(name, start)
             calls.arguments("".join(early))
         elif key in _ARGUMENTS and name is not None:
             source.behind = None
-            yield from _json(source, calls.arguments, in_call=True)
+            yield from _json(source, calls, calls.arguments, in_call=True)
             source.behind = source.place
         elif key in _ARGUMENTS:
             early.clear()
-            yield from _json(source, early.append)
+            yield from _json(source, calls, early.append)
         elif key in _IDS and character == '"':
-            calls.identify((yield from _string(source)))
+            calls.identify((yield from _string(source, calls)))
         elif key == "function" and character == "{":
             source.at += 1
             source.objects += 1
         else:
-            yield from _json(source, lambda _: None)
+            yield from _json(source, calls, lambda _: None)
     if name is None:
         calls.nameless(start, source.place)
     else:
@@ -314,9 +335,9 @@ def _keyed(source: GrowingText, calls: CallReports) -> Steps[None]:
                 return
             continue
         start = source.place
-        calls.begin((yield from _string(source)), start)
+        calls.begin((yield from _string(source, calls)), start)
         yield from _expect(source, ":")
-        yield from _json(source, calls.arguments, in_call=True)
+        yield from _json(source, calls, calls.arguments, in_call=True)
         calls.end(source.place)
 
 

@@ -134,6 +134,12 @@ class ParseStream:
         return frozenset(it for it, ends in endings if it and any(ends) and spelled(it) == it)
 
     @property
+    def has_ends(self) -> bool:
+        """Whether the template ends turns. If not, an answer ends with the token that begins the
+        next turn, as `<|user|>` of GLM."""
+        return self._turn.has_ends
+
+    @property
     def marks(self) -> list[str]:
         """The marks of the format that are plain text and count among words: whether a model uses
         such a mark or only quotes it cannot be known."""

@@ -21,10 +21,10 @@ from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.readers import ADJOINING
 from jeton.chat.parsing.symbols import Compiled, compiled
-from jeton.chat.probes import Variables, text_of
+from jeton.chat.probes import Variables, required_text, text_of
 from jeton.chat.renderer import Renderer
 from jeton.chat.trust import REASONING
-from jeton.errors import UnsupportedError
+from jeton.errors import JetonError, UnsupportedError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class Turn:
         arguments_as_text: Whether the template takes arguments as JSON in a `str`.
         content_as_parts: Whether the template prints words only if they are in a list of parts.
         calls_adjoin: Whether the template writes calls without anything between them.
+        has_ends: Whether it ends turns.
     """
 
     compiled: Compiled
@@ -75,6 +76,7 @@ class Turn:
     arguments_as_text: bool = False
     content_as_parts: bool = False
     calls_adjoin: bool = False
+    has_ends: bool = True
 
     def machine(self, compiled: Compiled, tools: Tools | None) -> Machine:
         """A machine that reads an answer."""
@@ -115,6 +117,8 @@ class _Probe:
 class _Probes:
     """What a template writes in small conversations."""
 
+    tokens: re.Pattern[str]
+    """The control tokens of the tokenizer, and what is spelled like one."""
     question: str = ""
     prompt: str = ""
     answers: list[_Probe] = field(default_factory=list)
@@ -145,8 +149,10 @@ def _calls(*names: str, as_text: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
-    """Renders the small conversations."""
+def _probed(
+    renderer: Renderer, template: str, variables: Variables, tokens: Iterable[str]
+) -> _Probes:
+    """Renders the small conversations. `tokens`: the control tokens of the tokenizer."""
     with_tools = (*variables, ("tools", [TOOL]))
     in_parts = False
 
@@ -164,7 +170,9 @@ def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
     if ANSWER not in ask(said):
         in_parts = True
         in_parts = ANSWER in ask(said)
-    found = _Probes(ask(), ask(prompt=True), content_as_parts=in_parts)
+    spelled = map(re.escape, sorted(tokens, key=len, reverse=True))
+    pattern = re.compile("|".join((*spelled, _TOKEN.pattern)))
+    found = _Probes(pattern, ask(), ask(prompt=True), content_as_parts=in_parts)
     found.answers.append(_Probe(ask(said), ANSWER))
     found.behind.append(_between(ask(said, _ASK), ANSWER, QUESTION))
     for name in (REASONING[0], "reasoning", "thought"):
@@ -219,15 +227,17 @@ def _answer(text: str) -> str:
     return text.rpartition(QUESTION)[2]
 
 
-def _shared(text: str, other: str) -> str:
+def _shared(text: str, other: str, tokens: re.Pattern[str]) -> str:
     """The beginning that two texts share, without a token in which they part."""
     at = next(
         (at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b),
         min(len(text), len(other)),
     )
+    # The brackets of whole tokens need not be in pairs, as in `[e~[`.
+    rest = tokens.sub(lambda it: " " * len(it[0]), text[:at])
     for opening, closing in ("<>", "[]"):
-        start = text.rfind(opening, 0, at)
-        if start > text.rfind(closing, 0, at) and not text[start:at].isspace():
+        start = rest.rfind(opening, 0, at)
+        if start > rest.rfind(closing, 0, at) and "\n" not in rest[start:at]:
             at = start
     return text[:at]
 
@@ -243,8 +253,8 @@ def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
     """What begins an answer, and the white space in front of its words."""
     head = _answer(probes.answers[0].text).partition(ANSWER)[0]
     prompt, question = _answer(probes.prompt), _answer(probes.question)
-    common = _shared(head, prompt)
-    anchor = common[len(_shared(common, question)) :]
+    common = _shared(head, prompt, probes.tokens)
+    anchor = common[len(_shared(common, question, probes.tokens)) :]
     if prompt == question:
         # The template writes no generation prompt, or always writes one.
         anchor = _before_marks(head[len(common) :], format)
@@ -259,7 +269,7 @@ def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
     return anchor, rest if is_lead else ""
 
 
-def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dict[str, None]:
+def _ends(probes: _Probes, marks: Iterable[str]) -> dict[str, None]:
     """What ends an answer: the first token behind it that is in no mark of the format."""
     known = list(marks)
     of_marks = "\n".join(known)
@@ -271,7 +281,7 @@ def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dic
     found: dict[str, None] = {}
     for text in [*texts, *probes.behind]:
         at = max((text.rfind(it) + len(it) for it in cores if it in text), default=0)
-        for match in tokens.finditer(text, at):
+        for match in probes.tokens.finditer(text, at):
             if match[0] not in of_marks:
                 head = text[: match.start()]
                 found[head[len(head.rstrip()) :] + match[0]] = None
@@ -284,7 +294,7 @@ def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dic
     return found
 
 
-def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str, prompt: str) -> bool:
+def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str, probes: _Probes) -> bool:
     """Whether an answer is read as what it was rendered from.
 
     Some templates write the mark that opens reasoning in the prompt, but not in earlier turns.
@@ -295,11 +305,12 @@ def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str, promp
         return True  # the message became several turns, which cannot be put together
     if anchor and not found:
         # The template begins calls in another way than its prompt.
-        body = answer[len(_shared(answer, _answer(prompt))) :].lstrip()
+        shared = _shared(answer, _answer(probes.prompt), probes.tokens)
+        body = answer[len(shared) :].lstrip()
     body = body.removeprefix(lead)
     if _is_read_as(compiled, probe, body):
         return True
-    _, found, opened = prompt.rpartition(anchor) if anchor else ("", "", "")
+    _, found, opened = probes.prompt.rpartition(anchor) if anchor else ("", "", "")
     return bool(found and probe.reasoning) and _is_read_as(compiled, probe, opened + body)
 
 
@@ -346,19 +357,22 @@ def turn_of(
     known = _turns(tok)
     if (template, variables) in known:
         return known[template, variables]
-    probes = _probed(renderer, template, variables)
+    probes = _probed(renderer, template, variables, tokens)
     if ANSWER not in probes.answers[0].text:
+        reason = "it does not print what an assistant says"
+        try:
+            required_text(renderer, template, [_ASK, _message(content=ANSWER)], variables)
+        except JetonError as error:
+            reason = str(error)
         raise UnsupportedError(
-            "the chat template does not print what an assistant says, so its answers cannot be "
-            "parsed (give prompt= the chat with the variables that the template needs, or format=)"
+            f"the answers of this chat template cannot be parsed: {reason} (give prompt= the chat "
+            "with the variables that the template needs, or format=)"
         )
     written = "\n".join((template, probes.prompt, *(it.text for it in probes.answers)))
-    spelled = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
-    pattern = re.compile(f"{spelled}|{_TOKEN.pattern}") if spelled else _TOKEN
-    found = _format_of(probes, written, tokens, pattern)
+    found = _format_of(probes, written, tokens)
     anchor, lead = _anchored(probes, found)
     format = _as_spaced(found, probes, anchor)
-    ends = _all_ends(tok, probes, format, pattern)
+    ends = _all_ends(tok, probes, format)
     if len(known) >= _CACHED:
         known.clear()
     turn = known[template, variables] = Turn(
@@ -370,8 +384,17 @@ def turn_of(
         probes.arguments_as_text,
         probes.content_as_parts,
         any(re.search(r'\}\{\s*"', _answer(it.text)) for it in probes.answers),
+        _has_ends(probes),
     )
     return turn
+
+
+def _has_ends(probes: _Probes) -> bool:
+    """Whether a template ends turns: it writes something behind a question, or more between an
+    answer and a question than in front of the first question."""
+    opening, _, behind = probes.question.rpartition(QUESTION)
+    between = probes.behind[0]
+    return not between or bool(behind.strip()) or not opening.endswith(between)
 
 
 def _as_spaced(format: Format, probes: _Probes, anchor: str) -> Format:
@@ -409,20 +432,16 @@ def _marks(format: Format) -> set[str]:
     return {it.strip() for it in found} | {format.quote}
 
 
-def _all_ends(
-    tok: BaseTokenizer, probes: _Probes, format: Format, tokens: re.Pattern[str]
-) -> list[str]:
+def _all_ends(tok: BaseTokenizer, probes: _Probes, format: Format) -> list[str]:
     marks = _marks(format)
-    found = _ends(probes, tokens, marks)
+    found = _ends(probes, marks)
     eos = tok.roles.get("eos")
     if eos is not None and eos not in marks:
         found.setdefault(eos)
     return list(found)
 
 
-def _format_of(
-    probes: _Probes, written: str, known: Mapping[str, int], tokens: re.Pattern[str]
-) -> Format:
+def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> Format:
     """Of the formats that read back all that was printed, the one with the most marks in use."""
 
     def reads(answers: list[_Probe]) -> Format | None:
@@ -440,14 +459,14 @@ def _format_of(
             if score <= most:
                 continue
             anchor, lead = _anchored(probes, format)
-            tried = compiled(format, {}, _ends(probes, tokens, marks), written)
-            if all(_gives_back(tried, it, anchor, lead, probes.prompt) for it in answers):
+            tried = compiled(format, {}, _ends(probes, marks), written)
+            if all(_gives_back(tried, it, anchor, lead, probes) for it in answers):
                 best, most = format, score
         return best
 
     # Some templates write words and a call without any mark between them.
     apart = [it for it in probes.answers if not (it.content and it.calls)]
-    return reads(probes.answers) or _inferred(probes, tokens) or reads(apart) or _refuse(probes)
+    return reads(probes.answers) or _inferred(probes) or reads(apart) or _refuse(probes)
 
 
 def _refuse(probes: _Probes) -> Format:
@@ -463,15 +482,18 @@ def _refuse(probes: _Probes) -> Format:
     )
 
 
-def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
+def _inferred(probes: _Probes) -> Format | None:
     """The format inferred from what the template writes, if it reads all of that back."""
     anchor, _ = _anchored(probes, PLAIN)
     reasoned = next((_answer(it.text) for it in probes.answers if it.reasoning), "")
     head = reasoned.partition(_REASON)[0] if _REASON in reasoned else "?"
     if anchor and head.rstrip().endswith(anchor.rstrip()):
         # What opens reasoning is in each answer, so it seems to belong to what begins them.
-        anchor = anchor[: max((it.start() for it in tokens.finditer(anchor)), default=0)] or anchor
-    ends = [end.strip() for end in _ends(probes, tokens, ())]
+        anchor = (
+            anchor[: max((it.start() for it in probes.tokens.finditer(anchor)), default=0)]
+            or anchor
+        )
+    ends = [end.strip() for end in _ends(probes, ())]
     plain = _answer(probes.answers[0].text).rpartition(ANSWER)[2]
     answers = []
     for probe in probes.answers:
@@ -488,6 +510,6 @@ def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
         return None
     marks = _marks(format)
     anchor, lead = _anchored(probes, format)
-    tried = compiled(format, {}, _ends(probes, tokens, marks))
-    is_right = all(_gives_back(tried, it, anchor, lead, probes.prompt) for it in probes.answers)
+    tried = compiled(format, {}, _ends(probes, marks))
+    is_right = all(_gives_back(tried, it, anchor, lead, probes) for it in probes.answers)
     return format if is_right else None

@@ -97,9 +97,8 @@ fn some_parts(
             for (token, &rank) in tokens.iter_mut().zip(ranks) {
                 *token = vocab.token(rank).unwrap_or_default();
             }
-            let all = u64::MAX >> (64 - ranks.len());
             // Two parts are no pair yet, since what they make is the token itself.
-            merges.merge_until::<2>(&tokens[..ranks.len()], all, &mut works);
+            merges.merge_until::<2>(&tokens[..ranks.len()], &mut works);
             for (&rank, work) in ranks.iter().zip(&works) {
                 if let &[left, right] = work.tokens() {
                     found.push((rank, (left, right)));
