@@ -229,30 +229,3 @@ impl Tokenizer {
         Ok(true)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use jeton_stages::post_processor::{PostProcessor, Trimming};
-
-    #[test]
-    fn trimming_twice_or_behind_special_tokens_is_left_to_the_stages() {
-        let trims = |add_prefix_space| PostProcessor::ByteLevel {
-            add_prefix_space,
-            trim_offsets: true,
-            use_regex: true,
-        };
-        let adds = || PostProcessor::Bert {
-            sep: ("s".to_owned(), 1),
-            cls: ("c".to_owned(), 2),
-        };
-        let known = |stages: Vec<PostProcessor>| PostProcessor::Sequence(stages).trimming();
-        assert_eq!(
-            known(vec![trims(true), adds()]),
-            Some(Trimming::BehindPrefix)
-        );
-        assert_eq!(known(vec![trims(false)]), Some(Trimming::All));
-        assert_eq!(known(vec![adds()]), Some(Trimming::None));
-        assert_eq!(known(vec![adds(), trims(true)]), None);
-        assert_eq!(known(vec![trims(true), trims(true)]), None);
-    }
-}

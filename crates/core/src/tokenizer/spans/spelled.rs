@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 use super::table::{Spelling, spelling, without_prefix, without_suffix};
 use jeton_models::model::Model;
 use jeton_models::model::bpe::MergeRule;
-use jeton_models::model::sentencepiece::spec::PieceKind;
+use jeton_models::model::sentencepiece::spec::{Algorithm, PieceKind};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::SPACE_MARK;
 use jeton_text::interrupt::{Pace, paced};
@@ -26,8 +26,15 @@ pub type Spanned = (u32, Span);
 #[derive(Debug)]
 pub struct Unknown {
     kind: Lazy<Option<(u32, UnknownText)>>,
-    /// The characters that are tokens, if every character of every token is one.
-    known: Lazy<Option<HashSet<char, RandomState>>>,
+    known: Lazy<KnownCharacters>,
+}
+
+/// The characters that are tokens.
+#[derive(Debug)]
+struct KnownCharacters {
+    known: HashSet<char, RandomState>,
+    /// Whether `▁` and every character of every token is one.
+    are_all: bool,
 }
 
 /// What an unknown token stands for.
@@ -107,6 +114,26 @@ impl Unknown {
         Some(())
     }
 
+    /// Whether a Unigram model may give the same tokens at other places. Of segmentations with equal sums
+    /// the text in front decides, and a character of a token that is no token itself may be unknown instead.
+    pub fn may_be_elsewhere(&self, model: &Model, tokens: &[Spanned]) -> bool {
+        let is_unigram = match model {
+            Model::Unigram(_) => true,
+            Model::SentencePiece(model) => model.proto().trainer().algorithm == Algorithm::Unigram,
+            _ => false,
+        };
+        let kind = self.kind.get(|| unknown_text(model));
+        let Some((unk_id, _)) = kind.filter(|_| is_unigram) else {
+            return false;
+        };
+        let known = || &self.known.get(|| known_characters(model)).known;
+        let has_unknown = |&(id, _): &Spanned| {
+            let token = model.vocab().token(id).map(String::from_utf8_lossy);
+            id != unk_id && token.is_some_and(|it| it.chars().any(|it| !known().contains(&it)))
+        };
+        tokens.iter().any(|(id, _)| *id == unk_id) && tokens.iter().any(has_unknown)
+    }
+
     /// The length of the text at the front of `rest` that becomes one unknown token, if it is certain.
     /// `rest` is the end of a piece; `is_whole` says that it is all of it, which matters only to models whose unknown token is a whole piece.
     pub fn length(&self, stages: &Stages, id: u32, rest: &str, is_whole: bool) -> Option<usize> {
@@ -120,10 +147,10 @@ impl Unknown {
         if stands_for == UnknownText::Piece {
             return is_whole.then_some(rest.len());
         }
-        let known = self
-            .known
-            .get(|| known_characters(&stages.model))
-            .as_ref()?;
+        let KnownCharacters { known, are_all } = self.known.get(|| known_characters(&stages.model));
+        if !are_all {
+            return None;
+        }
         let mut characters = rest.chars();
         let first = characters.next().filter(|it| !known.contains(it))?;
         if stands_for == UnknownText::Character {
@@ -171,8 +198,7 @@ fn unknown_text(model: &Model) -> Option<(u32, UnknownText)> {
     }
 }
 
-/// The characters that are tokens, if `▁` and every character of every token is one.
-fn known_characters(model: &Model) -> Option<HashSet<char, RandomState>> {
+fn known_characters(model: &Model) -> KnownCharacters {
     let vocab = model.vocab();
     let is_text = |id: u32| match model {
         Model::SentencePiece(pieces) => {
@@ -189,5 +215,6 @@ fn known_characters(model: &Model) -> Option<HashSet<char, RandomState>> {
         known.extend(first.filter(|_| characters.next().is_none()));
         all.extend(text.chars());
     }
-    all.is_subset(&known).then_some(known)
+    let are_all = all.is_subset(&known);
+    KnownCharacters { known, are_all }
 }

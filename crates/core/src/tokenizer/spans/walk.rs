@@ -7,6 +7,7 @@
 //! the fast path, the whole text goes through the stages.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
@@ -32,7 +33,7 @@ const STEPS: usize = 1 << 14;
 /// First byte of the key of a chunk at an end of a text, before a code for its ends is added. Not in UTF-8.
 const AT_AN_END: u8 = 0xF5;
 /// Bytes to normalize after text that a form changes, since its tokens may reach into them.
-const BEHIND: usize = 64;
+const BEHIND: usize = 16;
 
 /// Finds the places of tokens, mostly without the model.
 #[derive(Debug)]
@@ -199,7 +200,7 @@ impl Walk {
         }
         let own = &found[before..];
         let is_same = own.iter().map(|(id, _)| id).eq(ids.get(..own.len())?);
-        is_same.then_some(())
+        (is_same && !self.unknown.may_be_elsewhere(model, own)).then_some(())
     }
 }
 
@@ -245,12 +246,19 @@ impl Call<'_, '_, '_> {
         let text = self.section.stretch.text;
         let form = self.stages.normalizer.as_ref().and_then(Form::of);
         let adds_space = self.compiled.adds_space();
-        let next_changed = |from| {
+        // The same few stretches come again and again.
+        let mut changes = HashMap::<&str, bool, RandomState>::default();
+        let mut next_changed = |from| {
             let form = form?;
             let mut unsure = std::iter::successors(form.next_unsure(text, from), |it| {
                 form.next_unsure(text, it.end)
             });
-            unsure.find(|it| matches!(form.normalized(&text[it.clone()]), Cow::Owned(_)))
+            unsure.find(|it| {
+                let is_changed = |old: &&str| matches!(form.normalized(old), Cow::Owned(_));
+                *changes
+                    .entry(&text[it.clone()])
+                    .or_insert_with_key(is_changed)
+            })
         };
         let mut changed = next_changed(0);
         if adds_space || self.output.trimming != Trimming::None {
