@@ -3,7 +3,9 @@
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::format::{sentencepiece, wordpiece};
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
-use jeton_core::model::sentencepiece::spec::{Algorithm, ModelProto, Piece, PieceKind};
+use jeton_core::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
 use jeton_core::model::{Bpe, Model};
 use jeton_core::normalizer::Normalizer;
 use jeton_core::pre_tokenizer::PreTokenizer;
@@ -148,6 +150,22 @@ fn sentencepiece_models() {
         }
         let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         check(&tokenizer, &mut numbers, 20);
+    }
+}
+
+/// Sums of scores are rounded, so which of several segmentations with the same tokens wins depends on the
+/// text in front.
+#[test]
+fn a_token_whose_characters_may_be_unknown_instead() {
+    let pieces = [("▁", -1.1), ("a", -3.3), ("▁a", -2.2), ("---", -2.7)];
+    let pieces = pieces.map(|(text, score)| Piece::new(text, score, PieceKind::Normal));
+    let unknown = Piece::new("<unk>", 0.0, PieceKind::Unknown);
+    let pieces: Vec<Piece> = std::iter::once(unknown).chain(pieces).collect();
+    let proto = ModelProto::new(pieces, TrainerSpec::default(), NormalizerSpec::default());
+    let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+    for words in 0..120 {
+        let text = "a ".repeat(words) + "ם-----ם a";
+        check_units(&tokenizer, &text, &EncodeOptions::default());
     }
 }
 
