@@ -280,7 +280,7 @@ class Function:
 
 _Spelled: TypeAlias = tuple[int, bytes]
 
-class PieceSteps(TypedDict):
+class _PieceSteps(TypedDict):
     # Positions are in bytes.
     tokens: list[_Spelled]
     is_whole: bool
@@ -325,7 +325,7 @@ class Pipeline:
     def model(self) -> Model: ...
     @property
     def model_kind(self) -> str: ...
-    def explain_piece(self, piece: str) -> PieceSteps: ...
+    def explain_piece(self, piece: str) -> _PieceSteps: ...
     @property
     def has_raw_tokens(self) -> bool: ...
     def encoding_plan(

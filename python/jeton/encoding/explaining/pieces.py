@@ -25,6 +25,7 @@ from jeton.encoding.explaining.steps import (
 
 if TYPE_CHECKING:
     import jeton._core as _core
+    from jeton._core import _PieceSteps as PieceSteps
 
 __all__ = ["ExplainedModel"]
 
@@ -59,7 +60,7 @@ class ExplainedModel:
             return LongestMatch(text, span, tokens, matches, too_long=bool(text) and not matches)
         return LookUp(text, span, tokens, _units(steps))
 
-    def _matches(self, text: str, steps: _core.PieceSteps) -> tuple[Match, ...]:
+    def _matches(self, text: str, steps: PieceSteps) -> tuple[Match, ...]:
         positions = _characters(text)
         matches = []
         for at, found in steps["matches"]:
@@ -106,7 +107,7 @@ def _kind(pipeline: _core.Pipeline, model: models.Model) -> tuple[str, type[Piec
 
 
 def _merging(
-    text: str, span: tuple[int, int], tokens: tuple[Token, ...], steps: _core.PieceSteps
+    text: str, span: tuple[int, int], tokens: tuple[Token, ...], steps: PieceSteps
 ) -> Merging:
     return Merging(
         text,
@@ -123,7 +124,7 @@ def _merging(
 
 
 def _lattice(
-    text: str, span: tuple[int, int], tokens: tuple[Token, ...], steps: _core.PieceSteps
+    text: str, span: tuple[int, int], tokens: tuple[Token, ...], steps: PieceSteps
 ) -> Lattice:
     positions = _characters(text)
     best = set(itertools.pairwise(sorted({0, *steps["path"]})))
@@ -147,7 +148,7 @@ def _lattice(
     )
 
 
-def _units(steps: _core.PieceSteps) -> tuple[Unit, ...]:
+def _units(steps: PieceSteps) -> tuple[Unit, ...]:
     return tuple(Unit(unit, _tokens(tokens), how) for unit, tokens, how in steps["units"])
 
 
