@@ -216,6 +216,16 @@ def test_models_of_sentencepiece(kind: str, fallback: bool) -> None:
         assert tok.explain(text, special="allow").ids == tok.encode(text, special="allow"), text
 
 
+def test_a_sentencepiece_model_behind_other_stages() -> None:
+    model = sentencepiece().model
+    for stages in (
+        {"pre_tokenizer": pre_tokenizers.Digits(True)},
+        {"normalizer": normalizers.NFC()},
+    ):
+        tok = jeton.Tokenizer(model, **stages)
+        assert tok.explain("the weather 12").ids == tok.encode("the weather 12")
+
+
 def test_what_each_stage_did() -> None:
     tok = bpe_of_characters()
     told = tok.explain("Thé [CLS] Theory9", special="allow", add_special_tokens=True)

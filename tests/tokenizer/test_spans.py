@@ -480,6 +480,69 @@ def test_drawn_segmentations_have_spans() -> None:
     assert spans.tolist() == [list(span) for span in row.spans]
 
 
+MARKED_WORDS = {"[UNK]": 0, "▁w": 1, "▁hello": 2, "▁a": 3, "▁é": 4}
+SUFFIX: dict[str, Any] = {"end_of_word_suffix": "</w>", "separate_suffix": True}
+
+UNKNOWN_OR_DROPPED: dict[str, tuple[models.Model, dict[str, Any], str, list[tuple[int, int]]]] = {
+    "an unknown word behind a mark": (
+        models.WordLevel(MARKED_WORDS),
+        {"pre_tokenizer": pre_tokenizers.Metaspace()},
+        "hello 🙂 w",
+        [(0, 5), (5, 8), (8, 10)],
+    ),
+    "two spaces before an unknown word": (
+        models.WordLevel(MARKED_WORDS),
+        {"pre_tokenizer": pre_tokenizers.Metaspace()},
+        "hello  🙂 w",
+        [(0, 5), (5, 6), (6, 9), (9, 11)],
+    ),
+    "a prefix that is the mark": (
+        models.WordPiece(MARKED_WORDS, continuing_subword_prefix="▁"),
+        {"pre_tokenizer": pre_tokenizers.Metaspace()},
+        "a é",
+        [(0, 1), (1, 3)],
+    ),
+    "an unknown token that is merged": (
+        models.BPE(
+            {"e": 0, "é": 1, "eé": 2, "s": 3},
+            [("e", "é")],
+            alphabet="characters",
+            unk_token="e",
+        ),
+        {"pre_tokenizer": pre_tokenizers.Whitespace()},
+        "s ﬁé",
+        [(0, 1), (2, 4)],
+    ),
+    "a suffix inside a dropped character": (
+        models.BPE({"t": 0, "</w>": 1}, [], alphabet="characters", **SUFFIX),
+        {"pre_tokenizer": pre_tokenizers.WhitespaceSplit()},
+        "ét",
+        [(0, 1), (0, 0)],
+    ),
+    "a suffix behind what was put in front": (
+        models.BPE({"▁": 0, "</w>": 1}, [], alphabet="characters", **SUFFIX),
+        {"normalizer": normalizers.Prepend("▁")},
+        "y",
+        [(0, 1), (1, 1)],
+    ),
+    "dropped characters that spell the prefix": (
+        models.BPE({"##x": 0, "x": 1}, [], alphabet="characters", continuing_subword_prefix="##"),
+        {"pre_tokenizer": pre_tokenizers.WhitespaceSplit()},
+        "##x",
+        [(0, 1)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN_OR_DROPPED)
+def test_unknown_and_dropped_text(name: str) -> None:
+    model, stages, text, spans = UNKNOWN_OR_DROPPED[name]
+    tok = jeton.Tokenizer(model, **stages)
+    for _ in range(2):
+        assert tok.encode_with_spans(text, unit="utf-16").spans == spans
+    assert encode_fallback(tok, text, unit="utf-16").spans == spans
+
+
 def test_unknown_words_end_where_they_end() -> None:
     tok = jeton.Tokenizer(
         models.WordPiece({"[UNK]": 0, "un": 1, "##able": 2, "able": 3}),

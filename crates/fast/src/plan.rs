@@ -215,8 +215,10 @@ impl Compiled {
     pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
         match self {
             Self::SentencePiece(_) | Self::Metaspace(_) => {
-                let space = position(text.as_bytes(), |byte| self.is_space(byte));
-                Some(space.unwrap_or(text.len()))
+                // A piece may begin with a space.
+                let rest = text.as_bytes().get(1..)?;
+                let space = position(rest, |byte| self.is_space(byte));
+                Some(space.map_or(text.len(), |at| 1 + at))
             }
             Self::WhitespaceWords(compiled) => compiled.piece_length(stages, text),
             Self::ByteLevel(_) | Self::CachedPieces(_) => None,

@@ -10,6 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Final
 
 from jeton.components import models
+from jeton.components.assembly import assembled
 from jeton.encoding.explaining.steps import (
     Edge,
     Lattice,
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ExplainedModel"]
 
-_LISTED: Final = 100
-"""In longer words, candidates of more characters are not listed."""
+_SHORT: Final = 100
+"""Characters of the longest word of which all candidates are listed."""
+
+_LISTED: Final = 20
+"""In longer words, candidates of more characters are not listed, except the one that matches."""
 
 
 class ExplainedModel:
@@ -42,7 +46,7 @@ class ExplainedModel:
 
     def __init__(self, pipeline: _core.Pipeline, model: models.Model) -> None:
         self._pipeline = pipeline
-        self.name, self._class = _kind(pipeline, model)
+        self.name, self._class = _kind(model)
         self._prefix = ""
         if isinstance(model, models.WordPiece):
             self._prefix = model.continuing_subword_prefix
@@ -71,20 +75,21 @@ class ExplainedModel:
                 (id, spelling), length = found
                 token, stop = Token(id, spelling), positions[at + length]
             last = len(text)
-            if last > _LISTED:
+            if last > _SHORT:
                 last = min(last, max(stop, start + _LISTED))
             tried = tuple(prefix + text[start:end] for end in range(last, stop - 1, -1))
             matches.append(Match(start, tried, token))
         return tuple(matches)
 
 
-def _kind(pipeline: _core.Pipeline, model: models.Model) -> tuple[str, type[Piece]]:
+def _kind(model: models.Model) -> tuple[str, type[Piece]]:
     """The name of a model, and the class of its pieces."""
     match model:
         case models.SentencePiece():
             import jeton._core as _core
 
-            algorithm = _core.SentencePieceReader(pipeline).algorithm()
+            # Its reader takes the model alone, without other stages.
+            algorithm = _core.SentencePieceReader(assembled(model)).algorithm()
             kinds: dict[str, tuple[str, type[Piece]]] = {
                 "Unigram": ("Unigram", Lattice),
                 "BPE": ("BPE", Merging),

@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 use super::table::{Spelling, spelling, without_prefix, without_suffix};
 use jeton_models::model::Model;
 use jeton_models::model::bpe::MergeRule;
-use jeton_models::model::sentencepiece::spec::{Algorithm, PieceKind};
+use jeton_models::model::sentencepiece::spec::PieceKind;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::SPACE_MARK;
 use jeton_text::interrupt::{Pace, paced};
@@ -114,16 +114,11 @@ impl Unknown {
         Some(())
     }
 
-    /// Whether a Unigram model may give the same tokens at other places. Of segmentations with equal sums
-    /// the text in front decides, and a character of a token that is no token itself may be unknown instead.
+    /// Whether the model may give the same tokens at other places. Between segmentations with equal sums the
+    /// text in front decides, and a character of a token that is no token itself may be unknown instead.
     pub fn may_be_elsewhere(&self, model: &Model, tokens: &[Spanned]) -> bool {
-        let is_unigram = match model {
-            Model::Unigram(_) => true,
-            Model::SentencePiece(model) => model.proto().trainer().algorithm == Algorithm::Unigram,
-            _ => false,
-        };
-        let kind = self.kind.get(|| unknown_text(model));
-        let Some((unk_id, _)) = kind.filter(|_| is_unigram) else {
+        let kind = *self.kind.get(|| unknown_text(model));
+        let Some((unk_id, UnknownText::Characters)) = kind else {
             return false;
         };
         let known = || &self.known.get(|| known_characters(model)).known;
@@ -135,7 +130,7 @@ impl Unknown {
     }
 
     /// The length of the text at the front of `rest` that becomes one unknown token, if it is certain.
-    /// `rest` is the end of a piece; `is_whole` says that it is all of it, which matters only to models whose unknown token is a whole piece.
+    /// `rest` is the end of a piece; `is_whole` says that it is all of it, as an unknown word is.
     pub fn length(&self, stages: &Stages, id: u32, rest: &str, is_whole: bool) -> Option<usize> {
         let kind = self.kind.get(|| unknown_text(&stages.model));
         let (_, stands_for) = kind.filter(|(unk_id, _)| *unk_id == id)?;
@@ -145,7 +140,7 @@ impl Unknown {
             return None;
         }
         if stands_for == UnknownText::Piece {
-            return is_whole.then_some(rest.len());
+            return is_whole.then_some(rest.len()).filter(|length| *length > 0);
         }
         let KnownCharacters { known, are_all } = self.known.get(|| known_characters(&stages.model));
         if !are_all {
@@ -216,5 +211,7 @@ fn known_characters(model: &Model) -> KnownCharacters {
         all.extend(text.chars());
     }
     let are_all = all.is_subset(&known);
+    // A space is written as its mark.
+    known.insert(' ');
     KnownCharacters { known, are_all }
 }

@@ -40,7 +40,7 @@ const BEHIND: usize = 16;
 pub struct Walk {
     /// How tokens write the spaces of text that stays as it is; `None` if no such text is known.
     spaces: Option<Spaces>,
-    /// Whether the model may drop characters, so that lengths do not add up.
+    /// Whether lengths do not add up, as characters are dropped.
     drops: bool,
     kept: KeptText,
     /// The bytes that the strategy treats as spaces.
@@ -107,14 +107,13 @@ impl Walk {
         let sees_parts = spaces.is_some() || matches!(compiled, Some(Compiled::CachedPieces(_)));
         // Where a text itself spells a mark of word parts, a token may be longer than its entry says.
         let marks = stages.model.marks().into_iter().flatten();
-        let marks = marks.filter_map(|it| it.chars().next());
-        (is_known && sees_parts).then(|| Self {
+        let marks: Vec<char> = marks.filter_map(|it| it.chars().next()).collect();
+        let drops = matches!(&stages.model, Model::Bpe(bpe) if bpe.drops_unknown());
+        // A character that is dropped may spell a mark, or a token without text stands inside it.
+        (is_known && sees_parts && (!drops || marks.is_empty())).then(|| Self {
             spaces: spaces.filter(|_| LengthTables::have_room(stages)),
-            drops: match &stages.model {
-                Model::Bpe(bpe) => bpe.options().unk_token.is_none() && !bpe.falls_back_to_bytes(),
-                _ => false,
-            },
-            kept: KeptText::new(spaces == Some(Spaces::Marked), marks.collect()),
+            drops,
+            kept: KeptText::new(spaces == Some(Spaces::Marked), marks),
             is_space: std::array::from_fn(|byte| {
                 compiled.is_some_and(|it| it.is_space(byte as u8))
             }),
@@ -387,6 +386,7 @@ impl Call<'_, '_, '_> {
             }
             if end > self.at {
                 let (from, before) = (self.at, self.output.spans.len());
+                let units = self.output.ruler.at(self.section.start + from);
                 let mut done = self.run(table, spaces, end);
                 while self.at < end && done < STEPS && self.unknown(spaces, end).is_some() {
                     done += 1 + self.run(table, spaces, end);
@@ -399,6 +399,8 @@ impl Call<'_, '_, '_> {
                     // The rest of the chunk needs the stages, so they run on all of it.
                     let mut starts = (from + 1..=self.at).rev();
                     let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
+                    // Tokens that are not where their lengths put them have moved the ruler.
+                    self.output.ruler.set(self.section.start + from, units);
                     let units = self.output.ruler.at(self.section.start + start) as i64;
                     let spans = &mut self.output.spans;
                     while spans.len() > before && spans.last().is_some_and(|[it, _]| *it >= units) {

@@ -364,6 +364,11 @@ impl Bpe {
         self.options.byte_fallback && (0..=u8::MAX).all(is_there)
     }
 
+    /// Whether unknown characters are left out.
+    pub fn drops_unknown(&self) -> bool {
+        self.options.unk_token.is_none() && !self.falls_back_to_bytes()
+    }
+
     /// All pairs that may be merged.
     fn pairs(&self) -> &Pairs {
         self.pairs.get(|| {
