@@ -211,7 +211,7 @@ _MARKS: dict[Mark, tuple[str, str]] = {
     "added": ("special", "on-special"),
     "unknown": ("bad-ground", "bad"),
 }
-"""The colours of the background and of the text of a chip that stands out."""
+"""The background and text colours of a highlighted chip."""
 
 
 def of_frame(frame: Frame, title: str, columns: int = 84) -> str:

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
+use crate::cache::buffered_sink::{BUFFER_TOKENS, BufferedSink};
 use crate::cache::lookup::{NewChunks, tokens_of};
-use crate::cache::output_buffer::{BUFFER_TOKENS, BufferedSink};
 use crate::cache::word_cache::{LONGEST, WordCache};
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fallback::{Fallback, ModelTables};

@@ -6,9 +6,9 @@
 //! keep their spaces, so the first of a text differs from the others, and an open end joins the next chunk.
 //! Words between white space have neither, and would pay for both.
 
+use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
-use crate::cache::output_buffer::BufferedSink;
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::character_table::{CharacterTable, CutWord};

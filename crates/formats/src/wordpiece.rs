@@ -175,7 +175,7 @@ fn is_cased(vocab: &Vocab) -> bool {
         })
 }
 
-/// The file of a tokenizer. Truncation and padding are not part of it.
+/// Writes a tokenizer as such a file, without its truncation and padding.
 ///
 /// # Errors
 /// A tokenizer that the file would not mean, with what it cannot hold: another model, stages that

@@ -486,9 +486,9 @@ class Chat:
                 is jeton's, and does not print all of `messages`.
 
         Warns:
-            ChatWarning: The template leaves out some of `messages`, or moves some of it before the
-                answer, for example a system message to the front; or it does not take the calls of
-                the answer; or the arguments of a call are not a JSON object.
+            ChatWarning: The template leaves out a message, puts one before the answer (such as a
+                system message), or refuses the answer's calls; or the arguments of a call are not
+                a JSON object.
 
         Example:
             >>> import jeton

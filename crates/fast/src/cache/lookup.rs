@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 
 use super::group::{AHEAD, GROUP};
 use super::word_cache::{Found, SHORT_IDS, WordCache};
-use crate::cache::output_buffer::{BUFFER_TOKENS, BufferedSink};
+use crate::cache::buffered_sink::{BUFFER_TOKENS, BufferedSink};
 use crate::cache::workspace_pool::Reusable;
 use crate::sink::Sink;
 use jeton_stages::split::delimiters::{Chunks, Delimiters};

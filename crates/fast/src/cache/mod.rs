@@ -1,9 +1,9 @@
 //! The word cache, and what surrounds it: groups of words that are looked up together, buffers for output
 //! tokens, and the pool of workspaces.
 
+pub mod buffered_sink;
 pub mod group;
 pub mod lookup;
-pub mod output_buffer;
 mod overflow;
 pub mod pending;
 pub mod word_cache;

@@ -6,9 +6,9 @@
 
 mod accepted;
 
+use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
-use crate::cache::output_buffer::BufferedSink;
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::{Fallback, FallbackWorkspace, ModelTables, PlainWords};

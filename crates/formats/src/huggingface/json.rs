@@ -229,7 +229,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// A merge as the file has it: two strings, or one that holds both.
+/// A merge as the file spells it: two strings, or one string with a space between the two.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Merge<'j>(Cow<'j, str>, Option<Cow<'j, str>>);
 

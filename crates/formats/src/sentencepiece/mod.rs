@@ -223,8 +223,8 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
     })
 }
 
-/// The file of a tokenizer that was read from such a file, or that such a file can express; `convert` turns
-/// others into one. Truncation and padding are not part of it.
+/// Writes a tokenizer as a `.model` file, without its truncation and padding. It must have been read from
+/// such a file, or fit one; `convert` converts others first.
 ///
 /// # Errors
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage

@@ -1,6 +1,6 @@
 //! What decoders do with bytes that are not UTF-8.
 
-/// What becomes of bytes that are not UTF-8, once all tokens of a text are known.
+/// How a decoder treats bytes that are still not UTF-8 when it has all tokens of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// They stay.

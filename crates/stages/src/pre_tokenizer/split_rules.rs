@@ -9,7 +9,7 @@ use super::{PreTokenizer, SplitBehavior, WORDS, byte_level, is_punctuation};
 use jeton_text::mem::lazy::LazyStatic;
 use jeton_text::pattern::{Regex, SearchPattern};
 
-/// Where a stage splits, and what becomes of the delimiters.
+/// Where a stage splits, and whether it keeps, joins or drops the delimiters.
 #[derive(Clone, Debug)]
 pub(crate) struct SplitRule {
     /// As [`steps_over`](jeton_text::pattern::steps_over) takes them.

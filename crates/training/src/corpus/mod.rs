@@ -237,13 +237,13 @@ impl Corpus {
     }
 }
 
-/// What was waited for.
+/// The next item of a corpus that other threads read.
 pub enum Next<T> {
-    /// It is here.
+    /// The item.
     Item(T),
-    /// It did not come in time.
+    /// It has not arrived in time.
     Waiting,
-    /// There is no more of it.
+    /// The corpus has ended.
     End,
 }
 

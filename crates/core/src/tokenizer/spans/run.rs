@@ -21,9 +21,9 @@ struct CutCharacter {
 }
 
 impl LengthTable {
-    /// Adds the spans of the first of these tokens, as long as they lie along a text that is left as it is, but
-    /// for its spaces, and it is certain where; says how many they are. `TRIMS` says that spaces at their ends
-    /// are left out, `COLLAPSES` that a `▁` stands for a run of spaces, and that no token splits characters.
+    /// Adds the spans of the first tokens, as long as the stages change nothing but spaces and each place is
+    /// certain; returns their number. With `TRIMS`, spans leave out the spaces at their ends. With
+    /// `COLLAPSES`, a `▁` covers a whole run of spaces, and no token splits a character.
     #[inline]
     pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
         &self,

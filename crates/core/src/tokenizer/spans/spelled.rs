@@ -130,7 +130,7 @@ impl Unknown {
     }
 
     /// The length of the text at the front of `rest` that becomes one unknown token, if it is certain.
-    /// `rest` is the end of a piece; `is_whole` says that it is all of it, as an unknown word is.
+    /// `rest` is the end of a piece, or with `is_whole` the whole piece; an unknown word is always whole.
     pub fn length(&self, stages: &Stages, id: u32, rest: &str, is_whole: bool) -> Option<usize> {
         let kind = self.kind.get(|| unknown_text(&stages.model));
         let (_, stands_for) = kind.filter(|(unk_id, _)| *unk_id == id)?;

@@ -109,7 +109,7 @@ impl Walk {
         let marks = stages.model.marks().into_iter().flatten();
         let marks: Vec<char> = marks.filter_map(|it| it.chars().next()).collect();
         let drops = matches!(&stages.model, Model::Bpe(bpe) if bpe.drops_unknown());
-        // A character that is dropped may spell a mark, or a token without text stands inside it.
+        // Where characters are dropped, one may look like a mark, and a mark may be a token of no text.
         (is_known && sees_parts && (!drops || marks.is_empty())).then(|| Self {
             spaces: spaces.filter(|_| LengthTables::have_room(stages)),
             drops,
@@ -396,7 +396,7 @@ impl Call<'_, '_, '_> {
                     continue;
                 }
                 if self.at < end {
-                    // The rest of the chunk needs the stages, so they run on all of it.
+                    // From here on the chunk needs the stages, and they need the whole chunk.
                     let mut starts = (from + 1..=self.at).rev();
                     let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
                     // Tokens that are not where their lengths put them have moved the ruler.

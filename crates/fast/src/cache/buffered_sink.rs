@@ -1,4 +1,4 @@
-//! The buffer between the word cache and a sink, which passes tokens on many at a time.
+//! `BufferedSink`: collects the tokens that the word cache finds, and passes them on to a sink many at a time.
 
 use super::word_cache::SHORT_IDS;
 use crate::sink::Sink;
@@ -6,7 +6,7 @@ use crate::sink::Sink;
 /// Tokens that the buffer holds.
 pub const BUFFER_TOKENS: usize = 512;
 
-/// A sink with a buffer in front of it, in which tokens wait.
+/// Collects tokens in a buffer, and passes them on to a sink when it is full.
 pub struct BufferedSink<'s, S: Sink> {
     tokens: &'s mut [u32; BUFFER_TOKENS],
     count: usize,
