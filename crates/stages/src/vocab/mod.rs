@@ -445,7 +445,7 @@ mod tests {
     }
 
     /// Tokens of which one half would make the product of both nothing but the other, if the seed moved
-    /// one factor only.
+    /// one factor only. With one seed in two hundred, places are shared by chance, so the median of five counts.
     #[test]
     fn no_file_aims_tokens_at_one_place() {
         let endings: [&[u8]; 2] = [
@@ -453,13 +453,18 @@ mod tests {
             b"\xdd\x50\x7c\xc9\xb7\x29\xac\xc0\xdd\x50\x7c\xc9\xb7\x29\xac\xc0",
         ];
         for ending in endings {
-            let index = Index::with_room(4_000);
-            let homes: HashSet<u64> = (0..4_000u64)
-                .map(|number| [&number.to_be_bytes(), ending].concat())
-                .map(|token| index.hash(&token, 0, token.len()) >> 32)
-                .map(|hash| (hash * 8_001) >> 32)
-                .collect();
-            assert!(homes.len() > 2_000, "{}", homes.len());
+            let homes = || {
+                let index = Index::with_room(4_000);
+                (0..4_000u64)
+                    .map(|number| [&number.to_be_bytes(), ending].concat())
+                    .map(|token| index.hash(&token, 0, token.len()) >> 32)
+                    .map(|hash| (hash * 8_001) >> 32)
+                    .collect::<HashSet<u64>>()
+                    .len()
+            };
+            let mut counts = [(); 5].map(|()| homes());
+            counts.sort_unstable();
+            assert!(counts[2] > 2_000, "{counts:?}");
         }
     }
 }
