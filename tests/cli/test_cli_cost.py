@@ -107,17 +107,6 @@ def test_packed_files(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("options", [(), ("--lines",)])
-def test_few_bytes_that_hold_many(
-    run: Run, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(documents, "MAX_LINE", 1_000_000)
-    monkeypatch.setattr(documents, "MAX_DOCUMENT", 1_000_000)
-    Path("a.gz").write_bytes(gzip.compress(b"a" * 1_000_001))
-    message = error_of(run("cost", "mine", "a.gz", *options, *MINE, code=1))
-    assert "has more than 1 MB" in message
-
-
 def test_fine_tuned_models(run: Run) -> None:
     model = "ft:gpt-4o:me::1"
     rows = {"known": {"tokenizer": "tok.json"}, "other": {}}

@@ -9,6 +9,7 @@ mod arrow;
 mod buffers;
 mod cache;
 mod component;
+mod documents;
 mod encoded;
 mod entries;
 mod errors;
@@ -57,6 +58,8 @@ mod _core {
         add_the_same, create_beside, fingerprint, folder_files, load, open_file,
         published_encodings, save, save_gguf, target_of, write_into,
     };
+    #[pymodule_export]
+    use super::documents::{Documents, file_kind};
     #[pymodule_export]
     use super::function::Function;
     #[pymodule_export]

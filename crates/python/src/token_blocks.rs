@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use jeton_core::interrupt::Listener;
 use jeton_core::token_blocks::{self, TokenBlocks as Core, TokenOptions, Tokens};
-use jeton_core::train::corpus::{Corpus, CorpusPosition, DocumentOptions, Next, PATIENCE};
+use jeton_core::train::corpus::{Corpus, CorpusPosition, DocumentOptions, Dropped, Next, PATIENCE};
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -22,7 +22,8 @@ use crate::word_counts::corpus_options;
 const TASK: usize = 256 << 10;
 
 /// A block: its tokens, the lengths of its documents, whether the last continues in the next block,
-/// keys, bytes of text, how many documents hold nothing and how many are bad, where reading goes on
+/// keys, bytes of text, how many documents hold nothing, the path, line and reason of each that was left
+/// out, where reading goes on
 /// (file, byte, line, digest), how many bytes of that file had been read from the disk, and of each
 /// file that ends in it the number, the bytes on the disk and their SHA-256.
 type Block<'py> = Bound<'py, PyTuple>;
@@ -199,6 +200,14 @@ fn token_options(tokenizer: &Tokenizer, (start, end, keys): Options) -> TokenOpt
     }
 }
 
+/// A path, a line and a reason of each record that was left out.
+pub fn places_of(dropped: Vec<Dropped>) -> Vec<(PathBuf, u64, String)> {
+    let dropped = dropped.into_iter();
+    dropped
+        .map(|dropped| (dropped.path, dropped.line, dropped.reason))
+        .collect()
+}
+
 fn of_block<'py>(py: Python<'py>, block: token_blocks::TokenBlock) -> Outcome<Block<'py>> {
     let tokens = match block.tokens {
         Tokens::Narrow(tokens) => PyArray1::from_vec(py, tokens).into_any(),
@@ -222,7 +231,7 @@ fn of_block<'py>(py: Python<'py>, block: token_blocks::TokenBlock) -> Outcome<Bl
         PyArray1::from_vec(py, block.keys),
         block.bytes,
         block.empty,
-        block.bad,
+        places_of(block.dropped),
         (file, byte, line, digest),
         block.read,
         digests,

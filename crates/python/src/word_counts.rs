@@ -23,6 +23,7 @@ use crate::pool;
 use crate::signals::abandonable;
 use crate::stages;
 use crate::text::Text;
+use crate::token_blocks::places_of;
 
 /// Counts the words that the first stages of a tokenizer make of texts, batch after batch.
 #[pyclass(frozen, module = "jeton._core")]
@@ -141,13 +142,13 @@ impl WordCounter {
                 ..CorpusOptions::default()
             };
             let part = || Corpus::open_part(&path, &(start..stop), options);
-            self.count_corpus(py, &py.detach(part)?, None).map(drop)
+            self.count_corpus(py, &py.detach(part)?, None, None)
         })
     }
 
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
-    /// of text were counted, and how many of the files were read. Returns how many records and lines
-    /// were left out, of which there are some only if `drop_bad` is set.
+    /// of text were counted, and how many of the files were read; and `dropped` with the path, line and
+    /// reason of each record and line that was left out, which happens only if it is set.
     #[expect(clippy::too_many_arguments, reason = "one for each option of Python")]
     fn count_files(
         &self,
@@ -156,13 +157,13 @@ impl WordCounter {
         field: Option<String>,
         errors: &str,
         by_line: bool,
-        drop_bad: bool,
+        dropped: Option<&Bound<'_, PyAny>>,
         watch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u64> {
+    ) -> PyResult<()> {
         guard(py, || {
-            let options = corpus_options(field, errors, by_line, drop_bad)?;
+            let options = corpus_options(field, errors, by_line, dropped.is_some())?;
             let corpus = py.detach(|| Corpus::open(&paths, options))?;
-            self.count_corpus(py, &corpus, watch)
+            self.count_corpus(py, &corpus, dropped, watch)
         })
     }
 
@@ -187,19 +188,18 @@ impl WordCounter {
 }
 
 impl WordCounter {
-    /// Counts the words of a corpus, and looks for Ctrl-C between its blocks. Returns how many records
-    /// and lines were left out.
+    /// Counts the words of a corpus, and looks for Ctrl-C between its blocks.
     fn count_corpus(
         &self,
         py: Python<'_>,
         corpus: &Corpus,
+        dropped: Option<&Bound<'_, PyAny>>,
         watch: Option<&Bound<'_, PyAny>>,
-    ) -> Outcome<u64> {
-        let mut bad = 0;
+    ) -> Outcome<()> {
         let threads = pool::install(py, rayon::current_num_threads)?;
         let mut blocks = match self.core()?.as_ref() {
             Some(core) => corpus.read(threads, core),
-            None => return Ok(bad),
+            None => return Ok(()),
         };
         loop {
             let block = match py.detach(|| blocks.step(PATIENCE))? {
@@ -208,13 +208,18 @@ impl WordCounter {
                     py.check_signals()?;
                     continue;
                 }
-                Next::End => return Ok(bad),
+                Next::End => return Ok(()),
             };
-            bad += pool::install(py, || match self.core()?.as_mut() {
+            let left_out = pool::install(py, || match self.core()?.as_mut() {
                 Some(core) => block.count(core),
-                None => Ok(0),
+                None => Ok(Vec::new()),
             })??;
             py.check_signals()?;
+            if let Some(dropped) = dropped {
+                for place in places_of(left_out) {
+                    dropped.call1(place)?;
+                }
+            }
             if let Some(watch) = watch {
                 let progress = blocks.progress();
                 watch.call1((progress.text, progress.read))?;
@@ -271,6 +276,7 @@ pub fn corpus_options(
         } else {
             BadRecords::Error
         },
+        json_documents: false,
     })
 }
 

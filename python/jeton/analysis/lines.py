@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Final, Literal
 import jeton._core as _core
 from jeton.arguments import checked_errors
 from jeton.corpora.corpus import (
-    ParquetColumn,
     Progress,
     TextsOrFiles,
     batches,
@@ -25,6 +23,7 @@ from jeton.corpora.corpus import (
     paths_or_texts,
     size_of,
 )
+from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentTypeError, FormatError
 
 __all__ = ["Lines"]
@@ -36,8 +35,7 @@ _READ: Final = 1 << 20
 class Lines:
     """The lines of a corpus that are not blank, in order.
 
-    Files are UTF-8: text, JSON lines (their field `text`), also compressed by gzip or Zstandard, or
-    Parquet.
+    Files are those that training takes; of records, their field `text` is read.
 
     Args:
         data: Texts, or files.
@@ -114,15 +112,11 @@ class Lines:
     def _of_files(self) -> Iterator[Iterable[str]]:
         """The documents, each as texts that end with a line."""
         for path in self._paths:
-            kind = kind_of(path)
-            if kind == "table":
-                for text in ParquetColumn(path, "text", self._errors).texts(_BATCH_CHARACTERS):
-                    yield [text]
-            elif kind == "records":
-                for number, line in enumerate(_lines_of(path, self._errors), 1):
-                    yield [_of_json(path, number, line)]
-            else:
+            if kind_of(path) == "text":
                 yield _lines_of(path, self._errors)
+            else:
+                for document in documents_of([path], errors=self._errors):
+                    yield [document.text]
 
 
 def _without_ends(document: Iterable[str]) -> Iterator[str]:
@@ -169,17 +163,3 @@ def _decoded(path: Path, decoder: codecs.IncrementalDecoder, data: bytes, before
             f"{path}: not UTF-8 near byte {before + error.start} "
             '(set errors="replace" or errors="ignore")'
         ) from None
-
-
-def _of_json(path: Path, number: int, line: str) -> str:
-    if not line.strip():
-        return ""
-    try:
-        text = json.loads(line)["text"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        text = None
-    if not isinstance(text, str):
-        raise FormatError(
-            f"{path}, line {number}: expected a JSON object whose field 'text' is a string"
-        )
-    return text

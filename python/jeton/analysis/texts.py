@@ -1,7 +1,6 @@
 """The texts of named corpora in batches; each is read once for all tokenizers.
 
-Look here for how long texts are split, for which parts of a large corpus are its sample, and for
-how a file of JSON lines is read.
+Look here for how long texts are split, and for which parts of a large corpus are its sample.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import codecs
 import contextlib
 import hashlib
 import heapq
-import json
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -21,10 +19,10 @@ from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_path
-from jeton.corpora.corpus import ParquetColumn, Progress, kind_of, paths_or_texts, size_of
+from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
+from jeton.corpora.documents import documents_of
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
-from jeton.files import digest_of
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -202,16 +200,10 @@ class Corpus:
         end = 0
         for path in self._paths:
             match kind_of(path, self._field):
-                case "table":
-                    texts = self._of_table(path)
-                case "records":
-                    texts = self._of_records(path)
                 case "text":
                     yield from self._of_text(path)
-                    texts = iter(())
-            for text in texts:
-                self._add(text, len(text.encode()))
-                yield
+                case _:
+                    yield from self._of_records(path, end)
             end += size_of(path)
             self.read = end
 
@@ -267,33 +259,22 @@ class Corpus:
             yield
         self._hash_file(*file.digest())
 
-    def _of_records(self, path: Path) -> Iterator[str]:
-        name, line, rest = self._field or "text", 0, ""
-        for text in self._contents(path):
-            *lines, rest = (rest + text).split("\n") if text else [rest, ""]
-            for record in lines:
-                line += 1
-                if record.strip():
-                    content = _field_of(record, name, f"{path}: line {line}")
-                    yield self._clean(content, line)
+    def _of_records(self, path: Path, before: int) -> Iterator[None]:
+        def read(size: int) -> None:
+            self.read = before + size
 
-    def _of_table(self, path: Path) -> Iterator[str]:
-        yield from ParquetColumn(path, self._field or "text", self._errors).texts(_READ)
-        file_digest = digest_of(path)
-        self._hash_file(file_digest.bytes, bytes.fromhex(file_digest.sha256))
+        for document in documents_of(
+            [path],
+            field=self._field,
+            errors=self._errors,
+            read=read,
+            digest=lambda size, sha256: self._hash_file(size, bytes.fromhex(sha256)),
+        ):
+            self._add(document.text, len(document.text.encode()))
+            yield
 
     def _hash_file(self, size: int, sha256: bytes) -> None:
         self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))
-
-
-def _field_of(record: str, name: str, place: str) -> str:
-    try:
-        content = json.loads(record)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: not JSON: {error}") from None
-    if not isinstance(content, dict) or not isinstance(content.get(name), str):
-        raise FormatError(f"{place}: there is no text in the field {name!r}")
-    return str(content[name])
 
 
 def corpora_of(

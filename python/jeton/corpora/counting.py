@@ -31,7 +31,6 @@ from jeton.corpora.corpus import (
     warn,
 )
 from jeton.corpora.memory_size import memory_bytes
-from jeton.display.human_readable import counted
 from jeton.errors import (
     ArgumentError,
     FileError,
@@ -112,7 +111,7 @@ def count_words(
         counting.cutting, max_word_length, min_word_count, allowed, folder, needs
     )
     try:
-        bad = count(
+        dropped = count(
             counter,
             data,
             field=reading.field,
@@ -125,8 +124,8 @@ def count_words(
         counts, (splits, rare, rare_total) = counter.finish()
     finally:
         counter.discard()
-    if bad:
-        warn(f"left out {counted(bad, 'record')} that cannot be read")
+    if dropped.number:
+        warn(str(dropped))
     if splits:
         warn(
             f"words of more than max_word_length={max_word_length:,} characters were split, "
