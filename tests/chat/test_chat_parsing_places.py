@@ -16,11 +16,11 @@ import jeton
 from answer_cases import BROKEN, MARKS, TOOL, WRITTEN, random_text
 from chat_cases import KINDS, WEATHER, byte_level
 from jeton.chat import FORMATS, Event, Parsed, ParsedCall, ParseStream
-from jeton.chat.parsing import places
-from jeton.chat.parsing.machine import Machine
-from jeton.chat.parsing.parsed import event
-from jeton.chat.parsing.places import NOWHERE, Places
-from jeton.chat.parsing.symbols import compiled
+from jeton.chat.answers import places
+from jeton.chat.answers.machine import Machine
+from jeton.chat.answers.marks import compiled
+from jeton.chat.answers.parsed import event
+from jeton.chat.answers.places import NOWHERE, Places
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 TOOLS: list[Any] = [None, [WEATHER], [WEATHER, TOOL], [{"name": "f", "parameters": {}}]]

@@ -16,7 +16,6 @@ from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.limits import current
-from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Sent, TemplateInput, sent_messages
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
@@ -26,6 +25,7 @@ from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
 from jeton.chat.template_values import PLAIN, TemplateValues
 from jeton.chat.templates import name_of, template_of
+from jeton.chat.training.masks import Answers
 from jeton.chat.trust import Trust
 from jeton.chat.unprinted import Unprinted, UnprintedError
 from jeton.chat.writers import Writers

@@ -26,8 +26,8 @@ from jeton.chat.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
 
 if TYPE_CHECKING:
+    from jeton.chat.answers.parsed import Parsed
     from jeton.chat.origins import Origin
-    from jeton.chat.parsing.parsed import Parsed
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Rewritten", "Rollout"]

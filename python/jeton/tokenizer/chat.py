@@ -188,7 +188,7 @@ class ChatMethods(BaseTokenizer):
             [('call', 'f')]
             [('arguments', '{}'), ('call_end', '')]
         """
-        from jeton.chat.parsing import parse_stream
+        from jeton.chat.answers import parse_stream
 
         return parse_stream(self, prompt, template, tools, format)
 
@@ -240,9 +240,9 @@ class ChatMethods(BaseTokenizer):
         """
         from jeton.arguments import checked_int
         from jeton.chat import Request
-        from jeton.chat.fitting import fitted
         from jeton.chat.messages import sent_messages
         from jeton.chat.schemas import tools_of
+        from jeton.chat.training.fitting import fitted
 
         limit = checked_int("max_tokens", max_tokens, 1)
         conversation: Any = getattr(messages, "messages", messages)

@@ -127,7 +127,7 @@ def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]
 def _open_mark(answer: str, template: str) -> str | None:
     """The first mark that an answer opens and does not close, of those that have an end: in the
     template, or in a format of answers."""
-    from jeton.chat.parsing.answer_formats import FORMATS
+    from jeton.chat.answers.formats import FORMATS
 
     ends = {
         it.strip()

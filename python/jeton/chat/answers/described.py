@@ -8,12 +8,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jeton.chat.answers.calls import Tools
+from jeton.chat.answers.described_machine import DescriptionMachine
+from jeton.chat.answers.formats import Format
+from jeton.chat.answers.marks import Compiled, compiled
+from jeton.chat.answers.response_templates import Description, description_of
 from jeton.chat.once import added_tokens_of, once_per_tokenizer
-from jeton.chat.parsing.answer_formats import Format
-from jeton.chat.parsing.calls import Tools
-from jeton.chat.parsing.described_machine import DescriptionMachine
-from jeton.chat.parsing.response_templates import Description, description_of
-from jeton.chat.parsing.symbols import Compiled, compiled
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from jeton.chat.parsing import readers
-from jeton.chat.parsing.answer_formats import END, Format, State
-from jeton.chat.parsing.places import Places
+from jeton.chat.answers import readers
+from jeton.chat.answers.formats import END, Format, State
+from jeton.chat.answers.places import Places
 
 __all__ = ["Compiled", "CompiledState", "compiled"]
 

@@ -12,17 +12,17 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 from jeton.arguments import checked_id
-from jeton.chat.parsing.arguments import typed
-from jeton.chat.parsing.calls import arguments_of
-from jeton.chat.parsing.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem, event
-from jeton.chat.parsing.places import NOWHERE, Kept, Place, Places, Step
+from jeton.chat.answers.arguments import typed
+from jeton.chat.answers.calls import arguments_of
+from jeton.chat.answers.parsed import Event, Finish, Parsed, ParsedCall, Part, Problem, event
+from jeton.chat.answers.places import NOWHERE, Kept, Place, Places, Step
 from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
-    from jeton.chat.parsing.calls import Tools
-    from jeton.chat.parsing.described import DescribedTurn
-    from jeton.chat.parsing.turns import Turn
+    from jeton.chat.answers.calls import Tools
+    from jeton.chat.answers.described import DescribedTurn
+    from jeton.chat.answers.turns import Turn
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["ParseStream"]

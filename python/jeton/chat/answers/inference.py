@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.chat.parsing.answer_formats import Format, State, Takes
-from jeton.chat.parsing.machine import Machine
-from jeton.chat.parsing.symbols import compiled
+from jeton.chat.answers.formats import Format, State, Takes
+from jeton.chat.answers.machine import Machine
+from jeton.chat.answers.marks import compiled
 
 __all__ = ["RenderedAnswer", "inferred"]
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from jeton.chat.parsing.arguments import (
+from jeton.chat.answers.arguments import (
     BUT_TEXT,
     Types,
     as_text,
@@ -18,8 +18,8 @@ from jeton.chat.parsing.arguments import (
     takes_only_text,
     typed,
 )
-from jeton.chat.parsing.parsed import Event, ParsedCall, event
-from jeton.chat.parsing.places import Kept
+from jeton.chat.answers.parsed import Event, ParsedCall, event
+from jeton.chat.answers.places import Kept
 
 __all__ = ["IGNORED", "IN_TEXT", "KEPT", "NAMELESS", "Calls", "Tools"]
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
-from jeton.chat.parsing.places import Waits
+from jeton.chat.answers.places import Waits
 
 __all__ = [
     "ADJOINING",

@@ -13,10 +13,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_id
+from jeton.chat.answers.described import DescribedTurn
+from jeton.chat.answers.turns import Turn
 from jeton.chat.chat import Chat
 from jeton.chat.once import added_tokens_of
-from jeton.chat.parsing.described import DescribedTurn
-from jeton.chat.parsing.turns import Turn
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.parsing import readers
-from jeton.chat.parsing.calls import Tools
+from jeton.chat.answers import readers
+from jeton.chat.answers.calls import Tools
 
 try:
     import regex

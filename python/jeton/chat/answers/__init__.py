@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from jeton.chat.answers.arguments import parameters_of
+from jeton.chat.answers.described import DescribedTurn, described
+from jeton.chat.answers.formats import FORMATS
+from jeton.chat.answers.marks import compiled
+from jeton.chat.answers.parsed import Event, Parsed, ParsedCall, Part, Problem
+from jeton.chat.answers.prompts import begun_answer
+from jeton.chat.answers.stream import ParseStream
+from jeton.chat.answers.turns import Turn, turn_of
 from jeton.chat.chat import Chat
 from jeton.chat.limits import current
 from jeton.chat.once import added_tokens_of, once_per_tokenizer
-from jeton.chat.parsing.answer_formats import FORMATS
-from jeton.chat.parsing.arguments import parameters_of
-from jeton.chat.parsing.described import DescribedTurn, described
-from jeton.chat.parsing.parsed import Event, Parsed, ParsedCall, Part, Problem
-from jeton.chat.parsing.prompts import begun_answer
-from jeton.chat.parsing.stream import ParseStream
-from jeton.chat.parsing.symbols import compiled
-from jeton.chat.parsing.turns import Turn, turn_of
 from jeton.chat.renderer import Renderer, questions
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates import template_of

@@ -1,7 +1,7 @@
 """`Machine`: reads an answer by a `Format` while it is written.
 
 Look here for when an event is certain, and for how text that breaks the format is treated. The
-machine takes text in which control tokens are single symbols (`symbols.py`); it knows nothing of
+machine takes text in which control tokens are single symbols (`marks.py`); it knows nothing of
 ids, which `stream.py` adds.
 """
 
@@ -14,12 +14,12 @@ from collections.abc import Hashable
 from itertools import accumulate
 from typing import Final
 
-from jeton.chat.parsing import readers
-from jeton.chat.parsing.answer_formats import END, Shape
-from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, NAMELESS, Calls, Tools
-from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.places import Continuation, Kept, Where
-from jeton.chat.parsing.symbols import Compiled, CompiledState
+from jeton.chat.answers import readers
+from jeton.chat.answers.calls import IGNORED, IN_TEXT, KEPT, NAMELESS, Calls, Tools
+from jeton.chat.answers.formats import END, Shape
+from jeton.chat.answers.marks import Compiled, CompiledState
+from jeton.chat.answers.parsed import Event, Kind, ParsedCall, event
+from jeton.chat.answers.places import Continuation, Kept, Where
 
 __all__ = ["Machine"]
 

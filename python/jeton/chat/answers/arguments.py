@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.parsing.readers import CONSTANTS, NOT_ESCAPED, loose
+from jeton.chat.answers.readers import CONSTANTS, NOT_ESCAPED, loose
 from jeton.errors import ArgumentTypeError
 
 __all__ = ["BUT_TEXT", "Types", "as_text", "loaded", "parameters_of", "takes_only_text", "typed"]

@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from jeton.chat.parsing import readers
-from jeton.chat.parsing.calls import Tools
-from jeton.chat.parsing.described_values import with_types
-from jeton.chat.parsing.parsed import Event, ParsedCall, event
-from jeton.chat.parsing.places import Continuation
-from jeton.chat.parsing.response_templates import Delimiter, Description, Field
+from jeton.chat.answers import readers
+from jeton.chat.answers.calls import Tools
+from jeton.chat.answers.described_values import with_types
+from jeton.chat.answers.parsed import Event, ParsedCall, event
+from jeton.chat.answers.places import Continuation
+from jeton.chat.answers.response_templates import Delimiter, Description, Field
 
 __all__ = ["DescriptionMachine"]
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.chat.parsing.described_values import PARSERS, expressions, transformed
-from jeton.chat.parsing.parsed import Kind
+from jeton.chat.answers.described_values import PARSERS, expressions, transformed
+from jeton.chat.answers.parsed import Kind
 from jeton.chat.trust import REASONING
 from jeton.errors import FormatError
 

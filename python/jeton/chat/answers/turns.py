@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.chat.answers.arguments import parameters_of
+from jeton.chat.answers.calls import Tools
+from jeton.chat.answers.formats import END, FORMATS, PLAIN, Format
+from jeton.chat.answers.inference import RenderedAnswer, inferred
+from jeton.chat.answers.machine import Machine
+from jeton.chat.answers.marks import Compiled, compiled
+from jeton.chat.answers.readers import ADJOINING
 from jeton.chat.once import once_per_tokenizer
-from jeton.chat.parsing.answer_formats import END, FORMATS, PLAIN, Format
-from jeton.chat.parsing.arguments import parameters_of
-from jeton.chat.parsing.calls import Tools
-from jeton.chat.parsing.inference import RenderedAnswer, inferred
-from jeton.chat.parsing.machine import Machine
-from jeton.chat.parsing.readers import ADJOINING
-from jeton.chat.parsing.symbols import Compiled, compiled
 from jeton.chat.probes import Variables, required_text, text_of
 from jeton.chat.renderer import Renderer
 from jeton.chat.trust import REASONING

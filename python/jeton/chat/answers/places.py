@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from jeton.chat.parsing.parsed import Event, Kind
+from jeton.chat.answers.parsed import Event, Kind
 
 __all__ = ["NOWHERE", "Continuation", "Kept", "Place", "Places", "Step", "Where"]
 
