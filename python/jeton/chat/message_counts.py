@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import check_kind, checked_flag, checked_int
-from jeton.chat.message_fields import TEXTS, fields_of, is_media
+from jeton.chat.messages import TEXTS, fields_of, is_media
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from jeton.loading import registry
 
@@ -130,7 +130,7 @@ def counted(
             )
         template = "gpt-oss"
     from jeton.chat import Request
-    from jeton.chat.templates import left_to_models
+    from jeton.chat.templates.finding import left_to_models
 
     chat = Request(
         tok,
