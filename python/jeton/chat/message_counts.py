@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_flag, checked_int
-from jeton.chat.message_fields import fields_of, is_media
+from jeton.chat.messages import fields_of, is_media
 from jeton.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def counted(
     """The count that `Tokenizer.count_messages` gives."""
     from jeton.chat import Request
     from jeton.chat.messages import sent_messages
-    from jeton.chat.templates import left_to_models
+    from jeton.chat.templates.finding import left_to_models
 
     checked_flag("add_generation_prompt", add_generation_prompt)
     if tokens_per_part is not None:

@@ -17,7 +17,6 @@ from jeton.chat.answers import readers
 from jeton.chat.answers.calls import Tools
 from jeton.chat.answers.described_values import with_types
 from jeton.chat.answers.parsed import Event, ParsedCall, event
-from jeton.chat.answers.places import Continuation
 from jeton.chat.answers.response_templates import Delimiter, Description, Field
 
 __all__ = ["DescriptionMachine"]
@@ -51,7 +50,6 @@ class DescriptionMachine:
         self.text_marks: dict[str, None] = {}
         self.texts: list[str] = []
         self.total = 0
-        self.used_history = False
         self.is_complete = False
         self.is_over = False
         self.message: dict[str, Any] = copy.deepcopy(dict(description.defaults))
@@ -76,16 +74,6 @@ class DescriptionMachine:
 
     def skip(self, space: str) -> None:
         """White space is left to the description."""
-
-    def where(self) -> None:
-        """Nothing is learnt: regular expressions decide what text leads to."""
-
-    def continuation(self) -> Continuation:
-        """Nothing only continues."""
-        return Continuation()
-
-    def catch_up(self, texts: list[str]) -> None:
-        """There is nothing to read."""
 
     def feed(self, text: str) -> None:
         """Takes more text."""

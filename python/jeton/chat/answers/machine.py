@@ -7,19 +7,16 @@ ids, which `stream.py` adds.
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable
 from itertools import accumulate
 from typing import Final
 
 from jeton.chat.answers import readers
-from jeton.chat.answers.calls import IGNORED, IN_TEXT, KEPT, NAMELESS, Calls, Tools
+from jeton.chat.answers.calls import NAMELESS, Calls, Tools
 from jeton.chat.answers.formats import END, Shape
 from jeton.chat.answers.marks import Compiled, CompiledState
-from jeton.chat.answers.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.answers.places import Continuation, Kept, Where
+from jeton.chat.answers.parsed import Event, ParsedCall, event
 
 __all__ = ["Machine"]
 
@@ -28,20 +25,10 @@ _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
 """Characters after which text that may still become a shape is taken for none."""
-_LONGEST_HEAD: Final = 96
-"""Characters up to which `where` has an answer."""
-_WORD: Final = re.compile(r"[^\W\d_]+|\d+")
-_QUOTES: Final = re.compile("['\"\ud800-\udfff]")
-_SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_PIECE: Final = 4096
 """Characters that are read at once: each step looks ahead as far as these go."""
 _PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\udfff]")
 """Control tokens by themselves, and what is between."""
-_BREAKS: Final = {
-    "": re.compile(r"[^ \t\r\n\w+\-.,:]"),
-    '"': re.compile(r'["\\\x00-\x1f\ud800-\udfff]'),
-    "'": re.compile(r"['\\\ud800-\udfff]"),
-}
 
 
 class Machine:
@@ -54,7 +41,6 @@ class Machine:
 
     Attributes:
         events: What has become certain; the owner removes them.
-        used_history: Whether more than `where` said decided an event. The owner resets it.
         content: The pieces of the words.
         reasoning: The pieces of the reasoning.
         calls: The calls that have ended.
@@ -69,7 +55,6 @@ class Machine:
 
     def __init__(self, compiled: Compiled, tools: Tools | None) -> None:
         self.events: list[Event] = []
-        self.used_history = False
         self.content: list[str] = []
         self.reasoning: list[str] = []
         self.unfinished: ParsedCall | None = None
@@ -85,7 +70,6 @@ class Machine:
         self.identify, self.arguments = self._calls.identify, self._calls.arguments
         self._tools = tools
         self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
-        self._deciding_tools = repr(tools) if tools and compiled.depends_on_tools else ""
         self._held = ""
         self._drop = ""
         self._starts = [0]
@@ -112,17 +96,12 @@ class Machine:
         elif text:
             self._read_on(text)
 
-    def catch_up(self, texts: list[str]) -> None:
-        """Takes texts whose events the owner knows."""
-        self.texts += texts
-        # A control token is read separately, since a reader may have taken the text before it.
-        for piece in _PIECES.findall("".join(texts)):
-            self._read_on(piece)
-        self.events = []
-
     def _read_on(self, text: str) -> None:
         start, at = self.total, 0
         self.total += len(text)
+        if self._plain and not (self._held or self._drop or self._fresh or self.state.hot(text)):
+            self._plain(text, start)
+            return
         if self._reader is not None and self._source.before >= 0 and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
@@ -153,88 +132,6 @@ class Machine:
             else:
                 self._note_call(self.total)
                 self.unfinished = self._calls.stop()
-
-    # Places
-
-    def where(self) -> Where | None:
-        """Where it is, in a few words that the format or the tools have; `None` if that takes
-        more, since what is learnt of a place outlives the answer."""
-        takes, call = self.state.spec.takes, self._calls.open
-        if self._broken or self._odd:
-            return None
-        if len(self._word) > _LONGEST_HEAD and takes != "id":
-            return None  # as any word that is too long
-        word = "" if takes == "id" else "".join(self._word)
-        within: Hashable = None
-        if self._reader is None:
-            within = self._calls.in_value
-            if within is None:
-                return None
-        elif self._source.waits is not None:
-            within = self._source.waits, self._source.is_listed, self._source.objects
-            if call is None:
-                return None
-        elif self._source.before >= 0:
-            behind = self._source.behind if call and call.pieces else self._claimed
-            is_first = self._claimed == self._began
-            since = self.total if behind is None else self.total - behind
-            word = "".join(self.texts[-since:])[-since:] if 0 < since <= _LONGEST_HEAD else ""
-            if behind is None or len(word) != since or (takes == "keyed" and not is_first):
-                return None
-            if takes in ("python", "braces") and _QUOTES.search(word):
-                return None
-            within = is_first, self._source.is_listed, self._source.objects
-        if not (self._has_known_words(self._held) and self._has_known_words(word)):
-            return None
-        has_pieces, has_id = bool(call and call.pieces), self._calls.has_id
-        return Where(
-            self.state.name,
-            self._held,
-            word,
-            self._drop,
-            self._deciding_tools,
-            self._calls.tool if self._deciding_tools else None,
-            (self._fresh, call is None, has_pieces, has_id, self._reader is None),
-            within,
-        )
-
-    def continuation(self) -> Continuation:
-        """What a text is that leads from `where` back to there, and is reported as it is."""
-        state = self.state
-        if self._held or self._drop or self._fresh:
-            return Continuation()
-        if self._flows:
-            return Continuation(state.hot, state.spec.takes)  # type: ignore[arg-type]
-        if self._reader is not None:
-            waits = self._source.waits
-            if waits is None or waits.is_escaped or waits.is_empty:
-                return Continuation()
-            kind: Kind | None = "arguments" if waits.depth >= 0 else None
-            return Continuation(_BREAKS.get(waits.quote, _SYMBOL), kind)
-        in_value = self._calls.in_value if state.spec.takes == "value" else ""
-        if in_value == IN_TEXT:
-            return Continuation(state.hot_in_json, "arguments")
-        if (
-            isinstance(in_value, Kept)
-            or in_value in (IGNORED, KEPT)
-            or state.spec.takes == "id"
-            or self.is_over
-        ):
-            return Continuation(state.hot)
-        return Continuation()
-
-    def _has_known_words(self, text: str) -> bool:
-        """Whether a text is short, and the format or the tools spell each of its words, or a part
-        that has it."""
-        if len(text) > _LONGEST_HEAD:
-            return False
-        spelled = self._compiled.vocabulary
-        return all(it in spelled or it in self._tool_words for it in _WORD.findall(text))
-
-    @functools.cached_property
-    def _tool_words(self) -> str:
-        tools = self._tools or {}
-        return " ".join([*tools, *(key for parameters in tools.values() for key in parameters)])
 
     def _read(self, buffer: str, base: int, *, last: bool = False) -> int:
         """Reads what is certain. Returns how much that is."""
@@ -334,6 +231,8 @@ class Machine:
         self._from: int | None = None
         if self._flows:
             self._words = self.content if spec.takes == "content" else self.reasoning
+        self._plain = self._say if self._flows else self._take if spec.takes == "value" else None
+        """Takes text in which no mark can be."""
         self._word: list[str] = []
         self._broken = self._odd = False
         self._began = self._claimed = place
@@ -446,12 +345,10 @@ class Machine:
             self._stretch("content", place, place + len(text))
         text = self._compiled.spelled(text)
         self.content.append(text)
-        self._report(event("content", text), from_memory=True)
+        self._report(event("content", text))
 
-    def _report(self, said: Event, *, from_memory: bool = False) -> None:
-        """Reports an event. `from_memory`: what was read before `where` decides it too."""
+    def _report(self, said: Event) -> None:
         self.events.append(said)
-        self.used_history = self.used_history or from_memory
 
     def problem(self, what: str, place: int) -> None:
         """Notes what is wrong, and where."""
@@ -478,10 +375,6 @@ class Machine:
             if self._calls.open is None:
                 self._unexpected(self._slice(self._claimed, source.place), self._claimed)
             return source.place - base
-        finally:
-            # Steps that are learnt report the text as it is.
-            self.used_history = self.used_history or source.has_escaped
-            source.has_escaped = False
         return limit
 
     def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
@@ -515,6 +408,10 @@ class Machine:
     def argument(self, key: str, value: object) -> None:
         """An argument with its value."""
         self._calls.argument(key, value, self._source.place)
+
+    def text_argument(self, key: str, piece: str) -> None:
+        """More of an argument that is text."""
+        self._calls.text_argument(key, piece, self._source.place)
 
     def nameless(self, start: int, end: int) -> None:
         """An object that is no call."""

@@ -10,17 +10,13 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from jeton.chat.answers import readers
 from jeton.chat.answers.formats import END, Format, State
-from jeton.chat.answers.places import Places
 
 __all__ = ["Compiled", "CompiledState", "compiled"]
-
-_IN_HEADS: Final = ("assistant", "to", "final", "constrain", "json")
-"""Words in the heads of channels that no mark or route spells."""
 
 _FIRST: Final = 0xD800
 _MAX_SYMBOLS: Final = 0x800
@@ -99,10 +95,8 @@ class CompiledState:
     """The same, if no text follows."""
     tail_expression: re.Pattern[str]
     """The end of a text that may be the beginning of a mark."""
-    hot: re.Pattern[str]
-    """Characters without which a text holds neither."""
-    hot_in_json: re.Pattern[str]
-    """These, and those that JSON writes in another way."""
+    hot: Callable[[str], re.Match[str] | None]
+    """Searches for the characters without which a text holds neither."""
     marks: tuple[_Mark, ...]
     pattern: re.Pattern[str] | None
     routes: tuple[tuple[re.Pattern[str], str], ...]
@@ -160,15 +154,6 @@ class Compiled:
     """The mark around strings in Gemma's braces."""
     with_symbols: Callable[[str], str]
     """Puts symbols in place of the control tokens in a text of the template."""
-    places: Places = field(default_factory=Places, compare=False)
-    """What is learnt while answers are read."""
-
-    @functools.cached_property
-    def depends_on_tools(self) -> bool:
-        """Whether the tools decide where a call begins, or what a value is."""
-        specs = [state.spec for state in self.states.values()]
-        steps = [step for spec in specs for shape in spec.shapes for step in shape.steps]
-        return "{names}" in steps or any(spec.takes == "key" for spec in specs)
 
     @functools.cached_property
     def endings(self) -> dict[str, list[bool]]:
@@ -178,17 +163,6 @@ class Compiled:
         for mark in [mark for state in self.states.values() for mark in state.marks]:
             found.setdefault(mark.core, []).append(mark.state in done)
         return found
-
-    @functools.cached_property
-    def vocabulary(self) -> str:
-        """All that the format spells, as one text."""
-        found = {*readers.KEYS, *_IN_HEADS, *self.spellings.values()}
-        for state in self.states.values():
-            found.update(mark.text for mark in state.marks)
-            found.update(route.pattern for route, _ in state.routes)
-            found.update(step for shape in state.spec.shapes for step in shape.steps)
-            found.add(state.spec.pattern)
-        return " ".join(found)
 
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""
@@ -292,8 +266,7 @@ def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
         re.compile("|".join(map(_Mark.expression, marks, longer)) or "(?!)"),
         re.compile("|".join(map(_Mark.expression, marks)) or "(?!)"),
         re.compile(f"(?:{'|'.join(beginnings)})\\Z" if beginnings else "(?!)"),
-        re.compile(f"[{spelled}\ud800-\udfff]"),
-        re.compile(f'[{spelled}\ud800-\udfff"\\\\\\x00-\\x1f]'),
+        re.compile(f"[{spelled}\ud800-\udfff]").search,
         tuple(marks),
         re.compile(state.pattern, re.DOTALL) if state.pattern else None,
         tuple((re.compile(route, re.DOTALL), target) for route, target in state.routes),

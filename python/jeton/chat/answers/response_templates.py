@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from jeton.chat.answers.described_values import PARSERS, expressions, transformed
 from jeton.chat.answers.parsed import Kind
-from jeton.chat.trust import REASONING
+from jeton.chat.templates.trust import REASONING
 from jeton.errors import FormatError
 
 __all__ = ["Delimiter", "Description", "Field", "description_of"]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_int
-from jeton.chat.message_fields import fields_of
-from jeton.chat.origins import ANSWERING
+from jeton.chat.messages import fields_of
+from jeton.chat.templates.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from jeton.chat.origins import ANSWERING
+from jeton.chat.templates.origins import ANSWERING
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
-    from jeton.chat.origins import Origin
-    from jeton.chat.writers import Writers
+    from jeton.chat.templates.origins import Origin
+    from jeton.chat.templates.writers import Writers
 
 __all__ = ["Answers"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Undefined
 from markupsafe import Markup
 
-from jeton.chat.limits import ITEM, spend
-from jeton.chat.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
+from jeton.chat.templates.limits import ITEM, spend
+from jeton.chat.templates.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
 
 __all__ = [
     "SCALARS",

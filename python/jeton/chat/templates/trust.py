@@ -13,7 +13,7 @@ from typing import Final, Literal, Protocol
 
 import jeton._core as _core
 from jeton.arguments import index_of
-from jeton.chat.origins import Kind
+from jeton.chat.templates.origins import Kind
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["KNOWN_ROLES", "REASONING", "Path", "Trust"]

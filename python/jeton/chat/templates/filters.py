@@ -16,13 +16,13 @@ from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
-from jeton.chat.costs import FILTERS, OPERATORS, PRINTED, TESTS, Cost
 from jeton.chat.json_text import to_json
-from jeton.chat.limits import ITEM, counted_items, spend, weight
 from jeton.chat.lost_origins import conservatively, printed
-from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
-from jeton.chat.safe_text import FOLLOWED, followed, safe
-from jeton.chat.traced import Traced, joined
+from jeton.chat.templates.costs import FILTERS, OPERATORS, PRINTED, TESTS, Cost
+from jeton.chat.templates.limits import ITEM, counted_items, spend, weight
+from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
+from jeton.chat.templates.traced import Traced, joined
 
 __all__ = ["COUNTED", "SPREAD", "counted", "filters_of", "tests_of"]
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from jeton.chat.limits import spend
-from jeton.chat.origins import TEMPLATE, Runs
-from jeton.chat.parts import TextParts, raw, runs_of
-from jeton.chat.traced import Traced, joined, whole
+from jeton.chat.templates.limits import spend
+from jeton.chat.templates.origins import TEMPLATE, Runs
+from jeton.chat.templates.parts import TextParts, raw, runs_of
+from jeton.chat.templates.traced import Traced, joined, whole
 
 __all__ = ["FOLLOWED", "SafeTraced", "added", "followed", "safe", "unmarked"]
 

@@ -7,9 +7,17 @@ from typing import Any
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.limits import weight
-from jeton.chat.origins import UNKNOWN
-from jeton.chat.parts import SCALARS, TextParts, TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.templates.limits import weight
+from jeton.chat.templates.origins import UNKNOWN
+from jeton.chat.templates.parts import (
+    SCALARS,
+    TextParts,
+    TracedFloat,
+    TracedInt,
+    data_in,
+    plain,
+    raw,
+)
 
 __all__ = ["printed", "represented"]
 

@@ -21,10 +21,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEscapeFormatt
 from jinja2.utils import Cycler, Joiner, Namespace
 from markupsafe import Markup
 
-from jeton.chat.costs import METHODS, OPERATORS, printed_length, widths
-from jeton.chat.filters import COUNTED, SPREAD, counted, filters_of, tests_of
-from jeton.chat.formatting import braces, percent
-from jeton.chat.limits import (
+from jeton.chat.lost_origins import conservatively, printed
+from jeton.chat.templates.costs import METHODS, OPERATORS, printed_length, widths
+from jeton.chat.templates.dates import now
+from jeton.chat.templates.filters import COUNTED, SPREAD, counted, filters_of, tests_of
+from jeton.chat.templates.formatting import braces, percent
+from jeton.chat.templates.limits import (
     ITEM,
     PIECE,
     LimitError,
@@ -34,13 +36,11 @@ from jeton.chat.limits import (
     spend,
     weight,
 )
-from jeton.chat.lost_origins import conservatively, printed
-from jeton.chat.origins import generated
-from jeton.chat.parts import data_in, plain, raw, runs_of
-from jeton.chat.printing import represented
-from jeton.chat.safe_text import FOLLOWED, added, followed
-from jeton.chat.template_date import now
-from jeton.chat.traced import Traced, joined, marked, traced, whole
+from jeton.chat.templates.origins import generated
+from jeton.chat.templates.parts import data_in, plain, raw, runs_of
+from jeton.chat.templates.printing import represented
+from jeton.chat.templates.safe_text import FOLLOWED, added, followed
+from jeton.chat.templates.traced import Traced, joined, marked, traced, whole
 
 __all__ = ["Refusal", "Sandbox"]
 

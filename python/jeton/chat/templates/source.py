@@ -8,7 +8,7 @@ from typing import Final
 
 from jinja2 import nodes
 
-from jeton.chat.environment import Sandbox
+from jeton.chat.templates.sandbox import Sandbox
 
 __all__ = ["GAP", "TemplateText", "source_of"]
 

@@ -10,9 +10,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
-from jeton.chat.limits import current, limits
-from jeton.chat.rendering import RenderRequest, rendered
-from jeton.chat.source import TemplateText, source_of
+from jeton.chat.templates.limits import current, limits
+from jeton.chat.templates.rendering import RenderRequest, rendered
+from jeton.chat.templates.source import TemplateText, source_of
 
 __all__ = ["Renderer", "questions"]
 
@@ -45,7 +45,7 @@ class Renderer:
         """The text of a chat, as `rendered` gives it."""
         if not self.apart:
             return rendered(request)
-        from jeton.chat.isolation import rendered_apart
+        from jeton.chat.templates.isolation import rendered_apart
 
         return rendered_apart(request)
 
@@ -66,6 +66,6 @@ class Renderer:
 
 @functools.lru_cache(maxsize=64)
 def _source_apart(template: str) -> TemplateText:
-    from jeton.chat.isolation import source_apart
+    from jeton.chat.templates.isolation import source_apart
 
     return source_apart(template)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from jeton.chat.origins import TEMPLATE, Origin, Runs
+from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
 
 __all__ = ["Writers"]
 

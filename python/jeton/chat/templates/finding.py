@@ -45,7 +45,7 @@ class _Templates(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         if name not in _NAMES:
             raise KeyError(name)
-        return (files("jeton.chat") / "formats" / f"{name}.jinja").read_text("utf-8")
+        return (files("jeton.chat.templates") / "formats" / f"{name}.jinja").read_text("utf-8")
 
     def __iter__(self) -> Iterator[str]:
         return iter(_NAMES)

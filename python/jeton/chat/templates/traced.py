@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, SupportsIndex
 
-from jeton.chat.formatting import braces, percent
-from jeton.chat.limits import PIECE, spend
-from jeton.chat.origins import TEMPLATE, Origin, Runs
-from jeton.chat.parts import TextParts, cut, data_in, raw, runs_of
+from jeton.chat.templates.formatting import braces, percent
+from jeton.chat.templates.limits import PIECE, spend
+from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
+from jeton.chat.templates.parts import TextParts, cut, data_in, raw, runs_of
 
 __all__ = ["Traced", "joined", "marked", "traced", "whole"]
 

@@ -11,15 +11,15 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from jeton.chat.call_arguments import with_parsed_arguments
-from jeton.chat.kept_tools import KeptTools, kept_tools
-from jeton.chat.message_fields import TEXTS, is_text
-from jeton.chat.messages import Group, Sent, TemplateInput
-from jeton.chat.parts import raw
+from jeton.chat.messages import TEXTS, Sent, is_text
 from jeton.chat.probes import prints_arguments_as_text, takes_parts
-from jeton.chat.renderer import Renderer
-from jeton.chat.rendering import RenderRequest
-from jeton.chat.traced import joined
-from jeton.chat.trust import REASONING, Path
+from jeton.chat.templates.input import Group, TemplateInput
+from jeton.chat.templates.kept_tools import KeptTools, kept_tools
+from jeton.chat.templates.parts import raw
+from jeton.chat.templates.renderer import Renderer
+from jeton.chat.templates.rendering import RenderRequest
+from jeton.chat.templates.traced import joined
+from jeton.chat.templates.trust import REASONING, Path
 from jeton.errors import ArgumentError
 
 __all__ = ["PLAIN", "TemplateValues"]
@@ -113,7 +113,7 @@ class TemplateValues:
         """What the template writes; or what it would write without some of its values.
 
         Raises:
-            As `jeton.chat.rendering.rendered`.
+            As `jeton.chat.templates.rendering.rendered`.
         """
         gone: dict[tuple[str, int | None], set[Path]] = {}
         for kind, message, path in left_out:

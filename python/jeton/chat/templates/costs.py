@@ -13,7 +13,16 @@ import re
 from collections.abc import Callable, Set, Sized
 from typing import Any, Final
 
-from jeton.chat.limits import ITEM, MAX_BITS, PIECE, LimitError, check_keys, spend, weight, within
+from jeton.chat.templates.limits import (
+    ITEM,
+    MAX_BITS,
+    PIECE,
+    LimitError,
+    check_keys,
+    spend,
+    weight,
+    within,
+)
 
 __all__ = ["FILTERS", "METHODS", "OPERATORS", "PRINTED", "TESTS", "Cost", "widths"]
 

@@ -19,13 +19,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, BinaryIO, Final, TypeVar, get_args
 
-from jeton.chat.limits import LimitError, current, limits
-from jeton.chat.origins import Kind, Origin
-from jeton.chat.parts import raw, runs_of
-from jeton.chat.rendering import RenderRequest, rendered
-from jeton.chat.source import TemplateText, source_of
-from jeton.chat.template_date import day_shown, stopped
-from jeton.chat.traced import traced
+from jeton.chat.templates.dates import day_shown, stopped
+from jeton.chat.templates.limits import LimitError, current, limits
+from jeton.chat.templates.origins import Kind, Origin
+from jeton.chat.templates.parts import raw, runs_of
+from jeton.chat.templates.rendering import RenderRequest, rendered
+from jeton.chat.templates.source import TemplateText, source_of
+from jeton.chat.templates.traced import traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["rendered_apart", "serve", "source_apart"]
@@ -35,7 +35,7 @@ T = TypeVar("T")
 _START: Final = """
 import sys
 memory, *sys.path[:] = sys.argv[1:]
-from jeton.chat.isolation import serve
+from jeton.chat.templates.isolation import serve
 serve(int(memory))
 """
 """What the process runs. Python would search the working folder first, which may hold a stranger's

@@ -10,9 +10,9 @@ import functools
 import marshal
 from typing import Any, Final
 
-from jeton.chat.limits import Known, measured
-from jeton.chat.messages import TemplateInput
-from jeton.chat.trust import Trust
+from jeton.chat.templates.input import TemplateInput
+from jeton.chat.templates.limits import Known, measured
+from jeton.chat.templates.trust import Trust
 
 __all__ = ["KeptTools", "kept_tools"]
 

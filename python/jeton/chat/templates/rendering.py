@@ -11,13 +11,13 @@ from typing import Any, Final
 from jinja2 import Template, TemplateSyntaxError, UndefinedError
 from jinja2.exceptions import SecurityError
 
-from jeton.chat.environment import Refusal, Sandbox
-from jeton.chat.kept_tools import KeptTools
-from jeton.chat.limits import LimitError, check_output, running
-from jeton.chat.origins import Origin
-from jeton.chat.parts import raw, runs_of
-from jeton.chat.traced import Traced
-from jeton.chat.trust import REASONING
+from jeton.chat.templates.kept_tools import KeptTools
+from jeton.chat.templates.limits import LimitError, check_output, running
+from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.parts import raw, runs_of
+from jeton.chat.templates.sandbox import Refusal, Sandbox
+from jeton.chat.templates.traced import Traced
+from jeton.chat.templates.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["RenderRequest", "rendered"]

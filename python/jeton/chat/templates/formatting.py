@@ -11,11 +11,11 @@ from typing import Any
 
 from jinja2.exceptions import SecurityError
 
-from jeton.chat.costs import widths
-from jeton.chat.limits import PIECE, spend, weight
-from jeton.chat.origins import Origin, least_trusted
-from jeton.chat.parts import TextParts, data_in, origins_in, plain, raw
-from jeton.chat.printing import printed, represented
+from jeton.chat.templates.costs import widths
+from jeton.chat.templates.limits import PIECE, spend, weight
+from jeton.chat.templates.origins import Origin, least_trusted
+from jeton.chat.templates.parts import TextParts, data_in, origins_in, plain, raw
+from jeton.chat.templates.printing import printed, represented
 
 __all__ = ["braces", "percent"]
 
