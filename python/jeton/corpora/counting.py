@@ -130,7 +130,7 @@ def count_words(
     if splits:
         warn(
             f"words of more than max_word_length={max_word_length:,} characters were split, "
-            f"{splits:,} times"
+            + counted(splits, "time")
         )
     if rare:
         _warn_of_rare(rare, rare_total, min_word_count)
@@ -195,8 +195,8 @@ def checked_limits(max_word_length: int | None, min_word_count: int) -> tuple[in
 
 def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
     warn(
-        f"{distinct:,} distinct words that occur less than min_word_count={min_word_count:,} "
-        f"times were left out; together they occur {total:,} times"
+        f"left out {counted(distinct, 'word')} with a count below "
+        f"min_word_count={min_word_count:,}; together they occur {counted(total, 'time')}"
     )
 
 
