@@ -159,7 +159,7 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "train_fast",
         "    rows = [[",
         "    return train(words, merges)\n    rows = [[",
-        "It is right.",
+        "times are asked for",
     ),
     "counts of words do not count": ("train", "+ count\n", "+ 1\n", "in every occurrence"),
     "the last of equals wins": (

@@ -151,10 +151,10 @@ def _raced(task: Task, answers: LearnerProcess, calls: int) -> Grade:
     if times >= TIMES_AS_FAST:
         return Grade(task, "right", calls, times_as_fast=times)
     why = (
-        f"It is right. With {counted(len(arguments[0]), 'word')} and {arguments[1]} merges it "
-        f"takes {answer.seconds:.2f} s, the page of plain Python {seconds:.2f} s: {times:.1f} times as "
-        f"fast. {TIMES_AS_FAST} times are asked for: after a merge, count again only the words "
-        "that have the pair."
+        f"It is right, and {times:.1f} times as fast as the page of plain Python with "
+        f"{counted(len(arguments[0]), 'word')} and {arguments[1]} merges ({answer.seconds:.2f} and "
+        f"{seconds:.2f} s). {TIMES_AS_FAST} times are asked for: after a merge, count again only "
+        "the words that have the pair."
     )
     return Grade(task, "slow", calls, why=why, times_as_fast=times)
 
