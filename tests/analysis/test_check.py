@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jeton.analysis.health.embedding_rules import by_direction, by_length
 
 import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import RULES, Finding, Health, check
 from jeton.analysis.health import encoding_rules, special_rules
 from jeton.analysis.health.attack import is_part_of_utf8
+from jeton.analysis.health.embedding_rules import by_direction, by_length
 from jeton.analysis.health.rules import SEVERITIES
 from jeton.analysis.health.sarif import to_sarif
 from jeton.analysis.health.subject import Subject
