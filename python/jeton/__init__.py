@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from jeton import analysis, chat, cost, data, edit, learn, nn, samples, sentencepiece, tiktoken
     from jeton.corpora.corpus import Progress
     from jeton.corpora.word_counts import WordCounts
+    from jeton.encoding.alignment import AlignedRun, align, shared_tokens
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.cache import cache_limit, set_cache_limit
     from jeton.encoding.calls import BatchEncoding
     from jeton.encoding.chunks import Chunk, Truncated
+    from jeton.encoding.healing import Healed
     from jeton.encoding.streams import CountedText, DecodeStream
     from jeton.learn import textbook
     from jeton.loading.known_names import names
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddedToken",
+    "AlignedRun",
     "BPETrainer",
     "BatchEncoding",
     "CharTrainer",
@@ -57,6 +60,7 @@ __all__ = [
     "CountedText",
     "DecodeStream",
     "Encoding",
+    "Healed",
     "JetonError",
     "PaddedBatch",
     "Progress",
@@ -68,6 +72,7 @@ __all__ = [
     "WordLevelTrainer",
     "WordPieceTrainer",
     "__version__",
+    "align",
     "analysis",
     "cache_limit",
     "chat",
@@ -85,6 +90,7 @@ __all__ = [
     "samples",
     "sentencepiece",
     "set_cache_limit",
+    "shared_tokens",
     "split",
     "textbook",
     "tiktoken",
@@ -107,6 +113,7 @@ _PACKAGES = (
 _IMPORTED_WHEN_USED = {
     "BPETrainer": "jeton.training",
     "BatchEncoding": "jeton.encoding.calls",
+    "AlignedRun": "jeton.encoding.alignment",
     "CharTrainer": "jeton.training",
     "Chunk": "jeton.encoding.chunks",
     "CountedText": "jeton.encoding.streams",
@@ -117,11 +124,14 @@ _IMPORTED_WHEN_USED = {
     "WordCounts": "jeton.corpora.word_counts",
     "WordLevelTrainer": "jeton.training",
     "WordPieceTrainer": "jeton.training",
+    "Healed": "jeton.encoding.healing",
+    "align": "jeton.encoding.alignment",
     "cache_limit": "jeton.encoding.cache",
     "names": "jeton.loading.known_names",
     "patch_transformers": "jeton.transformers_patch",
     "patterns": "jeton.loading.patterns",
     "set_cache_limit": "jeton.encoding.cache",
+    "shared_tokens": "jeton.encoding.alignment",
     "split": "jeton.loading.patterns",
 }
 

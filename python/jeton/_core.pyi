@@ -162,7 +162,7 @@ _TokenBlock: TypeAlias = tuple[
     npt.NDArray[np.uint64],
     int,
     int,
-    list[tuple[str, int, str]],
+    list[tuple[str, str, int, str]],
     tuple[int, int, int, int],
     int,
     list[tuple[int, int, bytes]],
@@ -189,7 +189,7 @@ class TokenBlocks:
         paths: list[str],
         field: str | None,
         errors: str,
-        by_line: bool,
+        unit: bool | str,
         drop_bad: bool,
         start: tuple[int, int, int, int],
         options: tuple[list[int], list[int], bool],
@@ -530,7 +530,7 @@ class CountedWords:
 @final
 class Documents:
     def __new__(
-        cls, paths: list[str], field: str | None, errors: str, by_line: bool
+        cls, paths: list[str], field: str | None, errors: str, unit: bool | str
     ) -> Documents: ...
     def next(
         self,
@@ -588,8 +588,8 @@ class WordCounter:
         paths: list[str],
         field: str | None,
         errors: str,
-        by_line: bool,
-        dropped: Callable[[str, int, str], None] | None,
+        unit: bool | str,
+        dropped: Callable[[str, str, int, str], None] | None,
         watch: Callable[[int, int], None] | None,
     ) -> None: ...
     def count_part(

@@ -45,7 +45,7 @@ def test_records_are_the_documents(run: Run, tok: jeton.Tokenizer, name: str) ->
     total = f"{sum(tok.count_batch(TEXTS))}\n"
     assert run("count", "tok.json", name, "--field", "text", "--total").stdout == total
     assert run("count", "tok.json", name, "--total").stdout == total
-    run("prepare", "tok.json", name, "-o", "set", "--end-of-text", "none")
+    run("prepare", "tok.json", name, "-o", "set", "--no-end-of-text")
     assert json.loads(Path("set/manifest.json").read_text())["documents"] == len(TEXTS)
 
 
@@ -55,7 +55,7 @@ def test_records_are_the_documents(run: Run, tok: jeton.Tokenizer, name: str) ->
         ["count", "tok.json", "a.tar"],
         ["encode", "tok.json", "a.tar"],
         ["train", "a.tar", "-o", "t.json"],
-        ["prepare", "tok.json", "a.tar", "-o", "set", "--end-of-text", "none"],
+        ["prepare", "tok.json", "a.tar", "-o", "set", "--no-end-of-text"],
         ["compare", "tok.json", "--corpus", "a.tar"],
         ["inspect", "tok.json", "--file", "a.tar"],
     ],

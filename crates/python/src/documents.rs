@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::guard;
-use crate::word_counts::corpus_options;
+use crate::word_counts::{Unit, corpus_options};
 
 /// Documents: the number of the file, the text, and the line or record, if it is one.
 type Texts = Vec<(usize, String, Option<u64>)>;
@@ -32,12 +32,12 @@ impl Documents {
         paths: Vec<PathBuf>,
         field: Option<String>,
         errors: &str,
-        by_line: bool,
+        unit: Unit,
     ) -> PyResult<Self> {
         guard(py, || {
             let options = CorpusOptions {
                 json_documents: true,
-                ..corpus_options(field, errors, by_line, false)?
+                ..corpus_options(field, errors, unit, false)?
             };
             let corpus = py.detach(|| Corpus::open(&paths, options))?;
             let core = corpus.documents(&DocumentOptions::default(), None);

@@ -52,14 +52,14 @@ mod _core {
     #[pymodule_export]
     use super::component::Component;
     #[pymodule_export]
+    use super::documents::{Documents, file_kind};
+    #[pymodule_export]
     use super::encoded::Encoded;
     #[pymodule_export]
     use super::files::{
         add_the_same, create_beside, fingerprint, folder_files, load, open_file,
         published_encodings, save, save_gguf, target_of, write_into,
     };
-    #[pymodule_export]
-    use super::documents::{Documents, file_kind};
     #[pymodule_export]
     use super::function::Function;
     #[pymodule_export]

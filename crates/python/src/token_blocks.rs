@@ -16,13 +16,13 @@ use crate::errors::{Failure, Outcome, argument, guard};
 use crate::pool;
 use crate::texts::{NoText, with_texts};
 use crate::tokenizer::Tokenizer;
-use crate::word_counts::corpus_options;
+use crate::word_counts::{Unit, corpus_options};
 
 /// Bytes of texts, about, that one thread takes at a time.
 const TASK: usize = 256 << 10;
 
 /// A block: its tokens, the lengths of its documents, whether the last continues in the next block,
-/// keys, bytes of text, how many documents hold nothing, the path, line and reason of each that was left
+/// keys, bytes of text, how many documents hold nothing, the place and the reason of each that was left
 /// out, where reading goes on
 /// (file, byte, line, digest), how many bytes of that file had been read from the disk, and of each
 /// file that ends in it the number, the bytes on the disk and their SHA-256.
@@ -48,13 +48,13 @@ impl TokenBlocks {
         paths: Vec<PathBuf>,
         field: Option<String>,
         errors: &str,
-        by_line: bool,
+        unit: Unit,
         drop_bad: bool,
         start: (usize, u64, u64, u64),
         options: Options,
     ) -> PyResult<Self> {
         guard(py, || {
-            let reading = corpus_options(field, errors, by_line, drop_bad)?;
+            let reading = corpus_options(field, errors, unit, drop_bad)?;
             let corpus = py.detach(|| Corpus::open(&paths, reading))?;
             let threads = pool::install(py, rayon::current_num_threads)?;
             let (file, byte, line, digest) = start;
@@ -200,11 +200,11 @@ fn token_options(tokenizer: &Tokenizer, (start, end, keys): Options) -> TokenOpt
     }
 }
 
-/// A path, a line and a reason of each record that was left out.
-pub fn places_of(dropped: Vec<Dropped>) -> Vec<(PathBuf, u64, String)> {
+/// The path, what it is, its number and the reason of each record that was left out.
+pub fn places_of(dropped: Vec<Dropped>) -> Vec<(PathBuf, &'static str, u64, String)> {
     let dropped = dropped.into_iter();
     dropped
-        .map(|dropped| (dropped.path, dropped.line, dropped.reason))
+        .map(|dropped| (dropped.path, dropped.unit, dropped.number, dropped.reason))
         .collect()
 }
 

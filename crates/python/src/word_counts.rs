@@ -147,7 +147,7 @@ impl WordCounter {
     }
 
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
-    /// of text were counted, and how many of the files were read; and `dropped` with the path, line and
+    /// of text were counted, and how many of the files were read; and `dropped` with the place and
     /// reason of each record and line that was left out, which happens only if it is set.
     #[expect(clippy::too_many_arguments, reason = "one for each option of Python")]
     fn count_files(
@@ -156,12 +156,12 @@ impl WordCounter {
         paths: Vec<PathBuf>,
         field: Option<String>,
         errors: &str,
-        by_line: bool,
+        unit: Unit,
         dropped: Option<&Bound<'_, PyAny>>,
         watch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         guard(py, || {
-            let options = corpus_options(field, errors, by_line, dropped.is_some())?;
+            let options = corpus_options(field, errors, unit, dropped.is_some())?;
             let corpus = py.detach(|| Corpus::open(&paths, options))?;
             self.count_corpus(py, &corpus, dropped, watch)
         })
@@ -253,6 +253,15 @@ impl Cutting {
     }
 }
 
+/// What a document of a text file is.
+#[derive(FromPyObject)]
+pub enum Unit {
+    /// A line, or the file.
+    IsLine(bool),
+    /// What lies between these texts.
+    SplitOn(String),
+}
+
 /// How a corpus is read.
 ///
 /// # Errors
@@ -260,17 +269,19 @@ impl Cutting {
 pub fn corpus_options(
     field: Option<String>,
     errors: &str,
-    by_line: bool,
+    unit: Unit,
     drop_bad: bool,
 ) -> Outcome<CorpusOptions> {
+    let (unit, split_on) = match unit {
+        Unit::IsLine(true) => (DocumentUnit::Line, None),
+        Unit::IsLine(false) => (DocumentUnit::File, None),
+        Unit::SplitOn(separator) => (DocumentUnit::File, Some(separator)),
+    };
     Ok(CorpusOptions {
         field,
         errors: errors.parse()?,
-        unit: if by_line {
-            DocumentUnit::Line
-        } else {
-            DocumentUnit::File
-        },
+        unit,
+        split_on,
         bad_records: if drop_bad {
             BadRecords::Drop
         } else {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,11 +19,13 @@ from typing import Any, TypeVar, cast
 
 import click
 
+import jeton._core as _core
 from jeton.cli import streams
 from jeton.cli.command import decorated, echo_note
 from jeton.cli.progress import ProgressBar
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
+from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import kind_of
 from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentError, FormatError, JetonError
@@ -110,7 +113,7 @@ class Reader:
                 [Path(path)],
                 field=self.field,
                 errors=self.errors,
-                by_line=self.by_line,
+                unit=self.by_line,
                 read=advance,
             ):
                 size = len(document.text.encode("utf-8", "surrogatepass"))
@@ -233,22 +236,84 @@ def read_standard_input() -> tuple[str, ...]:
     return (STDIN,)
 
 
-documents_option = click.option(
-    "--documents",
-    type=click.Choice(["file", "line"]),
-    default="file",
-    show_default=True,
-    help="Whether a text file or each of its lines is a document.",
-)
+def documents_option(function: F) -> F:
+    """The options for what a document of a text file is; they arrive as `documents`."""
+
+    @functools.wraps(function)
+    def command(*, documents: str, split_on: str | None, **others: object) -> Any:
+        if split_on is not None:
+            source = click.get_current_context().get_parameter_source("documents")
+            if source is click.core.ParameterSource.COMMANDLINE:
+                raise click.UsageError("--documents and --split-on exclude each other.")
+            documents = split_on.replace("\\n", "\n").replace("\\t", "\t")
+        return function(documents=documents, **others)
+
+    decorators = [
+        click.option(
+            "--documents",
+            type=click.Choice(["file", "line"]),
+            default="file",
+            show_default=True,
+            help="Whether a text file or each of its lines is a document.",
+        ),
+        click.option(
+            "--split-on",
+            metavar="TEXT",
+            help=r"The text between two documents of a text file: '\n\n' for blank lines, or "
+            "'<|endoftext|>'.",
+        ),
+    ]
+    return cast(F, decorated(command, decorators))
 
 
 def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents: str) -> None:
     """Notes whether a file or a line is a document, unless the user passed `--documents`."""
-    source = click.get_current_context().get_parameter_source("documents")
-    if source is click.core.ParameterSource.COMMANDLINE:
+    context = click.get_current_context()
+    sources = map(context.get_parameter_source, ("documents", "split_on"))
+    if click.core.ParameterSource.COMMANDLINE in sources:
         return
-    if any(kind_of(path, field) == "text" for path in inputs):
-        echo_note(f"each {documents} of text is a document (--documents line: each line is)")
+    texts = [path for path in inputs if kind_of(path, field) == "text"]
+    if not texts:
+        return
+    echo_note(
+        f"each {documents} of text is a document (--documents line: each line is; --split-on TEXT: "
+        "what is between these texts is)"
+    )
+    for path in texts[:_EXAMINED]:
+        if (advice := _advice_on_splitting(path)) is not None:
+            echo_note(advice)
+
+
+_EXAMINED = 3
+"""Files of text that are examined for documents in them."""
+_HEAD = 1 << 20
+"""Bytes of each that are examined."""
+_LARGE = 1 << 20
+"""Bytes of a file that seldom is one document."""
+_SEPARATORS = ("<|endoftext|>", "</s>", "\n\n\n", "\n\n")
+"""Texts that often are between documents, the surest first."""
+
+
+def _advice_on_splitting(path: Path) -> str | None:
+    """How a file of text may be split into documents, if it looks as if it had several."""
+    if not path.is_file():
+        return None
+    head = _core.FileContents(os.fspath(path)).read(_HEAD).decode("utf-8", "replace")
+    size = path.stat().st_size
+    for separator in _SEPARATORS:
+        if times := head.strip().count(separator):
+            break
+    else:
+        times = 0
+    is_split = times and (separator.strip() or size > _LARGE)
+    if not is_split and size <= _LARGE:
+        return None
+    advice = f"{path}: {human_bytes(size)} are one document"
+    if times:
+        shown = separator.replace("\n", "\\n")
+        where = "in it" if len(head) < _HEAD else f"in its first {human_bytes(_HEAD)}"
+        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would part it"
+    return advice
 
 
 invalid_option = click.option(

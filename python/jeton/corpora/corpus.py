@@ -34,7 +34,6 @@ __all__ = [
     "ParquetColumn",
     "Progress",
     "TextsOrFiles",
-    "are_lines",
     "batches",
     "check_watch",
     "count",
@@ -47,6 +46,7 @@ __all__ = [
     "rows_at_once",
     "size_of",
     "text_or_data",
+    "unit_of",
     "warn",
 ]
 
@@ -96,15 +96,21 @@ def check_watch(watch: object) -> None:
         raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
 
 
-def are_lines(documents: object) -> bool:
-    """Whether the documents of a text file are its lines, and not the file.
+def unit_of(documents: object) -> bool | str:
+    """Whether documents of a text file are its lines, not the file; or the text between them.
 
     Raises:
-        ArgumentError: `documents` is neither `"file"` nor `"line"`.
+        ArgumentError: `documents` is neither `"file"` nor `"line"`, nor looks like a separator.
     """
-    if not isinstance(documents, str) or documents not in ("file", "line"):
-        raise ArgumentError(f'documents must be "file" or "line", not {documents!r}')
-    return documents == "line"
+    if documents in ("file", "line"):
+        return documents == "line"
+    # Misspelled words are not taken for separators.
+    if not isinstance(documents, str) or not documents or documents.isalpha():
+        raise ArgumentError(
+            'documents must be "file", "line", or the text between two documents, such as "\\n\\n" '
+            f'or "<|endoftext|>", not {documents!r}'
+        )
+    return documents
 
 
 def drops_bad(bad_records: object) -> bool:
@@ -161,14 +167,14 @@ def count(
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
-    by_line, drop = are_lines(documents), drops_bad(bad_records)
+    unit, drop = unit_of(documents), drops_bad(bad_records)
     dropped = DroppedRecords()
     paths, texts = paths_or_texts(data)
     if field is not None and not paths:
         raise ArgumentError(
             "field is for files of JSON lines and for tables, and data holds texts; leave it out"
         )
-    if by_line and not paths:
+    if unit and not paths:
         raise ArgumentError("documents is for files, and data holds texts; leave it out")
     counting = _CountingProgress(watch, sum(map(size_of, paths)))
     size = _BATCH_CHARACTERS
@@ -202,7 +208,7 @@ def count(
             files = list(run)
             names = [os.fspath(path) for path in files]
             left_out = dropped.from_core if drop else None
-            counter.count_files(names, field, errors, by_line, left_out, counting.files)
+            counter.count_files(names, field, errors, unit, left_out, counting.files)
             counting.finished(files)
     counting.end()
     return dropped

@@ -23,13 +23,14 @@ from jeton.components.component import stored_component
 from jeton.corpora.corpus import (
     Progress,
     TextsOrFiles,
-    are_lines,
     check_watch,
     count,
     drops_bad,
+    unit_of,
     warn,
 )
 from jeton.corpora.memory_size import memory_bytes
+from jeton.display.human_readable import counted
 from jeton.errors import (
     ArgumentError,
     FileError,
@@ -148,7 +149,7 @@ def counted_words(
     for name, is_given in (
         ("field", reading.field is not None),
         ("errors", reading.errors != "strict"),
-        ("documents", are_lines(reading.documents)),
+        ("documents", bool(unit_of(reading.documents))),
         ("bad_records", drops_bad(reading.bad_records)),
         ("temp_dir", reading.temp_dir is not None),
     ):

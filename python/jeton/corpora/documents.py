@@ -38,7 +38,7 @@ def documents_of(
     *,
     field: str | None = None,
     errors: str = "strict",
-    by_line: bool = False,
+    unit: bool | str = False,
     read: Callable[[int], None] | None = None,
     digest: Callable[[int, str], None] | None = None,
 ) -> Iterator[FileDocument]:
@@ -48,7 +48,7 @@ def documents_of(
         paths: The files.
         field: The field or column that holds the text; `text` if it is `None`.
         errors: What to do with bytes that are not UTF-8.
-        by_line: Whether each line of a text file is a document.
+        unit: Whether each line of a text file is a document; or the text between documents.
         read: Called with the bytes of all files that were read from the disk so far.
         digest: Called with the size and the SHA-256 of each file that was read.
 
@@ -60,7 +60,7 @@ def documents_of(
     for of_tables, run in groupby(paths, is_table):
         files = list(run)
         reader = _of_tables if of_tables else _of_text
-        yield from reader(files, field, errors, by_line, before, read, digest)
+        yield from reader(files, field, errors, unit, before, read, digest)
         before += sum(map(size_of, files))
 
 
@@ -68,12 +68,12 @@ def _of_tables(
     files: list[Path],
     field: str | None,
     errors: str,
-    by_line: bool,
+    unit: bool | str,
     before: int,
     read: Callable[[int], None] | None,
     digest: Callable[[int, str], None] | None,
 ) -> Iterator[FileDocument]:
-    del by_line
+    del unit
     for path in files:
         table = ParquetColumn(path, field or "text", errors)
         for text in table.texts(_TABLE_BYTES):
@@ -90,12 +90,12 @@ def _of_text(
     files: list[Path],
     field: str | None,
     errors: str,
-    by_line: bool,
+    unit: bool | str,
     before: int,
     read: Callable[[int], None] | None,
     digest: Callable[[int, str], None] | None,
 ) -> Iterator[FileDocument]:
-    documents = _core.Documents(list(map(os.fspath, files)), field, errors, by_line)
+    documents = _core.Documents(list(map(os.fspath, files)), field, errors, unit)
     ended = 0
     while (part := documents.next()) is not None:
         texts, bytes_of_file, digests = part

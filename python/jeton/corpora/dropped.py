@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import jeton._core as _core
 from jeton.display.human_readable import counted
 
 __all__ = ["DroppedRecord", "DroppedRecords", "RecordPlace", "from_core"]
@@ -48,11 +47,9 @@ class DroppedRecord:
         return f"{self.place}: {self.reason}"
 
 
-def from_core(path: str | os.PathLike[str], line: int, reason: str) -> DroppedRecord:
-    """A line or record that the core left out."""
-    name = os.fspath(path)
-    unit = "record" if _core.file_kind(name, False) == "delimited" else "line"
-    return DroppedRecord(RecordPlace(name, unit, line), reason)
+def from_core(path: str | os.PathLike[str], unit: str, number: int, reason: str) -> DroppedRecord:
+    """A record that the core left out."""
+    return DroppedRecord(RecordPlace(os.fspath(path), unit, number), reason)
 
 
 class DroppedRecords:
@@ -67,9 +64,9 @@ class DroppedRecords:
             self.number += 1
             _LOGGER.warning("left out %s", record)
 
-    def from_core(self, path: str | os.PathLike[str], line: int, reason: str) -> None:
-        """Logs a line or record of the core."""
-        self.add([from_core(path, line, reason)])
+    def from_core(self, path: str | os.PathLike[str], unit: str, number: int, reason: str) -> None:
+        """Logs a record of the core."""
+        self.add([from_core(path, unit, number, reason)])
 
     def __str__(self) -> str:
         return f"left out {counted(self.number, 'record')} that cannot be read"

@@ -42,7 +42,7 @@ def prepare(
     layout: layouts.Layout = "jeton",
     shard_tokens: int | None = None,
     field: str | None = None,
-    documents: Literal["file", "line"] = "file",
+    documents: Literal["file", "line"] | str = "file",
     errors: Literal["strict", "replace", "ignore"] = "strict",
     bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
@@ -79,8 +79,9 @@ def prepare(
         shard_tokens: The maximum number of tokens per file; by default that of the layout.
         field: The field of records, or the column, that holds the text; by default `text`. If you
             pass one, all files but Parquet are read as JSON lines.
-        documents: What a document of a text file is: `"file"`, the whole file, or `"line"`, each
-            line without its newline.
+        documents: What a document of a text file is: `"file"`, the whole file; `"line"`, each
+            line without its newline; or the text between two documents, such as `"\\n\\n"` or
+            `"<|endoftext|>"`.
         errors: What to do with bytes that are not UTF-8: raise an error that says where, replace
             them by U+FFFD, or leave them out.
         bad_records: What to do with a record, a row or a line that cannot be read or encoded:

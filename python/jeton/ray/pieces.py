@@ -27,7 +27,7 @@ class CorpusPiece:
 
 
 def pieces_of(
-    files: list[Path], size: int, field: str | None, *, by_line: bool
+    files: list[Path], size: int, field: str | None, *, unit: bool | str
 ) -> Iterator[CorpusPiece]:
     """Files in their order, those of lines in pieces of about `size` bytes.
 
@@ -40,7 +40,7 @@ def pieces_of(
         with path.open("rb") as file:
             is_compressed = file.read(4).startswith(_COMPRESSED)
         is_whole = (
-            kind in ("table", "delimited") or is_compressed or (kind == "text" and not by_line)
+            kind in ("table", "delimited") or is_compressed or (kind == "text" and unit is not True)
         )
         if total <= size or is_whole:
             yield CorpusPiece(os.fsencode(path))

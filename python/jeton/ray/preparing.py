@@ -45,7 +45,7 @@ def prepare(
     layout: str = "jeton",
     shard_tokens: int | None = None,
     field: str | None = None,
-    documents: Literal["file", "line"] = "file",
+    documents: Literal["file", "line"] | str = "file",
     errors: Literal["strict", "replace", "ignore"] = "strict",
     bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
@@ -132,7 +132,7 @@ def prepare(
     sources: dict[str, DocumentSource] = {}
     for of, some in inputs.items():
         if isinstance(some, ray.Dataset):
-            if reading.by_line:
+            if reading.unit:
                 raise ArgumentError("documents is for files, and data is a dataset")
             datasets[of] = some
             continue
@@ -165,7 +165,7 @@ def prepare(
 
 def _files(paths: list[Path], encoding: DocumentEncoding, reading: DataReading) -> FileSource:
     return FileSource(
-        paths, encoding, field=reading.field, errors=reading.errors, by_line=reading.by_line
+        paths, encoding, field=reading.field, errors=reading.errors, unit=reading.unit
     )
 
 

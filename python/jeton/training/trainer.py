@@ -63,7 +63,7 @@ class Trainer:
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
-        documents: Literal["file", "line"] = "file",
+        documents: Literal["file", "line"] | str = "file",
         bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
@@ -92,7 +92,9 @@ class Trainer:
             documents: What a document of a text file is. `"file"`: the whole file, as in
                 `jeton.data.prepare` and the commands; words are those of encoding the file, and
                 runs of line ends are learnt. `"line"`: each line with its line end, as `tokenizers`
-                reads files; `sentencepiece` takes lines too. Then no word crosses lines.
+                reads files; `sentencepiece` takes lines too. Then no word crosses lines. Any other
+                text is what stands between two documents, such as `"\\n\\n"` or
+                `"<|endoftext|>"`, and belongs to none.
             bad_records: Whether a record, row, line or text that cannot be read is an error with
                 its place (`"error"`) or is left out (`"drop"`), with a warning that says how many.
                 A file that is one document is always an error.
@@ -138,7 +140,7 @@ class Trainer:
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
-        documents: Literal["file", "line"] = "file",
+        documents: Literal["file", "line"] | str = "file",
         bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::word_counts;
 use jeton_text::error::{Error, ErrorKind, Result};
 
 /// Decompressed bytes that are examined.
@@ -14,7 +15,12 @@ const EXTRACT: &str = "extract its text first";
 /// How formats begin that are often found beside text: the offset, the bytes, what it is, and what
 /// to do. Others have NUL bytes.
 const MAGIC: [(usize, &[u8], &str, &str); 15] = [
-    (257, b"ustar", "a tar archive", "unpack it (tar -xf), and name the files of text in it"),
+    (
+        257,
+        b"ustar",
+        "a tar archive",
+        "unpack it (tar -xf), and name the files of text in it",
+    ),
     (0, b"PK\x03\x04", "a ZIP archive", UNPACK),
     (0, b"PK\x05\x06", "a ZIP archive", UNPACK),
     (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive", UNPACK),
@@ -22,9 +28,24 @@ const MAGIC: [(usize, &[u8], &str, &str); 15] = [
     (4, b"1AY&SY", "compressed by bzip2", DECOMPRESS),
     (0, b"\x04\x22\x4D\x18", "compressed by LZ4", DECOMPRESS),
     (0, b"LZIP\x01", "compressed by lzip", DECOMPRESS),
-    (0, b"PAR1\x15", "a Parquet table", "give it a name that ends in .parquet"),
-    (0, b"ARROW1\0\0", "an Arrow file", "write it as Parquet, or pass the table"),
-    (0, b"Obj\x01", "an Avro file", "write it as JSON lines or Parquet"),
+    (
+        0,
+        b"PAR1\x15",
+        "a Parquet table",
+        "give it a name that ends in .parquet",
+    ),
+    (
+        0,
+        b"ARROW1\0\0",
+        "an Arrow file",
+        "write it as Parquet, or pass the table",
+    ),
+    (
+        0,
+        b"Obj\x01",
+        "an Avro file",
+        "write it as JSON lines or Parquet",
+    ),
     (0, b"ORC\x08", "an ORC file", "write it as Parquet"),
     (0, b"%PDF-", "a PDF", EXTRACT),
     (0, b"\xD0\xCF\x11\xE0", "an Office document", EXTRACT),
@@ -37,6 +58,12 @@ pub(super) fn check(path: &Path, head: &[u8]) -> Result<()> {
         let error = Error::new(ErrorKind::Format, message);
         Err(error.at(path.display().to_string()).hint(hint.to_owned()))
     };
+    if head.starts_with(word_counts::MARK) {
+        return refused(
+            "this is a file of word counts, not text".to_owned(),
+            "train from WordCounts.load of this file",
+        );
+    }
     let magic = MAGIC.iter().find(|(at, magic, ..)| {
         let found = head.get(*at..);
         found.is_some_and(|found| found.starts_with(magic))

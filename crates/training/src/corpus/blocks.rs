@@ -25,8 +25,8 @@ pub(super) struct BlockOptions {
     pub stages: Option<Arc<FirstStages>>,
     /// Whether the end of a line is a place to split.
     pub between_lines: bool,
-    /// Whether the lines are records of separated values, and not those of the file.
-    pub are_records: bool,
+    /// What its lines are in the file, for errors.
+    pub unit: &'static str,
     pub errors: InvalidUtf8,
     /// What becomes of lines that are not UTF-8, if that is an error.
     pub bad_records: BadRecords,
@@ -280,13 +280,19 @@ impl<R: Read> Blocks<R> {
                 let hint = format!(
                     "{begins}convert the file, or set errors=\"replace\" or errors=\"ignore\""
                 );
-                let (message, place) = if self.options.are_records {
+                let (message, place) = if self.options.unit != "line" {
                     let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                     let record = first_line + newlines(before);
                     let file = self.path.display();
-                    ("not UTF-8".to_owned(), format!("{file}: record {record}"))
+                    (
+                        "not UTF-8".to_owned(),
+                        format!("{file}: {} {record}", self.options.unit),
+                    )
                 } else {
-                    (format!("not UTF-8 at byte {place}"), self.path.display().to_string())
+                    (
+                        format!("not UTF-8 at byte {place}"),
+                        self.path.display().to_string(),
+                    )
                 };
                 let error = Error::new(ErrorKind::Format, message);
                 Err(error.at(place).hint(hint))

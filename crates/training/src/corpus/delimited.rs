@@ -99,7 +99,9 @@ impl Delimited {
                     Some("a quote is opened and not closed".to_owned())
                 } else if number != self.columns {
                     let columns = self.columns;
-                    Some(format!("the record has {number} fields, and the header {columns}"))
+                    Some(format!(
+                        "the record has {number} fields, and the header {columns}"
+                    ))
                 } else {
                     None
                 };
@@ -219,7 +221,7 @@ impl Fields {
 }
 
 /// Appends a JSON string without ends of lines in it; bytes that are not UTF-8 stay as they are.
-fn write_string(text: &[u8], out: &mut Vec<u8>) {
+pub(super) fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in text {
         match byte {
@@ -243,7 +245,10 @@ pub(super) fn text(line: &str) -> Result<Cow<'_, str>> {
     match line.strip_prefix('!') {
         Some(wrong) => Err(Error::new(ErrorKind::Format, wrong.to_owned())),
         None => serde_json::from_str(line).map_err(|error| {
-            Error::new(ErrorKind::Format, format!("the field cannot be read: {error}"))
+            Error::new(
+                ErrorKind::Format,
+                format!("the field cannot be read: {error}"),
+            )
         }),
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use super::blocks::{Block, BlockOptions, beginning_of};
 use super::{
-    BadRecords, Corpus, CorpusFile, DocumentUnit, LONGEST_DOCUMENT, LONGEST_LINE, Next, ReadAhead,
-    Dropped, stream::Source,
+    BadRecords, Corpus, CorpusFile, DocumentUnit, Dropped, LONGEST_DOCUMENT, LONGEST_LINE, Next,
+    ReadAhead, stream::Source,
 };
 use crate::word_counts::FirstStages;
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -136,7 +136,7 @@ impl Corpus {
                 is_strict: true,
                 stages: stages.filter(|_| self.unit == DocumentUnit::File),
                 between_lines: self.unit == DocumentUnit::Line,
-                are_records: false,
+                unit: "line",
                 errors: self.errors,
                 bad_records: self.bad_records,
             },
@@ -189,9 +189,11 @@ impl Reader {
         for (number, file) in (run.first..).zip(run.files) {
             let mut source = Source::open(&file.path)?;
             // The bytes of a plain file of text are hashed as they are split into blocks.
-            let is_plain = !source.is_compressed() && file.delimiter().is_none();
+            let is_plain = !source.is_compressed() && file.has_own_lines();
             let on_disk = (!is_plain).then(|| source.digested());
-            let mut blocks = file.blocks_of(source.text()?, options.clone())?.with_digest();
+            let mut blocks = file
+                .blocks_of(source.text()?, options.clone())?
+                .with_digest();
             let start = start.filter(|start| start.file == number && start.byte > 0);
             if let Some(start) = start {
                 blocks.pass_over(start.byte, start.line, start.digest)?;
@@ -295,7 +297,7 @@ impl DocumentPart {
                 taken => taken.map_err(|error| self.file.at_line(error, number))?,
             }
         }
-        dropped.sort_by_key(|dropped| dropped.line);
+        dropped.sort_by_key(|dropped| dropped.number);
         Ok(dropped)
     }
 

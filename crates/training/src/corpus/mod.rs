@@ -10,8 +10,8 @@ use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ mod documents;
 mod file_kind;
 mod find_files;
 mod json_lines;
+mod split_text;
 mod stream;
 
 pub use contents::Contents;
@@ -34,6 +35,7 @@ pub use documents::{DocumentPart, Documents, Part};
 
 use blocks::{Block, BlockOptions, Blocks};
 use delimited::Delimited;
+use split_text::SplitText;
 use stream::{Source, Stream};
 
 use crate::word_counts;
@@ -52,6 +54,8 @@ pub struct CorpusOptions {
     pub errors: InvalidUtf8,
     /// What a document of a text file is.
     pub unit: DocumentUnit,
+    /// What parts the documents of a text file, if they are not all of it or its lines.
+    pub split_on: Option<String>,
     /// What becomes of records and lines that cannot be read or encoded.
     pub bad_records: BadRecords,
     /// Whether a JSON document, by its name and its beginning, is read as text.
@@ -84,8 +88,10 @@ pub enum BadRecords {
 pub struct Dropped {
     /// The file.
     pub path: PathBuf,
-    /// The number of the line, or of the record of separated values, from 1.
-    pub line: u64,
+    /// What it is: a `line`, a `record` of separated values, or a `document` of a text.
+    pub unit: &'static str,
+    /// Its number, from 1.
+    pub number: u64,
     /// Why.
     pub reason: String,
 }
@@ -118,6 +124,8 @@ struct CorpusFile {
     /// How many bytes it has on disk.
     size: u64,
     kind: FileKind,
+    /// What parts its documents, if it is text.
+    split_on: Option<String>,
     /// The field of its records that holds the text.
     field: String,
     /// Which bytes of it are read, if not all; whole lines.
@@ -171,8 +179,10 @@ impl Corpus {
                     .map(|metadata| (metadata.len(), metadata.is_file()))
                     .map_err(|error| files::file_error(&path, "read", &error))?
             };
+            let kind = FileKind::of(&path, options.field.is_some());
             let file = CorpusFile {
-                kind: FileKind::of(&path, options.field.is_some()),
+                split_on: options.split_on.clone().filter(|_| kind == FileKind::Text),
+                kind,
                 path,
                 size,
                 field: options.field.clone().unwrap_or_else(|| "text".to_owned()),
@@ -203,7 +213,7 @@ impl Corpus {
         let files = files.into_iter().map(|file| {
             let lines = stream::lines_within(&file.path, bytes);
             let part = lines.map_err(|error| file.failed(&error))?;
-            let part = part.filter(|_| file.delimiter().is_none()).ok_or_else(|| {
+            let part = part.filter(|_| file.has_own_lines()).ok_or_else(|| {
                 let message = "a file that is compressed or has separated values has no parts";
                 Error::new(ErrorKind::Unsupported, message).at(file.path.display().to_string())
             })?;
@@ -211,6 +221,7 @@ impl Corpus {
                 path: file.path.clone(),
                 size: part.end - part.start,
                 kind: file.kind,
+                split_on: None,
                 field: file.field.clone(),
                 part: Some(part),
             }))
@@ -231,7 +242,7 @@ impl Corpus {
             is_strict: false,
             stages: Some(Arc::new(counter.stages().clone())),
             between_lines: self.unit == DocumentUnit::Line,
-            are_records: false,
+            unit: "line",
             errors: self.errors,
             bad_records: self.bad_records,
         };
@@ -426,7 +437,8 @@ impl Lines {
                     let line = block.line_at(at);
                     match self.bad_records {
                         BadRecords::Drop => {
-                            let mut dropped = dropped.lock().unwrap_or_else(PoisonError::into_inner);
+                            let mut dropped =
+                                dropped.lock().unwrap_or_else(PoisonError::into_inner);
                             dropped.push(file.dropped(line, error.to_string()));
                             Ok(Cow::Borrowed(""))
                         }
@@ -436,7 +448,7 @@ impl Lines {
             })?,
         }
         let mut dropped = dropped.into_inner().unwrap_or_else(PoisonError::into_inner);
-        dropped.sort_by_key(|dropped| dropped.line);
+        dropped.sort_by_key(|dropped| dropped.number);
         Ok(dropped)
     }
 }
@@ -449,16 +461,10 @@ impl CorpusFile {
         let text = Source::open(&self.path)?.text()?;
         let read = text.take(BEGINNING).read_to_end(&mut begin);
         read.map_err(|error| self.failed(&error))?;
-        if begin.starts_with(word_counts::MARK) {
-            return Err(place(
-                Error::new(ErrorKind::Format, "this is a file of word counts, not text")
-                    .hint("train from WordCounts.load of this file"),
-            ));
-        }
         if !self.has_records() {
             let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
-            let is_json = file_kind::is_named(&self.path, &[".json"])
-                && matches!(first, Some(b'{' | b'['));
+            let is_json =
+                file_kind::is_named(&self.path, &[".json"]) && matches!(first, Some(b'{' | b'['));
             if is_json && !options.json_documents {
                 let message = "this is a JSON document, not text";
                 return Err(place(Error::new(ErrorKind::Format, message).hint(
@@ -474,7 +480,7 @@ impl CorpusFile {
             is_strict: true,
             stages: None,
             between_lines: true,
-            are_records: false,
+            unit: "line",
             errors: options.errors,
             bad_records: options.bad_records,
         };
@@ -492,7 +498,23 @@ impl CorpusFile {
 
     /// Whether its documents are records, and not all of it or its lines.
     fn has_records(&self) -> bool {
-        self.kind != FileKind::Text
+        self.kind != FileKind::Text || self.split_on.is_some()
+    }
+
+    /// Whether its lines are read as they are, and not made from records of another form.
+    fn has_own_lines(&self) -> bool {
+        self.delimiter().is_none() && self.split_on.is_none()
+    }
+
+    /// What its records are called.
+    fn unit(&self) -> &'static str {
+        if self.delimiter().is_some() {
+            "record"
+        } else if self.split_on.is_some() {
+            "document"
+        } else {
+            "line"
+        }
     }
 
     fn delimiter(&self) -> Option<u8> {
@@ -504,16 +526,18 @@ impl CorpusFile {
 
     /// The text of a record in a line.
     fn text<'l>(&self, line: &'l str, errors: InvalidUtf8) -> Result<Cow<'l, str>> {
-        match self.delimiter() {
-            Some(_) => delimited::text(line),
-            None => json_lines::text(line, &self.field, errors),
+        if self.has_own_lines() {
+            json_lines::text(line, &self.field, errors)
+        } else {
+            delimited::text(line)
         }
     }
 
     fn dropped(&self, line: u64, reason: String) -> Dropped {
         Dropped {
             path: self.path.clone(),
-            line,
+            unit: self.unit(),
+            number: line,
             reason,
         }
     }
@@ -535,7 +559,7 @@ impl CorpusFile {
             Some(part) if part.start > 0 => format!(" from byte {} on", part.start),
             _ => String::new(),
         };
-        let unit = self.delimiter().map_or("line", |_| "record");
+        let unit = self.unit();
         error.at(format!("{}: {unit} {line}{from}", self.path.display()))
     }
 
@@ -555,9 +579,12 @@ impl CorpusFile {
             Some(delimiter) => {
                 Box::new(Delimited::new(stream, &self.path, delimiter, &self.field)?)
             }
-            None => stream,
+            None => match &self.split_on {
+                Some(separator) => Box::new(SplitText::new(stream, separator)),
+                None => stream,
+            },
         };
-        options.are_records = self.delimiter().is_some();
+        options.unit = self.unit();
         if self.has_records() {
             // A part of a line is no JSON.
             (options.stages, options.is_strict) = (None, true);
@@ -569,7 +596,7 @@ impl CorpusFile {
     }
 }
 
-/// Bytes at the front of a file that say whether it holds word counts or JSON.
+/// Bytes at the front of a file that say whether it holds JSON.
 const BEGINNING: u64 = 64;
 
 #[cfg(test)]

@@ -160,15 +160,13 @@ class DocumentEncoding:
         paths: list[str],
         field: str | None,
         errors: str,
-        by_line: bool,
+        unit: bool | str,
         start: tuple[int, int, int, int],
     ) -> _core.TokenBlocks:
         """The blocks of files; threads read ahead of the caller."""
         options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
-        return _core.TokenBlocks(
-            core, paths, field, errors, by_line, self.drops_bad, start, options
-        )
+        return _core.TokenBlocks(core, paths, field, errors, unit, self.drops_bad, start, options)
 
     @property
     def dtype(self) -> str:
@@ -191,7 +189,7 @@ class DocumentEncoding:
                     empty = (np.empty(0, self.dtype), np.empty(0, np.int64))
                     no_keys = np.empty(0, np.uint64)
                     reason = re.sub(r"^texts\[\d+\]: ", "", str(error))
-                    dropped = [("", first, reason)]
+                    dropped = [("", what, first, reason)]
                     return [(*empty, False, no_keys, 0, 0, dropped, (0, 0, 0, 0), 0, [])]
                 half = len(texts) // 2
                 parts = ((first, texts[:half]), (first + half, texts[half:]))

@@ -44,10 +44,10 @@ class FileSource(DocumentSource):
         *,
         field: str | None,
         errors: str,
-        by_line: bool,
+        unit: bool | str,
     ) -> None:
         self._paths, self._encoding = paths, encoding
-        self._field, self._errors, self._by_line = field, errors, by_line
+        self._field, self._errors, self._unit = field, errors, unit
         self._sizes = [size_of(path) for path in paths]
         self._identities = [identity_of(path) for path in paths]
         # Tables that cannot be read are an error before any work.
@@ -90,7 +90,7 @@ class FileSource(DocumentSource):
             list(map(os.fspath, paths)),
             self._field,
             self._errors,
-            self._by_line,
+            self._unit,
             (file - first, byte, line, digest),
         )
         documents, size, empty = progress.documents, progress.bytes, progress.empty

@@ -87,7 +87,7 @@ def of_rows(
         empty += empty_here
         bad += len(left_out)
         after = SourcePosition(place(rows), documents, size, empty, bad)
-        records = tuple(DroppedRecord(name(row), reason) for _, row, reason in left_out)
+        records = tuple(DroppedRecord(name(row), reason) for _, _, row, reason in left_out)
         yield Block(tokens, lengths, keys, progress, after, read(rows), dropped=records)
         progress = after
 
@@ -146,8 +146,8 @@ class IteratedTexts(Iterated):
             rows = range(at, at + len(lengths) + empty + len(dropped))
             none = [number + row for row in rows if texts[row] is None]
             dropped = sorted(
-                [*dropped, *(("", item, self._reasons.pop(item)) for item in none)],
-                key=lambda record: record[1],
+                [*dropped, *(("", "document", item, self._reasons.pop(item)) for item in none)],
+                key=lambda record: record[2],
             )
             counts = (empty - len(none), dropped)
             blocks.append((tokens, lengths, unfinished, keys, size, *counts, *rest))

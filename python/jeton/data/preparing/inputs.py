@@ -26,8 +26,8 @@ class DataReading:
     """The field or column that holds the text."""
     errors: str
     """What to do with bytes that are not UTF-8."""
-    by_line: bool
-    """Whether a document of a text file is a line."""
+    unit: bool | str
+    """Whether a document of a text file is a line; or the text between documents."""
     part: tuple[int, int] | None = None
     """The part to prepare, from 1, and the number of parts."""
     chats: ChatEncoder | None = None
@@ -54,9 +54,9 @@ def source_of(
             encoding,
             field=reading.field,
             errors=reading.errors,
-            by_line=reading.by_line,
+            unit=reading.unit,
         )
-    if reading.by_line:
+    if reading.unit:
         raise ArgumentError(
             f"documents is for files, and {name} holds documents that are not files"
         )
