@@ -1,4 +1,4 @@
-"""Crates beside the stages ask for facts of a stage, and do not name it: a new one touches few files."""
+"""Crates beside the stages ask for the facts of a stage, and do not name it."""
 
 from __future__ import annotations
 
