@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import Any, Final
+from typing import Any
 
-from jeton.chat.templates.limits import spend, written_of
 from jeton.chat.templates.origins import Origin
 from jeton.chat.templates.parts import (
     TextParts,
@@ -22,32 +21,15 @@ from jeton.chat.templates.traced import joined, whole
 
 __all__ = ["to_json"]
 
-_MAX_WRITTEN: Final = 1000
-"""Texts that are kept of one list of tools."""
-
 
 def to_json(
     value: object,
     ensure_ascii: bool = False,
     indent: int | str | None = None,
-    separators: object = None,
+    separators: Any = None,
     sort_keys: bool = False,
 ) -> str:
     """A value as JSON, as transformers' filter of that name writes it: nothing for HTML."""
-    texts = written_of(value)
-    options = (id(value), bool(ensure_ascii), indent, bool(sort_keys))
-    if texts is None or separators is not None or type(indent) not in (int, type(None)):
-        return _json(value, ensure_ascii, indent, separators, sort_keys)
-    if options in texts:
-        spend(len(texts[options]))
-        return texts[options]
-    text = _json(value, ensure_ascii, indent, None, sort_keys)
-    if len(texts) < _MAX_WRITTEN:
-        texts[options] = text
-    return text
-
-
-def _json(value: Any, ensure_ascii: bool, indent: Any, separators: Any, sort_keys: bool) -> str:
     if separators is None:
         separators = (", ", ": ") if indent is None else (",", ": ")
     item, key = separators

@@ -74,7 +74,7 @@ def templates(subject: Subject) -> Iterator[Finding]:
 
 def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
     """The rules that a template breaks, each with what it does and the text that it writes."""
-    from jeton.chat.templates.dates import stopped
+    from jeton.chat.templates.limits import stopped
 
     def text(
         *messages: Mapping[str, Any], prompt: bool = False, tools: list[Any] | None = None

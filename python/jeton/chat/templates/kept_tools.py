@@ -11,7 +11,6 @@ import marshal
 from typing import Any, Final
 
 from jeton.chat.templates.input import TemplateInput
-from jeton.chat.templates.limits import Known, measured
 from jeton.chat.templates.trust import Trust
 
 __all__ = ["KeptTools", "kept_tools"]
@@ -27,7 +26,6 @@ class KeptTools:
         value: The tools, with their origins.
         characters: How many characters they have.
         groups: The fields with text, as in `TemplateInput`.
-        known: Measures of them, which stay for later runs.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -36,7 +34,6 @@ class KeptTools:
         self.value = values.other("tools", marshal.loads(key))
         self.characters = values.characters
         self.groups = values.groups
-        self.known = Known(measured(self.value, values.characters), {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _tools_of, (self._key,)

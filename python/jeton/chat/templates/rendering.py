@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,14 +67,14 @@ def rendered(request: RenderRequest) -> str:
         raise FormatError(
             f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed"
         )
-    known, tools = None, variables.get("tools")
+    tools = variables.get("tools")
     if isinstance(tools, KeptTools):
-        known, variables = tools.known, {**variables, "tools": tools.value}
+        variables = {**variables, "tools": tools.value}
     ending, is_spelled = None, False
     if request.continued is not None:
         is_spelled = _spells_tag([messages, variables])
         messages, ending = _tagged(template, messages, request.continued)
-    with running(request.characters + len(template), known):
+    with running(request.characters + len(template)):
         text = _run(template, {"messages": messages, **variables})
         check_output(len(text), request.characters)
     return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)
@@ -83,8 +84,13 @@ _COMPILED: Final[dict[str, Template]] = {}
 """The templates that ran last, the last one last."""
 
 
+@functools.cache
+def _sandbox() -> Sandbox:
+    return Sandbox()
+
+
 def _compiled(template: str) -> Template:
-    compiled = _COMPILED.pop(template, None) or Sandbox().from_string(template)
+    compiled = _COMPILED.pop(template, None) or _sandbox().from_string(template)
     _COMPILED[template] = compiled
     kept = 0
     for text in reversed(list(_COMPILED)):
