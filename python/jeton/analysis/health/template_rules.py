@@ -58,10 +58,16 @@ _MESSAGES: Final = {
 def templates(subject: Subject) -> Iterator[Finding]:
     """Faults of the tokenizer's chat templates."""
     own = subject.tok.chat_template if HAS_JINJA else None
-    by_name = {} if own is None else {"default": own} if isinstance(own, str) else dict(own)
+    if own is None:
+        return
+    from jeton.chat.templates.limits import can_isolate, limits
+
+    by_name = {"default": own} if isinstance(own, str) else dict(own)
     cases_by_rule: dict[str, list[Case]] = {}
     for name, template in by_name.items():
-        for rule, remark, text in _violations(subject.tok, template):
+        with limits(isolate=can_isolate()):  # the folder may be a stranger's
+            violations = [*_violations(subject.tok, template)]
+        for rule, remark, text in violations:
             case = Case(name=name, told=remark, tried=text, evidence="observed")
             cases_by_rule.setdefault(rule, []).append(case)
     for rule, cases in cases_by_rule.items():

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, BinaryIO, Final, TypeVar, get_args
 
-from jeton.chat.templates.limits import LimitError, current, limits, stopped
+from jeton.chat.templates.limits import LimitError, can_isolate, current, limits, stopped
 from jeton.chat.templates.origins import Kind, Origin
 from jeton.chat.templates.parts import raw, runs_of
 from jeton.chat.templates.rendering import RenderRequest, rendered
@@ -145,7 +145,7 @@ class _Process:
     """A process that renders templates, one after another."""
 
     def __init__(self, memory: int) -> None:
-        if not sys.executable or getattr(sys, "frozen", False):
+        if not can_isolate():
             raise UnsupportedError("isolate needs a Python to start, and this program has none")
         self.memory = memory
         folders = [it for it in sys.path if isinstance(it, str)]

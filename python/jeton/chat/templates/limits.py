@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import numbers
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
@@ -25,6 +26,7 @@ __all__ = [
     "PIECE",
     "LimitError",
     "Limits",
+    "can_isolate",
     "check_output",
     "counted_items",
     "current",
@@ -154,6 +156,11 @@ def _under(limits: Limits) -> Iterator[None]:
         yield
     finally:
         _LIMITS.reset(token)
+
+
+def can_isolate() -> bool:
+    """Whether there is a Python to start for a process of its own: a frozen program has none."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 def now() -> datetime:

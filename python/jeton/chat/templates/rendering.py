@@ -12,7 +12,6 @@ from typing import Any, Final
 from jinja2 import Template, TemplateSyntaxError, UndefinedError
 from jinja2.exceptions import SecurityError
 
-from jeton.chat.templates.kept_tools import KeptTools
 from jeton.chat.templates.limits import LimitError, check_output, running
 from jeton.chat.templates.origins import Origin
 from jeton.chat.templates.parts import raw, runs_of
@@ -43,7 +42,7 @@ class RenderRequest:
         template: The text of the template.
         messages: The messages, as `TemplateInput.messages` returns them.
         continued: The field of the last message that is left open.
-        variables: Its other variables; the tools as a list or as `KeptTools`.
+        variables: Its other variables.
         characters: The number of characters of the input.
     """
 
@@ -67,9 +66,6 @@ def rendered(request: RenderRequest) -> str:
         raise FormatError(
             f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed"
         )
-    tools = variables.get("tools")
-    if isinstance(tools, KeptTools):
-        variables = {**variables, "tools": tools.value}
     ending, is_spelled = None, False
     if request.continued is not None:
         is_spelled = _spells_tag([messages, variables])
