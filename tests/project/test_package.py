@@ -50,6 +50,7 @@ PUBLIC = [
     "samples",
     "sentencepiece",
     "set_cache_limit",
+    "split",
     "textbook",
     "tiktoken",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from jeton.chat.answers.arguments import (
     BUT_TEXT,
@@ -19,23 +19,14 @@ from jeton.chat.answers.arguments import (
     typed,
 )
 from jeton.chat.answers.parsed import Event, ParsedCall, event
-from jeton.chat.answers.places import Kept
 
-__all__ = ["IGNORED", "IN_TEXT", "KEPT", "NAMELESS", "Calls", "Tools"]
+__all__ = ["NAMELESS", "Calls", "Tools", "arguments_of"]
 
-IGNORED: Final = "ignored"
-KEPT: Final = "reported when it is whole"
-IN_TEXT: Final = "reported as it comes"
-"""What `Calls.in_value` may be."""
 NAMELESS: Final = "a call has no name"
 
 
 Tools = Mapping[str, Mapping[str, Types]]
 """The types of the parameters of each tool, by its name."""
-
-
-class _Report(Protocol):
-    def __call__(self, said: Event, *, from_memory: bool = False) -> None: ...
 
 
 def arguments_of(text: str) -> tuple[dict[str, Any] | str, list[str]]:
@@ -69,8 +60,7 @@ class Calls:
     Args:
         tools: The tools; `None` if they are not known.
         spelled: Spells the control tokens in a text.
-        report: Takes an event, and whether more than the last text and the place before it
-            decides it.
+        report: Takes an event.
         problem: Takes what is wrong, and where.
 
     Attributes:
@@ -82,7 +72,7 @@ class Calls:
         self,
         tools: Tools | None,
         spelled: Callable[[str], str],
-        report: _Report,
+        report: Callable[[Event], None],
         problem: Callable[[str, int], None],
     ) -> None:
         self.done: list[ParsedCall] = []
@@ -112,17 +102,26 @@ class Calls:
         else:
             self.open.id = id
 
-    def arguments(self, piece: str, *, from_memory: bool = False) -> None:
-        """A piece of the arguments, as JSON. `from_memory`: as in `report`."""
+    def arguments(self, piece: str) -> None:
+        """A piece of the arguments, as JSON."""
         if piece and self.open is not None:
             piece = self._spelled(piece)
             self.open.pieces.append(piece)
-            self._report(event("arguments", piece, len(self.done)), from_memory=from_memory)
+            self._report(event("arguments", piece, len(self.done)))
 
     def argument(self, key: str, value: object, place: int) -> None:
         """An argument with its value."""
+        if self._key is not None:
+            self.end_value(place)
+            return
         self._open_value(self._spelled(key), place)
         self._close_value(as_text(value, self._spelled))
+
+    def text_argument(self, key: str, piece: str, place: int) -> None:
+        """More of an argument that is text; `argument` follows when it is whole."""
+        if self._key is None:
+            self.key(self._spelled(key), place, True)
+        self.more_value(piece)
 
     def end(self, place: int, written: str | None, *, is_broken: bool) -> None:
         """The open call is over.
@@ -133,7 +132,8 @@ class Calls:
             is_broken: Whether its text breaks the syntax, which is noted already.
         """
         assert self.open is not None
-        self._end_key(place)
+        if not is_broken:
+            self._end_key(place)
         values = self.open.values
         call, index = self.stop(), len(self.done)
         arguments: dict[str, Any] | str
@@ -147,26 +147,15 @@ class Calls:
         else:
             self._report(event("arguments", "}" if call.arguments else "{}", index))
             arguments = values
-        has_more = written is not None or call.id is not None
         call = ParsedCall(call.name, arguments, call.id)
         self.done.append(call)
-        self._report(event("call_end", "", index, call), from_memory=has_more)
+        self._report(event("call_end", "", index, call))
 
     def stop(self) -> ParsedCall:
         """Gives up the open call. Returns it with its arguments so far as text."""
         call, self.open, self._key = self.open, None, None
         assert call is not None
         return ParsedCall(call.name, "".join(call.pieces), call.id)
-
-    @property
-    def tool(self) -> str | None:
-        """The tool of the open call; `None` if there is no such tool."""
-        return self.open.name if self.open and self.open.name in (self._tools or ()) else None
-
-    @property
-    def has_id(self) -> bool:
-        """Whether the open call has an id, or the next one."""
-        return (self._id if self.open is None else self.open.id) is not None
 
     # Arguments one by one, as text
 
@@ -175,21 +164,6 @@ class Calls:
         self._open_value(key, place)
         self._string, self._raw = string, []
         self._is_text = string or (string is None and takes_only_text(self._types() or ()))
-
-    @property
-    def in_value(self) -> str | Kept | None:
-        """How more text of the value is reported: the beginning of its first event, if there was
-        none yet; `None` if that beginning names a key that the tool does not have."""
-        if self.open is None or self._key is None:
-            return IGNORED
-        if self._is_text and self._raw:
-            return IN_TEXT
-        if (types := self._types()) is None:
-            return None if self._is_text else KEPT
-        before = self._before_value()
-        if self._is_text:
-            return before
-        return Kept(before, BUT_TEXT if self._string is False else types)
 
     def more_value(self, text: str) -> None:
         """More text of the value."""
@@ -239,7 +213,7 @@ class Calls:
             return
         assert self.open.values is not None
         text = json.dumps(value, ensure_ascii=False)
-        self.arguments(self._before_value() + text, from_memory=True)
+        self.arguments(self._before_value() + text)
         self.open.values[self._key] = value
         self._key = None
 

@@ -14,8 +14,6 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
-from jeton.chat.answers.places import Waits
-
 __all__ = [
     "ADJOINING",
     "CONSTANTS",
@@ -47,9 +45,10 @@ _CONTROLS: Final = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 _NAME: Final = re.compile(r"[\w.\-]*")
 _KEY: Final = re.compile(r"[^:,{}\[\]'\"\n]*")
 _BRACE_NAME: Final = re.compile(r"[^\s{]*")
-_ESCAPE: Final = re.compile(
-    r"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
-)
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_HIGH: Final = re.compile("[\ud800-\udbff]")
+_LOW: Final = re.compile("[\udc00-\udfff]")
+"""The halves of a surrogate pair."""
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
 CONSTANTS: Final[dict[str, Any]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
@@ -59,8 +58,6 @@ ADJOINING: Final = "two calls without anything between them"
 """What is wrong with `{…}{…}`."""
 NOT_ESCAPED: Final = "a control character in a JSON string is not escaped"
 """What is wrong with `"a\\tb"` if the tab is itself there."""
-_MAX_DEPTH_KNOWN: Final = 8
-"""Open brackets up to which `waits` says where JSON ends."""
 
 
 class Broken(Exception):
@@ -76,25 +73,13 @@ class GrowingText:
         before: How many characters came before it.
         quote: The mark around strings in Gemma's braces.
         is_listed: Whether a list of calls is open.
-        waits: Where in a value of a call the text ends; `None` if that does not decide alone what
-            more text leads to.
-        objects: How many objects of the open call are open, besides its arguments.
-        behind: Where the last argument of the open call ended; `None` if it has none, or is within
-            one.
-        has_escaped: Whether a piece of the arguments is not as the text has it, since a character
-            was escaped.
     """
 
-    __slots__ = (
-        "at", "before", "behind", "has_escaped", "is_listed", "objects", "quote", "text", "waits",
-    )  # fmt: skip
+    __slots__ = ("at", "before", "is_listed", "quote", "text")
 
     def __init__(self, before: int, quote: str) -> None:
         self.text, self.at, self.before, self.quote = "", 0, before, quote
-        self.is_listed = self.has_escaped = False
-        self.waits: Waits | None = None
-        self.objects = 0
-        self.behind: int | None = None
+        self.is_listed = False
 
     @property
     def place(self) -> int:
@@ -121,6 +106,9 @@ class CallReports(Protocol):
 
     def argument(self, key: str, value: object) -> None:
         """One of its arguments."""
+
+    def text_argument(self, key: str, piece: str) -> None:
+        """More of an argument that is text; `argument` follows when it is whole."""
 
     def end(self, place: int) -> None:
         """The open call ends here."""
@@ -161,14 +149,8 @@ def _expect(source: GrowingText, character: str) -> Steps[None]:
 # JSON
 
 
-def _json(
-    source: GrowingText,
-    calls: CallReports,
-    out: Callable[[str], None],
-    *,
-    in_call: bool = False,
-) -> Steps[None]:
-    """Reads one value and passes its text to `out`. `in_call`: it is part of a call's arguments.
+def _json(source: GrowingText, calls: CallReports, out: Callable[[str], None]) -> Steps[None]:
+    """Reads one value and passes its text to `out`.
 
     Models write line breaks in strings as they are, which is no JSON: `out` gets them escaped.
     """
@@ -183,10 +165,8 @@ def _json(
     while True:
         if source.at == len(source.text):
             out(source.text[start:])
-            if in_call and depth <= _MAX_DEPTH_KNOWN:
-                source.waits = Waits('"' if in_string else "", is_escaped, depth)
             yield
-            source.waits, start = None, 0
+            start = 0
         elif is_escaped:
             source.at, is_escaped = source.at + 1, False
         else:
@@ -201,7 +181,7 @@ def _json(
                         calls.problem(NOT_ESCAPED, source.before + begin + _control_in(written))
                         is_reported = True
                     out(source.text[start:begin] + escaped)
-                    start, source.has_escaped = source.at, True
+                    start = source.at
             character = source.text[source.at : source.at + 1]
             if in_string:
                 is_escaped = character == "\\"
@@ -232,7 +212,7 @@ def _control_in(text: str) -> int:
 def _json_object(source: GrowingText, calls: CallReports) -> Steps[None]:
     """The arguments of a call: an object, a string that holds one, or nothing (`null`)."""
     if (yield from _peek(source)) in '{"':
-        yield from _json(source, calls, calls.arguments, in_call=True)
+        yield from _json(source, calls, calls.arguments)
         return
     word = yield from _run(source, _WORD)
     calls.arguments(word)
@@ -289,14 +269,14 @@ def _json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False)
 
 def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
     start = source.place
-    source.at, source.objects, source.behind = source.at + 1, 1, None
+    source.at, depth = source.at + 1, 1
     name: str | None = None
     early: list[str] = []
-    while source.objects:
+    while depth:
         character = yield from _peek(source)
         if character in ",}":
             source.at += 1
-            source.objects -= character == "}"
+            depth -= character == "}"
             continue
         key = yield from _string(source, calls)
         yield from _expect(source, ":")
@@ -306,9 +286,7 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             calls.begin(name, start)
             calls.arguments("".join(early))
         elif key in _ARGUMENTS and name is not None:
-            source.behind = None
-            yield from _json(source, calls, calls.arguments, in_call=True)
-            source.behind = source.place
+            yield from _json(source, calls, calls.arguments)
         elif key in _ARGUMENTS:
             early.clear()
             yield from _json(source, calls, early.append)
@@ -316,7 +294,7 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             calls.identify((yield from _string(source, calls)))
         elif key == "function" and character == "{":
             source.at += 1
-            source.objects += 1
+            depth += 1
         else:
             yield from _json(source, calls, lambda _: None)
     if name is None:
@@ -337,7 +315,7 @@ def _keyed(source: GrowingText, calls: CallReports) -> Steps[None]:
         start = source.place
         calls.begin((yield from _string(source, calls)), start)
         yield from _expect(source, ":")
-        yield from _json(source, calls, calls.arguments, in_call=True)
+        yield from _json(source, calls, calls.arguments)
         calls.end(source.place)
 
 
@@ -371,7 +349,7 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
                 continue
             key = yield from _run(source, _NAME)
             yield from _expect(source, "=")
-            calls.argument(key, (yield from _value(source, 0)))
+            calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
         source.at += 1
         calls.end(source.place)
         count += 1
@@ -390,9 +368,13 @@ def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
             continue
         key = yield from _key(source)
         yield from _expect(source, ":")
-        calls.argument(key, (yield from _value(source, 0)))
+        calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
     source.at += 1
     calls.end(source.place)
+
+
+def _said(calls: CallReports, key: str) -> Callable[[str], None]:
+    return functools.partial(calls.text_argument, key)
 
 
 def _key(source: GrowingText) -> Steps[str]:
@@ -405,14 +387,17 @@ def _key(source: GrowingText) -> Steps[str]:
     return key.strip()
 
 
-def _value(source: GrowingText, depth: int) -> Steps[Any]:
-    """A text, a number, a constant, a list or a dict, as Python or Gemma writes them."""
+def _value(
+    source: GrowingText, depth: int, out: Callable[[str], None] = lambda _: None
+) -> Steps[Any]:
+    """A text, a number, a constant, a list or a dict, as Python or Gemma writes them. A text is
+    passed to `out` as it comes."""
     character = yield from _peek(source)
     if character in "'\"":
         source.at += 1
-        return (yield from _quoted(source, character))
+        return (yield from _quoted(source, character, out))
     if character == source.quote[0]:
-        return (yield from _between_marks(source))
+        return (yield from _between_marks(source, out))
     if character in "[({":
         if depth == _MAX_DEPTH:
             raise Broken(f"more than {_MAX_DEPTH} nested lists")
@@ -466,67 +451,96 @@ def _items(source: GrowingText, closing: str, depth: int) -> Steps[Any]:
     return pairs if closing == "}" else found
 
 
-_UP_TO: Final = {"'": re.compile(r"(?:[^'\\]+|\\.)*", re.DOTALL), '"': _IN_STRING}
+_UP_TO: Final = {"'": re.compile(r"[^'\\]*"), '"': re.compile(r'[^"\\]*')}
 
 
-def _quoted(source: GrowingText, quote: str) -> Steps[str]:
+def _quoted(source: GrowingText, quote: str, out: Callable[[str], None]) -> Steps[str]:
     """A text up to its quote. Some templates do not escape quotes within it: a quote that no
     delimiter follows is part of the text."""
-    found = ""
-    source.waits = Waits(quote, is_empty=True)
-    while source.at >= len(source.text):
-        yield
+    pieces: list[str] = []
+
+    def take(piece: str) -> None:
+        if piece:
+            pieces.append(piece)
+            out(piece)
+
     while True:
-        source.waits = Waits(quote)
-        found += yield from _run(source, _UP_TO[quote])
-        source.waits = None
-        source.at += 1
-        if source.text[source.at - 1] == quote:
+        start = source.at
+        source.at = _UP_TO[quote].match(source.text, start).end()  # type: ignore[union-attr]
+        take(source.text[start : source.at])
+        if source.at == len(source.text):
+            yield
+        elif source.text[source.at] == "\\":
+            take((yield from _escape(source)))
+        else:
+            source.at += 1
             space = yield from _run(source, _SPACE)
             following = source.text[source.at]
             if following in ",:)]}":
-                return _ESCAPE.sub(_unescaped, found)
-            if following == quote and not found + space:
+                return "".join(pieces)
+            if following == quote and not pieces and not space:
                 raise Broken("a text begins with three quotes")
-            found += quote + space
-            continue
-        source.waits = Waits(quote, is_escaped=True)
-        while source.at >= len(source.text):
-            yield
-        source.waits = None
-        found += "\\" + source.text[source.at]
-        source.at += 1
+            take(quote + space)
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    high, low, unicode, byte, other = match.groups()
-    try:
-        if high:
-            return bytes.fromhex(high + low).decode("utf-16-be")
-        if unicode or byte:
-            return bytes.fromhex((unicode or byte).rjust(4, "0")).decode("utf-16-be", "replace")
-    except ValueError:
-        return match[0]
-    return _ESCAPED.get(other, other if other in "\\'\"/" else match[0])
+def _escape(source: GrowingText) -> Steps[str]:
+    """What an escape stands for: half of a surrogate pair waits for the other."""
+    found, unit = "", (yield from _unit(source))
+    while _HIGH.fullmatch(unit) and (yield from _following(source)) == "\\":
+        other = yield from _unit(source)
+        if _LOW.fullmatch(other):
+            return found + (unit + other).encode("utf-16", "surrogatepass").decode("utf-16")
+        found, unit = f"{found}\ufffd", other
+    return found + ("\ufffd" if len(unit) == 1 and "\ud800" <= unit <= "\udfff" else unit)
 
 
-def _between_marks(source: GrowingText) -> Steps[str]:
-    found = ""
-    for character in source.quote:
+def _unit(source: GrowingText) -> Steps[str]:
+    """The character of one escape, which may be half of a pair; the escape if it is unknown."""
+    raw = (yield from _next(source)) + (yield from _next(source))
+    length = {"u": 6, "x": 4}.get(raw[1], 2)
+    while len(raw) < length and (yield from _following(source)) in _HEX:
+        raw += yield from _next(source)
+    if len(raw) == length > 2:
+        return chr(int(raw[2:], 16))
+    return _ESCAPED.get(raw[1], raw[1] if raw[1] in "\\'\"/" else raw)
+
+
+def _between_marks(source: GrowingText, out: Callable[[str], None]) -> Steps[str]:
+    """A text between two of Gemma's marks."""
+    quote = source.quote
+    for character in quote:
         if (yield from _next(source)) != character:
             raise Broken(f"{character!r} is missing")
-    source.waits = Waits(source.quote) if len(source.quote) == 1 else None
-    while not found.endswith(source.quote):
-        found += yield from _next(source)
-    source.waits = None
-    return found[: -len(source.quote)]
+    pieces, held = list[str](), ""
+    while True:
+        yield from _following(source)
+        held += source.text[source.at :]
+        source.at = len(source.text)
+        end = held.find(quote)
+        if is_whole := end >= 0:
+            source.at -= len(held) - end - len(quote)
+        else:
+            beginnings = (it for it in range(1, len(quote)) if held.endswith(quote[:it]))
+            end = len(held) - max(beginnings, default=0)
+        if end:
+            pieces.append(held[:end])
+            out(held[:end])
+        if is_whole:
+            return "".join(pieces)
+        held = held[end:]
 
 
 def _next(source: GrowingText) -> Steps[str]:
+    character = yield from _following(source)
+    source.at += 1
+    return character
+
+
+def _following(source: GrowingText) -> Steps[str]:
+    """The next character."""
     while source.at >= len(source.text):
         yield
-    source.at += 1
-    return source.text[source.at - 1]
+    return source.text[source.at]
 
 
 READERS: Final[Mapping[str, Callable[[GrowingText, CallReports], Steps[None]]]] = {
