@@ -20,7 +20,7 @@ from jeton.chat.answers.inference import RenderedAnswer, inferred
 from jeton.chat.answers.machine import Machine
 from jeton.chat.answers.marks import Compiled, compiled
 from jeton.chat.answers.readers import ADJOINING
-from jeton.chat.probes import Variables, required_text, text_of
+from jeton.chat.templates.probes import Variables, required_text, text_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.trust import REASONING
 from jeton.encoding.once import once_per_tokenizer
