@@ -5,14 +5,10 @@ Look here for which files can be read, and for the digest of the lines.
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Final, Literal
 
-import jeton._core as _core
 from jeton.arguments import checked_errors
 from jeton.corpora.corpus import (
     Progress,
@@ -24,12 +20,12 @@ from jeton.corpora.corpus import (
     size_of,
 )
 from jeton.corpora.documents import documents_of
-from jeton.errors import ArgumentTypeError, FormatError
+from jeton.corpora.text_files import TextFile
+from jeton.errors import ArgumentTypeError
 
 __all__ = ["Lines"]
 
 _BATCH_CHARACTERS: Final = 1_000_000
-_READ: Final = 1 << 20
 
 
 class Lines:
@@ -113,7 +109,7 @@ class Lines:
         """The documents, each as texts that end with a line."""
         for path in self._paths:
             if kind_of(path) == "text":
-                yield _lines_of(path, self._errors)
+                yield TextFile(path, self._errors).lines()
             else:
                 for document in documents_of([path], errors=self._errors):
                     yield [document.text]
@@ -134,32 +130,3 @@ def _with_ends(document: Iterable[str]) -> Iterator[str]:
             parts.append(line)
     if parts:
         yield "".join(parts)
-
-
-def _lines_of(path: Path, errors: str) -> Iterator[str]:
-    """The lines of a file with their ends, decompressed."""
-    contents = _core.FileContents(os.fspath(path))
-    decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
-    before, fragments = 0, [""]
-    while data := contents.read(_READ):
-        text = _decoded(path, decoder, data, before)
-        before += len(data)
-        first, *others = text.split("\n")
-        fragments.append(first)
-        if others:
-            yield f"{''.join(fragments)}\n"
-            *whole, last = others
-            yield from (f"{line}\n" for line in whole)
-            fragments = [last]
-    if line := "".join(fragments) + _decoded(path, decoder, b"", before):
-        yield line
-
-
-def _decoded(path: Path, decoder: codecs.IncrementalDecoder, data: bytes, before: int) -> str:
-    try:
-        return decoder.decode(data, not data)
-    except UnicodeDecodeError as error:
-        raise FormatError(
-            f"{path}: not UTF-8 near byte {before + error.start} "
-            '(set errors="replace" or errors="ignore")'
-        ) from None

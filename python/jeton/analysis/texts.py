@@ -5,7 +5,6 @@ Look here for how long texts are split, and for which parts of a large corpus ar
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import hashlib
 import heapq
@@ -21,8 +20,9 @@ import jeton._core as _core
 from jeton.arguments import check_text, checked_path
 from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
+from jeton.corpora.text_files import TextFile
 from jeton.display.human_readable import counted
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -224,29 +224,6 @@ class Corpus:
             return _SURROGATE.sub("\ufffd" if self._errors == "replace" else "", text)
         return text
 
-    def _contents(self, path: Path) -> Iterator[str]:
-        """The text of a file in parts, decompressed."""
-        contents = _core.FileContents(os.fspath(path))
-        decoder = codecs.getincrementaldecoder("utf-8")(self._errors)
-        before, is_first = 0, True
-        while True:
-            data = contents.read(_READ)
-            try:
-                text = decoder.decode(data, not data)
-            except UnicodeDecodeError as error:
-                raise FormatError(
-                    f"{path}: not UTF-8 near byte {before + error.start} "
-                    '(set errors="replace" or errors="ignore")'
-                ) from None
-            before += len(data)
-            if is_first:
-                text, is_first = text.removeprefix("\ufeff"), not text
-            self.read += len(data)
-            yield text
-            if not data:
-                break
-        self._hash_file(*contents.digest())
-
     def _of_text(self, path: Path) -> Iterator[None]:
         file = _core.TextFile(os.fspath(path), self._errors)
         is_end = False
@@ -328,9 +305,8 @@ def aligned(parallel: object) -> dict[str, list[str]]:
 def _lines(name: str, source: object) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         path = Path(checked_path(f"parallel[{name!r}]", source)).expanduser()
-        corpus = Corpus(name, path, None, "strict", "parallel")
-        lines = "".join(corpus._contents(path)).split("\n")
-        return lines[:-1] if lines[-1] == "" else lines
+        with Corpus(name, path, None, "strict", "parallel")._named():
+            return [line.removesuffix("\n") for line in TextFile(path, "strict").lines()]
     if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
         raise ArgumentTypeError(
             f"parallel[{name!r}] must be a file or a list of lines, not {type(source).__name__}"

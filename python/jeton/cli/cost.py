@@ -106,7 +106,9 @@ def cost(
     notes: dict[str, None] = {}
     tallies = {path: _Tally(price) for path in files}
     with ProgressBar("counting", input_size(files)) as progress:
-        for group in batches(reader.documents(files, progress)):
+        # A conversation is JSON itself, whatever its file is called.
+        read = reader.json_values if messages else reader.documents
+        for group in batches(read(files, progress)):
             counts: Iterable[int]
             if messages:
                 group = [document for document in group if document.text.strip()]

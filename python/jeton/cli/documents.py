@@ -119,6 +119,28 @@ class Reader:
                 size = len(document.text.encode("utf-8", "surrogatepass"))
                 yield InputDocument(document.text, path, size, document.line)
 
+    def json_values(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
+        """JSON in files, as text: all of each file, or each of its lines.
+
+        Raises:
+            FormatError, FileError: A file cannot be read, or is not UTF-8.
+        """
+        for path in paths:
+            if path == STDIN:
+                yield from self._of_standard_input(progress)
+                continue
+            contents = _core.FileContents(path)
+            data = b"".join(iter(lambda: contents.read(BATCH_BYTES), b""))  # noqa: B023
+            progress.advance(len(data))
+            if not self.by_line:
+                yield InputDocument(self._text(data, path), path, len(data))
+                continue
+            for number, line in enumerate(data.split(b"\n"), 1):
+                text = self._text(line, f"{path}:{number}")
+                if self.field is not None and text.strip():
+                    text = _field(text, self.field, f"{path}:{number}")
+                yield InputDocument(text, path, len(line), number)
+
     def _of_standard_input(self, progress: ProgressBar) -> Iterator[InputDocument]:
         """Its documents; lines come as soon as they arrive."""
         with name_full_file(streams.STDIN):

@@ -74,10 +74,10 @@ def transplant(
 ) -> Transplanted:
     """Moves a model from its tokenizer to another one.
 
-    The rows of tokens that both have are copied. Those of the others are the mean of the old tokens
-    that spell them; or, with the model of the other tokenizer as `donor`, sums of shared tokens that
-    approximate them in the donor's table, with the same tokens and coefficients in the model's own.
-    `rewrite_checkpoint` writes the model. Such a model has to be trained on before it is of use; the
+    The rows of tokens that both have are copied. Those of the others are the mean of the old
+    tokens that spell them; or, with the model of the other tokenizer as `donor`, sums of shared
+    tokens that approximate them in the donor's table, with the same coefficients in the model's.
+    `rewrite_checkpoint` writes the model. It has to be trained further before it is of use; the
     better its first rows, the sooner.
 
     Args:
