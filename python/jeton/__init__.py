@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from jeton import analysis, chat, cost, data, edit, learn, nn, samples, sentencepiece, tiktoken
     from jeton.corpora.corpus import Progress
     from jeton.corpora.word_counts import WordCounts
-    from jeton.encoding.alignment import AlignedRun, align, shared_tokens
+    from jeton.encoding.alignment import align, shared_tokens
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.cache import cache_limit, set_cache_limit
     from jeton.encoding.calls import BatchEncoding
     from jeton.encoding.chunks import Chunk, Truncated
-    from jeton.encoding.healing import Healed
     from jeton.encoding.streams import CountedText, DecodeStream
     from jeton.learn import textbook
     from jeton.loading.known_names import names
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddedToken",
-    "AlignedRun",
     "BPETrainer",
     "BatchEncoding",
     "CharTrainer",
@@ -60,7 +58,6 @@ __all__ = [
     "CountedText",
     "DecodeStream",
     "Encoding",
-    "Healed",
     "JetonError",
     "PaddedBatch",
     "Progress",
@@ -113,7 +110,6 @@ _PACKAGES = (
 _IMPORTED_WHEN_USED = {
     "BPETrainer": "jeton.training",
     "BatchEncoding": "jeton.encoding.calls",
-    "AlignedRun": "jeton.encoding.alignment",
     "CharTrainer": "jeton.training",
     "Chunk": "jeton.encoding.chunks",
     "CountedText": "jeton.encoding.streams",
@@ -124,7 +120,6 @@ _IMPORTED_WHEN_USED = {
     "WordCounts": "jeton.corpora.word_counts",
     "WordLevelTrainer": "jeton.training",
     "WordPieceTrainer": "jeton.training",
-    "Healed": "jeton.encoding.healing",
     "align": "jeton.encoding.alignment",
     "cache_limit": "jeton.encoding.cache",
     "names": "jeton.loading.known_names",

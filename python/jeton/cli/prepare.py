@@ -32,9 +32,9 @@ LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet")
 
 HELP = """Encode a corpus once, into files that a training loop reads.
 
-INPUT is files, folders or patterns: text, JSON Lines (.jsonl, .ndjson) and Parquet, the first two
-also compressed by gzip or Zstandard; - is standard input. A document is a text file (with
---documents line, a line), a record or a row. If it is stopped or killed, the same command resumes
+INPUT is files, folders or patterns: text, JSON Lines (.jsonl, .ndjson), CSV and TSV, also
+compressed by gzip, Zstandard or xz, and Parquet; - is standard input. A document is a text file
+(with --documents line, a line), a record or a row. If it is stopped or killed, the same command resumes
 and writes the same files, byte for byte.
 
 \b

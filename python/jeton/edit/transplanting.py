@@ -169,14 +169,10 @@ def _shared(
     old: Mapping[int, tuple[bytes, str]], new: Mapping[int, tuple[bytes, str]]
 ) -> dict[int, int]:
     """The old ids of the tokens that both have, by the new ids; each old id once."""
-    ids: dict[tuple[bytes, str], int] = {}
-    for id, token in old.items():
-        ids.setdefault(token, id)
-    shared: dict[int, int] = {}
-    for id, token in new.items():
-        if token in ids:
-            shared[id] = ids.pop(token)
-    return shared
+    # Of two with the same bytes, the later is a piece and the earlier the token of a byte.
+    ids = {token: id for id, token in old.items() if token[0]}
+    new_ids = {token: id for id, token in new.items()}
+    return {id: ids[token] for token, id in new_ids.items() if token in ids}
 
 
 def _by_role(tok: Tokenizer, other: Tokenizer, shared: Mapping[int, int]) -> dict[int, int]:

@@ -9,14 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jeton.arguments import check_kind, check_text
-from jeton.components import models
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.encoding.base_tokenizer.tokens import bytes_by_id
-from jeton.loading.model_file import BYTE, ModelFile
 
 __all__ = ["AlignedRun", "align", "plain_tokens", "shared_tokens"]
-
-_SPACE = "▁".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,44 +128,15 @@ def shared_tokens(a: BaseTokenizer, b: BaseTokenizer) -> dict[int, int]:
     """
     check_kind("a", a, BaseTokenizer, "a Tokenizer")
     check_kind("b", b, BaseTokenizer, "a Tokenizer")
-    ids: dict[tuple[bytes, str], int] = {}
-    for id, token in plain_tokens(b).items():
-        ids.setdefault(token, id)
+    # Of two with the same bytes, the later is a piece and the earlier the token of a byte.
+    ids = {token: id for id, token in plain_tokens(b).items()}
     return {id: ids[token] for id, token in plain_tokens(a).items() if token in ids}
 
 
 def plain_tokens(tok: BaseTokenizer) -> dict[int, tuple[bytes, str]]:
-    """What each token stands for: its bytes, and `special`, `inside` of a word, or nothing."""
-    model = tok.model
+    """What each token stands for: the bytes that it adds to a text; or its own, and `special`."""
     special = set(tok.special_tokens.values())
-    prefix, bytes_of_names, spells_spaces = b"", dict[int, bytes](), False
-    if isinstance(model, models.WordPiece):
-        prefix = model.continuing_subword_prefix.encode()
-    elif isinstance(model, models.SentencePiece):
-        spells_spaces = True
-        for id, piece in enumerate(ModelFile.parse(model.proto).pieces):
-            if piece.kind == BYTE:
-                bytes_of_names[id] = bytes([int(piece.text[1:-1], 16)])
-    elif isinstance(model, (models.BPE, models.Unigram)):
-        spells_spaces = not (isinstance(model, models.BPE) and model.alphabet == "bytes")
-        if model.byte_fallback:
-            names = {f"<0x{byte:02X}>".encode(): bytes([byte]) for byte in range(256)}
-            for id, token in bytes_by_id(tok).items():
-                if token in names:
-                    bytes_of_names[id] = names[token]
-    tokens = {}
-    for id, token in bytes_by_id(tok).items():
-        if id in special:
-            tokens[id] = (token, "special")
-        elif id in bytes_of_names:
-            tokens[id] = (bytes_of_names[id], "byte")
-        elif prefix and token.startswith(prefix):
-            tokens[id] = (token[len(prefix) :], "inside")
-        else:
-            tokens[id] = (token.replace(_SPACE, b" ") if spells_spaces else token, "")
-    # A byte is the token of a character too, unless the vocabulary has both.
-    plain = {token for token, kind in tokens.values() if not kind}
     return {
-        id: (token, "" if kind == "byte" and token not in plain else kind)
-        for id, (token, kind) in tokens.items()
+        id: (token, "special") if id in special else (tok.token_bytes(id), "")
+        for id, token in bytes_by_id(tok).items()
     }

@@ -6,10 +6,12 @@ Look here for `heal`.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from jeton.arguments import checked_int
 from jeton.encoding.alignment import plain_tokens
+from jeton.errors import ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -31,9 +33,14 @@ class Healed(NamedTuple):
 
 def heal(tok: BaseTokenizer, ids: Sequence[int]) -> Healed:
     """The tokens of a prompt without those at its end that a longer token could continue."""
-    kept = list(ids)
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise ArgumentTypeError(f"ids must be a sequence of ids, not {type(ids).__name__}")
+    kept = [checked_int("each of ids", id, 0) for id in ids]
     tokens = plain_tokens(tok)
-    texts = {id: token for id, (token, kind) in tokens.items() if kind in ("", "byte", "inside")}
+    for id in kept:
+        if id not in tokens:
+            raise UnknownTokenError(f"{id} is not the id of a token")
+    texts = {id: token for id, (token, kind) in tokens.items() if token and not kind}
     longer = sorted(texts.values())
     prefix = b""
     while kept and kept[-1] in texts:
@@ -45,9 +52,7 @@ def heal(tok: BaseTokenizer, ids: Sequence[int]) -> Healed:
     if not prefix:
         return Healed(kept, b"", [])
     allowed = [
-        id
-        for id, token in texts.items()
-        if token and (token.startswith(prefix) or prefix.startswith(token))
+        id for id, token in texts.items() if token.startswith(prefix) or prefix.startswith(token)
     ]
     return Healed(kept, prefix, allowed)
 

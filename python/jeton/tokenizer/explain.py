@@ -110,7 +110,7 @@ class ExplainMethods(BaseTokenizer):
             ids: The ids of a prompt. Special tokens are never removed, nor what is before them.
 
         Returns:
-            A `jeton.Healed`: the ids to keep, the bytes with which the continuation must begin, and
+            The ids to keep, the bytes with which the continuation must begin, and
             the ids that the next token may have.
 
         Example:
@@ -118,7 +118,7 @@ class ExplainMethods(BaseTokenizer):
             >>> tok = jeton.BPETrainer(259, pattern="gpt4").train(["lower lower low"])
             >>> healed = tok.heal(tok.encode("lo"))
             >>> healed.ids, healed.prefix, [tok.decode([id]) for id in healed.allowed]
-            ([], b'lo', ['l', 'lo', 'low', 'lowe'])
+            ([], b'lo', ['l', 'lo', 'low'])
         """
         from jeton.encoding.healing import heal
 
