@@ -230,9 +230,6 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "</tool_call>\n",
             )
             | {
-                "reasoning": State(
-                    "reasoning", {"\n</think>\n\n": "start", "\n<tool_call>\n": "calls"}
-                ),
                 "value": State("value", {"\n</parameter>\n": "call", "\n</function>\n": "calls"}),
             },
         ),
@@ -539,9 +536,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                     },
                     trimmed=True,
                 ),
-                "reasoning": State(
-                    "reasoning", {"<|END_THINKING|>": "start", "<|START_ACTION|>": "calls"}
-                ),
+                "reasoning": State("reasoning", {"<|END_THINKING|>": "start"}),
                 "response": State("content", {"<|END_RESPONSE|>": "after"}),
                 "text": State("content", {"<|END_TEXT|>": "response"}),
                 "calls": State("calls", {"<|END_ACTION|>": "after"}),

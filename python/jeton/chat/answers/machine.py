@@ -31,8 +31,10 @@ _LONGEST_SHAPE: Final = 1024
 _LONGEST_HELD: Final = 1024
 """Text longer than this that may still become a mark is searched only each time it has grown by an
 eighth, so that the searches take linear time together. Shapes end before."""
+_SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_PIECE: Final = 1024
 """Characters that are read at once: each step looks ahead as far as these go."""
+_IN_NAME: Final = re.compile(r"[\w.\-]")
 _PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\udfff]")
 """Control tokens by themselves, and what is between."""
 
@@ -75,7 +77,7 @@ class Machine:
         self.calls = self._calls.done
         self.identify, self.arguments = self._calls.identify, self._calls.arguments
         self._tools = tools
-        self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
+        self._name_pattern = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
         self._fields: Fields | None = None
         if compiled.description is not None:
             add = lambda kind, start, end, call: self.stretches.append((start, end, kind, call))  # noqa: E731
@@ -90,6 +92,10 @@ class Machine:
         """Whether no more marks are searched for, since an expression took too long; and where the
         last mark without text is."""
         self._drop = ""
+        self._drafted: tuple[Found, str, int] | None = None
+        """A mark of plain text in reasoning, what is wrong if it counts, and where it is."""
+        self._drafts: list[tuple[str, int]] = []
+        """The reasoning from there on, which is reported when it is closed: text, place."""
         self._starts = [0]
         """Where each of the texts begins, and the end."""
         self._begin("start", 0)
@@ -149,6 +155,8 @@ class Machine:
                 # What might have become a shape or a mark is text now.
                 at = self._read(held, self.total - len(held), last=True)
                 held = held[at:]
+        if self._drafted is not None:
+            self._read_draft(self.total)
         if self._fields is not None and (found := self._next("", 0, last=True)[0]):
             self._enter(found.state, self.total, self.total, found.captures)
         self._close_words(self.total)
@@ -199,12 +207,27 @@ class Machine:
                 if self.state is not state:
                     at = found.start
                     continue
+            if (mark := found.mark) is not None and mark.fault:
+                is_right = self._names(mark, buffer, found.end)
+                if is_right is None and not last:
+                    return found.start
+                if mark.is_draft and is_right:
+                    at = self._draft(found, mark, base)
+                    continue
+                if is_right or mark.is_stray:
+                    self.problem(mark.fault, base + found.start)
+                if mark.is_stray or not is_right:
+                    self._take(buffer[found.start : found.end], base + found.start)
+                    at = found.end
+                    continue
             if found.text_mark is not None:
                 self.text_marks[found.text_mark] = None
             at = found.end
             if found.start == at:
                 # An expression may match no text; a second one there might go on for ever.
                 self._is_stuck, self._empty_at = self._empty_at == base + at, base + at
+            if self._drafted is not None and found.state == END:
+                self._read_draft(base + found.start)
             self._drop = found.drop
             self._enter(found.state, base + found.start, base + at, found.captures)
         return at
@@ -218,6 +241,45 @@ class Machine:
                 self._is_stuck = True
                 self.problem(str(error), self.total - len(buffer) + at)
         return None, len(buffer)
+
+    def _names(self, mark: Any, buffer: str, at: int) -> bool | None:
+        """Whether what a mark has to name follows it; `None` if the text ends too early."""
+        if not mark.names:
+            return True
+        tools, call = self._tools or {}, self._calls.open
+        names = tools if mark.names == "tool" else tools.get(call.name, ()) if call else ()
+        rest = buffer[at:].lstrip()
+        if any(it.startswith(rest) for it in names):
+            return None
+        return any(rest.startswith(it) and not _IN_NAME.match(rest, len(it)) for it in names)
+
+    def _draft(self, found: Found, mark: Any, base: int) -> int:
+        """Notes a mark of plain text that ends the reasoning if nothing else does. Returns where
+        the text goes on."""
+        place = base + found.start
+        if self._drafted is None:
+            self._drafted = found, mark.fault, place
+        self.problems.append((f"the mark {mark.shown!r} is left in the reasoning", place))
+        self._say(self._slice(place, base + found.end), place)
+        return found.end
+
+    def _read_draft(self, end: int) -> None:
+        """Reads the end of reasoning that was never closed again: from the first mark in it on."""
+        assert self._drafted is not None
+        found, fault, start = self._drafted
+        self._drafted = None
+        self._drafts = []
+        self.problems = [it for it in self.problems if it[1] < start]
+        self.problem(fault, start)
+        if found.text_mark is not None:
+            self.text_marks[found.text_mark] = None
+        behind = start + found.end - found.start
+        text = self._slice(behind, end)
+        self._drop = found.drop
+        self._enter(found.state, start, behind)
+        while text:
+            at = self._read(text, end - len(text), last=True)
+            text = text[at:]
 
     def _shape(self, text: str) -> str | None:
         """The state that a text leads to by its shape; empty if none, `None` if still open."""
@@ -234,9 +296,9 @@ class Machine:
         return ""
 
     def _matches(self, shape: Shape, text: str) -> bool | None:
-        if "{names}" in shape.steps and not self._names:
+        if "{names}" in shape.steps and not self._name_pattern:
             return False
-        steps = [it.replace("{names}", f"(?:{self._names})") for it in shape.steps]
+        steps = [it.replace("{names}", f"(?:{self._name_pattern})") for it in shape.steps]
         if re.match("".join(steps), text):
             return True
         # The text may end within the shape: then it begins one of the steps.
@@ -379,13 +441,25 @@ class Machine:
 
     def _say(self, text: str, place: int) -> None:
         """Reports text of the answer, or of its reasoning."""
+        if self._drafted is not None:
+            self._drafts.append((text, place))
+            return
         self._from = place if self._from is None else self._from
-        text = self._compiled.spelled(text)
+        if not text.isascii():
+            for match in _SYMBOL.finditer(text):
+                token = self._compiled.spelled(match[0])
+                what = f"the control token {token!r} is left in the {self.state.spec.takes}"
+                self.problem(what, place + match.start())
+            text = self._compiled.spelled(text)
         self._words.append(text)
         self._report(event(self.state.spec.takes, text))  # type: ignore[arg-type]
 
     def _close_words(self, place: int) -> None:
         """Ends the current stretch of words."""
+        if self._drafted is not None:
+            self._drafted, drafts, self._drafts = None, self._drafts, []
+            for text, at in drafts:
+                self._say(text, at)
         if self._from is not None:
             self._stretch(self.state.spec.takes, self._from, place)
         self._from = None

@@ -128,9 +128,9 @@ class ParseStream:
         such a mark or only quotes it cannot be known."""
         words, states = ("content", "reasoning", "head"), self._compiled.states.values()
         found = [state for state in states if state.spec.takes in words]
-        marks = [
-            mark.text.strip() or mark.text for it in found for mark in it.marks if mark.is_text
-        ]
+        known = (mark for it in found for mark in it.marks if mark.is_text)
+        known = (it for it in known if not it.fault or (it.names and not it.is_stray))
+        marks = [mark.text.strip() or mark.text for mark in known]
         return marks + ["".join(shape.steps) for it in found for shape in it.spec.shapes]
 
     def push(self, ids: SupportsIndex | Iterable[int] | str) -> list[Event]:

@@ -462,7 +462,7 @@ def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> Forma
             if score <= most:
                 continue
             anchor, lead = _anchored(probes, format)
-            tried = compiled(format, {}, _ends(probes, marks), written)
+            tried = compiled(format, {}, _ends(probes, marks), written, recovers=False)
             if all(_gives_back(tried, it, anchor, lead, probes) for it in answers):
                 best, most = format, score
         return best
@@ -513,6 +513,6 @@ def _inferred(probes: _Probes) -> Format | None:
         return None
     marks = _marks(format)
     anchor, lead = _anchored(probes, format)
-    tried = compiled(format, {}, _ends(probes, marks))
+    tried = compiled(format, {}, _ends(probes, marks), recovers=False)
     is_right = all(_gives_back(tried, it, anchor, lead, probes) for it in probes.answers)
     return format if is_right else None
