@@ -578,8 +578,8 @@ CITY = {"$ref": "#/$defs/City"}
         ({"$ref": "#/$defs/a~1b"}, "5", 5),
         ({"$ref": "#/$defs/Tree"}, "[[]]", [[]]),
         ({"$ref": "#/$defs/Loop"}, "5", "5"),
-        ({"$ref": "#/$defs/none"}, "5", "5"),
-        ({"$ref": "https://example.com/schema"}, "5", "5"),
+        ({"$ref": "#/$defs/none"}, "5", 5),
+        ({"$ref": "https://example.com/schema"}, "5", 5),
         ({"allOf": [{"type": ["string", "number"]}, {"type": ["integer", "null"]}]}, "5", 5),
         ({"enum": [1, 2]}, "1", 1),
         ({"enum": ["1", "2"]}, "1", "1"),
@@ -590,7 +590,7 @@ CITY = {"$ref": "#/$defs/City"}
         ({"type": "integer", "nullable": True}, "null", None),
         ({"anyOf": [{"type": "integer"}, {}]}, "x", "x"),
         ({}, "Bergen", "Bergen"),
-        ({"title": "Any"}, "5", "5"),
+        ({"title": "Any"}, "5", 5),
     ],
 )
 def test_arguments_have_types_by_each_keyword_of_a_schema(

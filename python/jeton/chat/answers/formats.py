@@ -312,13 +312,21 @@ FORMATS: Final[Mapping[str, Format]] = {
             )
             | {
                 "name": State(
-                    "name",
-                    {"<|tool_call_argument_begin|>": "arguments"},
-                    # `.+?` would look for the end at each white space, in quadratic time.
-                    pattern=(
-                        r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*"
+                    "head",
+                    {"<|tool_call_argument_begin|>": "?"},
+                    routes=(
+                        # An id of an API, with the name among the arguments.
+                        (r"\s*(?P<id>call_[^\s:.]+)\s*", "wrapped"),
+                        # `.+?` would look for the end at each white space, in quadratic time.
+                        (
+                            r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*",
+                            "arguments",
+                        ),
                     ),
-                )
+                ),
+                "wrapped": State(
+                    "calls", {"<|tool_call_end|>": "calls", "<|tool_calls_section_end|>": "after"}
+                ),
             },
             think=("<think>", "</think>"),
         ),

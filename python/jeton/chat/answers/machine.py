@@ -34,6 +34,7 @@ eighth, so that the searches take linear time together. Shapes end before."""
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_PIECE: Final = 1024
 """Characters that are read at once: each step looks ahead as far as these go."""
+_LONGEST_NAME: Final = 1024
 _IN_NAME: Final = re.compile(r"[\w.\-]")
 _PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\udfff]")
 """Control tokens by themselves, and what is between."""
@@ -220,6 +221,10 @@ class Machine:
                     self._take(buffer[found.start : found.end], base + found.start)
                     at = found.end
                     continue
+            elif (
+                mark is not None and found.state == state.name and self._has_said(state.spec.takes)
+            ):
+                self.problem(f"the mark {mark.text.strip()!r} ends nothing", base + found.start)
             if found.text_mark is not None:
                 self.text_marks[found.text_mark] = None
             at = found.end
@@ -242,14 +247,19 @@ class Machine:
                 self.problem(str(error), self.total - len(buffer) + at)
         return None, len(buffer)
 
+    @property
+    def _has_said(self) -> bool:
+        """Whether reasoning or words came, so that no reasoning can end among words."""
+        return bool(self.reasoning) or any(it.strip() for it in self.content)
+
     def _names(self, mark: Any, buffer: str, at: int) -> bool | None:
         """Whether what a mark has to name follows it; `None` if the text ends too early."""
         if not mark.names:
             return True
         tools, call = self._tools or {}, self._calls.open
         names = tools if mark.names == "tool" else tools.get(call.name, ()) if call else ()
-        rest = buffer[at:].lstrip()
-        if any(it.startswith(rest) for it in names):
+        rest = buffer[at : at + _LONGEST_NAME].lstrip().removeprefix("functions.")
+        if "functions.".startswith(rest) or any(it.startswith(rest) for it in names):
             return None
         return any(rest.startswith(it) and not _IN_NAME.match(rest, len(it)) for it in names)
 
@@ -382,7 +392,13 @@ class Machine:
         """The state that the text of a head leads to."""
         for pattern, state in self.state.routes if target == "?" else ():
             if match := pattern.fullmatch(word):
-                if name := match.groupdict().get("name"):
+                groups = match.groupdict()
+                id, name = groups.get("id"), groups.get("name")
+                if id is not None and name is None and id in (self._tools or ()):
+                    continue  # it is no id, but the name of a tool
+                if id is not None:
+                    self.identify(id)
+                if name:
                     self.begin(name, self._began)
                 return state
         if target == "?" or word.strip():
@@ -523,6 +539,8 @@ class Machine:
         if match is not None and self._reader is not None:
             # The mark ends the state, whatever the reader has.
             mark = state.mark_of(match)
+            if mark.fault:
+                self.problem(mark.fault, base + limit)
             self._drop = mark.after
             self._enter(mark.state, base + limit, base + match.end())
             return match.end()

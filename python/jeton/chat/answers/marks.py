@@ -350,6 +350,7 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
     spec = states[name].spec
     is_words = spec.takes in ("content", "reasoning")
     known = {it.core for it in states[name].marks}
+    before = max((it.before for it in states[name].marks), key=len, default="")
     found: dict[str, _Mark] = {}
     for other in states.values():
         for mark in other.marks:
@@ -384,6 +385,7 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
                 mark,
                 fault=_fault(spec.takes, mark.text.strip() or mark.text),
                 names=names,
+                before=before if spec.takes == "value" else mark.before,
                 is_draft=is_draft,
                 followed_by=(),
             )
