@@ -88,7 +88,7 @@ def test_answers_mean_what_canitoolcall_says(family: str) -> None:
         expected = case.get("expected")
         if expected is None:
             passes = "content_passthrough" in case["expected_error"].get("accept", ())
-            assert parsed.finish != "complete" or passes, case["id"]
+            assert parsed.finish != "stop" or passes, case["id"]
             continue
         reasoning = parsed.message.get("reasoning_content", "")
         calls = [(it.name, it.arguments) for it in parsed.calls]

@@ -90,11 +90,13 @@ class Format:
         name: Its name.
         states: Its states by name. An answer begins in `"start"`.
         quote: The mark around text in braces.
+        has_ids: Whether calls have ids, which may follow the name.
     """
 
     name: str
     states: Mapping[str, State]
     quote: str = '<|"|>'
+    has_ids: bool = False
 
 
 def _tagged(
@@ -107,6 +109,7 @@ def _tagged(
     shapes: tuple[Shape, ...] = (),
     quote: str = Format.quote,
     stops: bool = False,
+    has_ids: bool = False,
 ) -> Format:
     """A format of words, with reasoning and calls between marks.
 
@@ -119,6 +122,7 @@ def _tagged(
         shapes: Beginnings of the words that lead to other states.
         quote: The mark around text in braces.
         stops: Whether the model stops behind its calls: nothing but their results follows.
+        has_ids: Whether calls have ids.
     """
     common = {begin: "calls", **(marks or {})}
     reasoning = {}
@@ -138,6 +142,7 @@ def _tagged(
             **states,
         },
         quote,
+        has_ids,
     )
 
 
@@ -291,6 +296,7 @@ FORMATS: Final[Mapping[str, Format]] = {
             "\n<tool_calls>",
             {"calls": State("calls", {"</tool_calls>": "after"})},
             think=("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
+            has_ids=True,
         ),
         _tagged(
             "minimax-m2",
@@ -421,6 +427,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "list": State("calls", {"[TOOL_CALLS]": "calls"}),
             },
             think=("[THINK]", "[/THINK]"),
+            has_ids=True,
         ),
         _tagged(
             "llama3",
@@ -554,6 +561,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                     done=True,
                 ),
             },
+            has_ids=True,
         ),
         Format(
             "gigachat",
@@ -657,6 +665,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                 ),
                 "called": State("space", {"<|stop|>": END}, done=True),
             },
+            has_ids=True,
         ),
         Format(
             "solar",

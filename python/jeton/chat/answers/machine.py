@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Final, cast
 
@@ -47,6 +47,7 @@ class Machine:
         compiled: The format.
         tools: The types of the parameters of each tool, by its name; `None` if the tools are not
             known.
+        ids: The ids of calls that have none.
 
     Attributes:
         events: What has become certain; the owner removes them.
@@ -62,7 +63,9 @@ class Machine:
         text_marks: The marks that were found as plain text.
     """
 
-    def __init__(self, compiled: Compiled, tools: Tools | None) -> None:
+    def __init__(
+        self, compiled: Compiled, tools: Tools | None, ids: Iterator[str] | None = None
+    ) -> None:
         self.events: list[Event] = []
         self.content: list[str] = []
         self.reasoning: list[str] = []
@@ -74,7 +77,10 @@ class Machine:
         self.total = 0
         self.texts: list[str] = []
         self._compiled = compiled
-        self._calls = Calls(tools, compiled.spelled, self._report, self.problem)
+        has_ids, ids = compiled.format.has_ids, ids or iter(())
+        self._calls = Calls(
+            tools, compiled.spelled, self._report, self.problem, ids, has_ids=has_ids
+        )
         self.calls = self._calls.done
         self.identify, self.arguments = self._calls.identify, self._calls.arguments
         self._tools = tools
@@ -221,9 +227,7 @@ class Machine:
                     self._take(buffer[found.start : found.end], base + found.start)
                     at = found.end
                     continue
-            elif (
-                mark is not None and found.state == state.name and self._has_said(state.spec.takes)
-            ):
+            elif mark is not None and found.state == state.name and self._has_said:
                 self.problem(f"the mark {mark.text.strip()!r} ends nothing", base + found.start)
             if found.text_mark is not None:
                 self.text_marks[found.text_mark] = None
@@ -249,8 +253,9 @@ class Machine:
 
     @property
     def _has_said(self) -> bool:
-        """Whether reasoning or words came, so that no reasoning can end among words."""
-        return bool(self.reasoning) or any(it.strip() for it in self.content)
+        """Whether words follow reasoning or other words, so that no reasoning can end here."""
+        said = self.reasoning or any(it.strip() for it in self.content)
+        return self.state.spec.takes == "content" and bool(said)
 
     def _names(self, mark: Any, buffer: str, at: int) -> bool | None:
         """Whether what a mark has to name follows it; `None` if the text ends too early."""

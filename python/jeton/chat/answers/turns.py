@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -78,9 +78,9 @@ class Turn:
     calls_adjoin: bool = False
     has_ends: bool = True
 
-    def machine(self, compiled: Compiled, tools: Tools | None) -> Machine:
+    def machine(self, compiled: Compiled, tools: Tools | None, ids: Iterator[str]) -> Machine:
         """A machine that reads an answer."""
-        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools)
+        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools, ids)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
         """The message as the template takes it, or as a description has it."""
