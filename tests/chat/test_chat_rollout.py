@@ -254,7 +254,7 @@ def test_new_messages_follow_or_are_reported(name: str, template: str) -> None:
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 @pytest.mark.parametrize(
     ("name", "template"),
-    [it for it in TEMPLATES_AT_HAND if "gemma-4" in it[0] or "Qwen3-" in it[0]],
+    [it for it in TEMPLATES_AT_HAND if "gemma-4" in str(it) or "Qwen3-" in str(it)],
 )
 @pytest.mark.parametrize("fields", [{}, {"tool_call_id": "call_1"}, {"name": "get_weather"}])
 def test_results_find_their_call(name: str, template: str, fields: dict[str, str]) -> None:
