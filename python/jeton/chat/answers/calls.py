@@ -170,6 +170,14 @@ class Calls:
         assert call is not None
         return ParsedCall(call.name, "".join(call.pieces), call.id)
 
+    @property
+    def missing(self) -> list[str]:
+        """The parameters of the open call's tool that it has not given yet."""
+        if self.open is None:
+            return []
+        given = {*(self.open.values or ()), self._key}
+        return [it for it in (self._tools or {}).get(self.open.name, ()) if it not in given]
+
     # Arguments one by one, as text
 
     def key(self, key: str, place: int, string: bool | None) -> None:

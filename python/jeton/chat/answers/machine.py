@@ -261,8 +261,8 @@ class Machine:
         """Whether what a mark has to name follows it; `None` if the text ends too early."""
         if not mark.names:
             return True
-        tools, call = self._tools or {}, self._calls.open
-        names = tools if mark.names == "tool" else tools.get(call.name, ()) if call else ()
+        tools = self._tools or {}
+        names = [*tools] if mark.names == "tool" else self._calls.missing
         rest = buffer[at : at + _LONGEST_NAME].lstrip().removeprefix("functions.")
         if "functions.".startswith(rest) or any(it.startswith(rest) for it in names):
             return None

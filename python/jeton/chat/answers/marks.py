@@ -20,7 +20,8 @@ __all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "con
 
 _FIRST: Final = 0xD800
 _SHORTEST: Final = 4
-"""Shorter marks of plain text count only where the format has them."""
+_LONG_PROSE: Final = 12
+"""Shorter marks of plain text, in brackets or as words, count only where the format has them."""
 _MAX_SYMBOLS: Final = 0x800
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
@@ -337,6 +338,8 @@ def _state(
 
 _OUTER: Final = ("content", "space", "head", "inside")
 """Kinds of states whose marks are also looked for in others."""
+_NAMED: Final = frozenset(("name", "id", "head"))
+"""Kinds of states with which a call begins."""
 _CALLS: Final = ("calls", "keyed", "python", "braces", "json", "space", "inside", "head")
 """Kinds of states in which text has no place, or comes from a reader."""
 
@@ -355,17 +358,21 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
     for other in states.values():
         for mark in other.marks:
             core = mark.core
-            is_long = not mark.is_text or (len(core) >= _SHORTEST and core[:1] in "<[")
+            is_prose = mark.is_text and core[:1] not in ("<", "[")
+            is_long = not mark.is_text or len(core) >= (_LONG_PROSE if is_prose else _SHORTEST)
             if core in known or core in found or not core or not is_long:
                 continue
             target = states[mark.state].spec.takes if mark.state in states else "head"
-            is_lost = other.spec.takes not in _OUTER or mark.state in ("?", END)
+            is_lost = is_prose or other.spec.takes not in _OUTER or mark.state in ("?", END)
             if is_words:
                 # Without its call, an argument belongs nowhere.
                 is_lost = is_lost or other.spec.takes == "inside" or target in ("key", "value")
-            if is_lost or (
-                mark.is_text and target in ("content", "reasoning", "space") and is_words
-            ):
+            if mark.is_text and is_words:
+                behind = states[mark.state].marks if mark.state in states else ()
+                takes = {states[it.state].spec.takes for it in behind if it.state in states}
+                is_lost = is_lost or target in ("content", "reasoning")
+                is_lost = is_lost or (target == "space" and not takes & _NAMED)
+            if is_lost:
                 if is_words and mark.is_text:
                     fault = f"the mark {mark.shown!r} is left in the {spec.takes}"
                     found[core] = dataclasses.replace(mark, state=name, fault=fault, is_stray=True)
