@@ -12,13 +12,13 @@ from typing import Any, Final, Protocol
 import jeton._core as _core
 from jeton.components import AddedToken, post_processors
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from jeton.loading.class_folders import languages
+from jeton.loading import languages
 from jeton.loading.transformers_classes import bare_name, language_class
 
-__all__ = ["SETTINGS", "around_texts", "is_translator"]
+__all__ = ["around_texts", "is_translator"]
 
-SETTINGS: Final = ("src_lang", "tgt_lang", "language", "task")
-"""The fields of a configuration that choose languages, by the names that `replace` has for them."""
+_SETTINGS: Final = ("src_lang", "tgt_lang", "language", "task")
+"""The fields of a configuration that choose languages."""
 
 _DEFAULTS: Final = {"MBart": "en_XX", "MBart50": "en_XX", "Nllb": "eng_Latn", "M2M100": "en"}
 """The classes of translation models, with the language that they begin with."""
@@ -64,7 +64,7 @@ def around_texts(tok: _Tokenizer, config: Mapping[str, Any]) -> post_processors.
             f"the tokenizer has no languages: its tokenizer_class is {bare_name(config)!r} "
             f"({', '.join([*_DEFAULTS, 'Whisper'])} have; for others replace the post_processor)"
         )
-    for setting in SETTINGS:
+    for setting in _SETTINGS:
         value = config.get(setting)
         if value is not None and not isinstance(value, str):
             raise ArgumentTypeError(f"{setting} must be a str, not {type(value).__name__}")

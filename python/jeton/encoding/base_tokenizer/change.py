@@ -13,7 +13,6 @@ from jeton.components.assembly import added_to_core
 from jeton.components.component import AddedToken, Component, stored_component
 from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.encoding.base_tokenizer.stages import HasStages
-from jeton.encoding.languages import SETTINGS, around_texts
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.loading.settings import (
     CONFIG,
@@ -105,8 +104,12 @@ class ChangeMethods(HasSettings, HasStages):
         settings = self._settings
         if changes or model is not _KEEP:
             settings = dataclasses.replace(settings, stages_changed=True)
-        spoken = dict(zip(SETTINGS, (src_lang, tgt_lang, language, task), strict=True))
+        spoken: dict[str, Any] = {
+            "src_lang": src_lang, "tgt_lang": tgt_lang, "language": language, "task": task,
+        }  # fmt: skip
         if spoken := {name: it for name, it in spoken.items() if it is not _KEEP}:
+            from jeton.encoding.languages import around_texts
+
             if post_processor is not _KEEP:
                 raise ArgumentError(f"{next(iter(spoken))} is a post_processor: pass one of them")
             config = {**self.config, **spoken}
