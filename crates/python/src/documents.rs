@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use jeton_core::train::corpus::{
-    Corpus, CorpusOptions, DocumentOptions, Documents as Core, FileKind, Next, PATIENCE, Part,
+    BadRecords, Corpus, CorpusOptions, DocumentOptions, DocumentUnit, Documents as Core, Dropped,
+    FileKind, Next, PATIENCE, Part,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::guard;
-use crate::word_counts::{Unit, corpus_options};
+use crate::errors::{Outcome, guard};
 
 /// Documents: the number of the file, the text, and the line or record, if it is one.
 type Texts = Vec<(usize, String, Option<u64>)>;
@@ -91,4 +91,50 @@ pub fn file_kind(path: PathBuf, has_field: bool) -> &'static str {
         FileKind::JsonLines => "records",
         FileKind::Text => "text",
     }
+}
+
+/// What a document of a text file is.
+#[derive(FromPyObject)]
+pub enum Unit {
+    /// A line, or the file.
+    IsLine(bool),
+    /// What lies between these texts.
+    SplitOn(String),
+}
+
+/// How a corpus is read.
+///
+/// # Errors
+/// No way to read invalid UTF-8 is called `errors`.
+pub fn corpus_options(
+    field: Option<String>,
+    errors: &str,
+    unit: Unit,
+    drop_bad: bool,
+) -> Outcome<CorpusOptions> {
+    let (unit, split_on) = match unit {
+        Unit::IsLine(true) => (DocumentUnit::Line, None),
+        Unit::IsLine(false) => (DocumentUnit::File, None),
+        Unit::SplitOn(separator) => (DocumentUnit::File, Some(separator)),
+    };
+    Ok(CorpusOptions {
+        field,
+        errors: errors.parse()?,
+        unit,
+        split_on,
+        bad_records: if drop_bad {
+            BadRecords::Drop
+        } else {
+            BadRecords::Error
+        },
+        json_documents: false,
+    })
+}
+
+/// The path, what it is, its number and the reason of each record that was left out.
+pub fn places_of(dropped: Vec<Dropped>) -> Vec<(PathBuf, &'static str, u64, String)> {
+    let dropped = dropped.into_iter();
+    dropped
+        .map(|dropped| (dropped.path, dropped.unit, dropped.number, dropped.reason))
+        .collect()
 }

@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex};
 
 use jeton_core::interrupt::Listener;
 use jeton_core::token_blocks::{self, TokenBlocks as Core, TokenOptions, Tokens};
-use jeton_core::train::corpus::{Corpus, CorpusPosition, DocumentOptions, Dropped, Next, PATIENCE};
+use jeton_core::train::corpus::{Corpus, CorpusPosition, DocumentOptions, Next, PATIENCE};
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyTuple};
 use rayon::prelude::*;
 
+use crate::documents::{Unit, corpus_options, places_of};
 use crate::errors::{Failure, Outcome, argument, guard};
 use crate::pool;
 use crate::texts::{NoText, with_texts};
 use crate::tokenizer::Tokenizer;
-use crate::word_counts::{Unit, corpus_options};
 
 /// Bytes of texts, about, that one thread takes at a time.
 const TASK: usize = 256 << 10;
@@ -198,14 +198,6 @@ fn token_options(tokenizer: &Tokenizer, (start, end, keys): Options) -> TokenOpt
         keys,
         ..TokenOptions::of(&tokenizer.core, None)
     }
-}
-
-/// The path, what it is, its number and the reason of each record that was left out.
-pub fn places_of(dropped: Vec<Dropped>) -> Vec<(PathBuf, &'static str, u64, String)> {
-    let dropped = dropped.into_iter();
-    dropped
-        .map(|dropped| (dropped.path, dropped.unit, dropped.number, dropped.reason))
-        .collect()
 }
 
 fn of_block<'py>(py: Python<'py>, block: token_blocks::TokenBlock) -> Outcome<Block<'py>> {

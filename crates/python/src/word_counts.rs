@@ -8,7 +8,7 @@ use jeton_core::model;
 use jeton_core::model::WordLevel;
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus;
-use jeton_core::train::corpus::{BadRecords, Corpus, CorpusOptions, DocumentUnit, Next, PATIENCE};
+use jeton_core::train::corpus::{Corpus, CorpusOptions, Next, PATIENCE};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::vocab::Vocab;
@@ -17,13 +17,13 @@ use once_cell::race::OnceBox;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::documents::{Unit, corpus_options, places_of};
 use crate::errors::{Outcome, argument, guard};
 use crate::parameters::number;
 use crate::pool;
 use crate::signals::abandonable;
 use crate::stages;
 use crate::text::Text;
-use crate::token_blocks::places_of;
 
 /// Counts the words that the first stages of a tokenizer make of texts, batch after batch.
 #[pyclass(frozen, module = "jeton._core")]
@@ -251,44 +251,6 @@ impl Cutting {
             stages.pre_tokenizer,
         )?)
     }
-}
-
-/// What a document of a text file is.
-#[derive(FromPyObject)]
-pub enum Unit {
-    /// A line, or the file.
-    IsLine(bool),
-    /// What lies between these texts.
-    SplitOn(String),
-}
-
-/// How a corpus is read.
-///
-/// # Errors
-/// No way to read invalid UTF-8 is called `errors`.
-pub fn corpus_options(
-    field: Option<String>,
-    errors: &str,
-    unit: Unit,
-    drop_bad: bool,
-) -> Outcome<CorpusOptions> {
-    let (unit, split_on) = match unit {
-        Unit::IsLine(true) => (DocumentUnit::Line, None),
-        Unit::IsLine(false) => (DocumentUnit::File, None),
-        Unit::SplitOn(separator) => (DocumentUnit::File, Some(separator)),
-    };
-    Ok(CorpusOptions {
-        field,
-        errors: errors.parse()?,
-        unit,
-        split_on,
-        bad_records: if drop_bad {
-            BadRecords::Drop
-        } else {
-            BadRecords::Error
-        },
-        json_documents: false,
-    })
 }
 
 /// The distinct words of a corpus with their counts.

@@ -30,8 +30,8 @@ __all__ = ["cost"]
 HELP = """Show what files cost as prompts of a model, each and in total.
 
 Prices are those that you give, in dollars per million tokens. FILES are text files, folders and
-patterns, also compressed by gzip, Zstandard or xz. Each file is one request; with --lines or --field
-each line is, and in Parquet each row.
+patterns, also compressed by gzip, Zstandard or xz. Each file is one request; with --lines or
+--field each line is, and in JSON Lines, CSV, TSV and Parquet each record.
 
 Tokens are counted with TOKENIZER. If the model's own is not public (Claude, Gemini), the tokens of
 another one are only an estimate.

@@ -15,7 +15,7 @@ from jeton.data.preparing.chats import ChatEncoder
 from jeton.data.preparing.conversations import ConversationFiles, ConversationSource, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["DataReading", "paths_of", "source_of"]
+__all__ = ["DataReading", "default_split", "paths_of", "source_of"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,13 @@ def source_of(
     if reading.chats is not None:
         return ConversationSource(data, reading.chats)
     return IteratedTexts(data, encoding, reading.field, reading.errors)
+
+
+def default_split(data: object, validation: object) -> str:
+    """How a share of the data is chosen for validation: of several files documents by hash."""
+    if validation is None or isinstance(data, (bytes, bytearray)):
+        return "cut"
+    return "hash" if len(paths_of(data, "data") or ()) > 1 else "cut"
 
 
 def paths_of(data: object, name: str) -> list[Path] | None:
