@@ -86,7 +86,7 @@ def test_packed_files(run: Run) -> None:
     assert whole[0]["tokens"] == want[1]
     counted = run("count", "tok.json", *names, "--field", "text", "--total").stdout
     assert counted == f"{3 * want[1]}\n"
-    assert "a table has several texts" in error_of(
+    assert "has several texts" in error_of(
         run("inspect", "tok.json", "--file", "c.parquet", code=1)
     )
 
