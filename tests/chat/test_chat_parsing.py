@@ -726,6 +726,29 @@ def test_words_in_parts_come_back_in_parts() -> None:
     assert whole.text == prompt.text + "So.<|im_end|>"
 
 
+_ENDLESS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def test_the_ends_of_a_generation_config_end_answers(tmp_path: Path) -> None:
+    tok = byte_level("<|im_start|><|im_end|><|eom_id|><|eot_id|>")
+    tok.save(tmp_path, chat_template=_ENDLESS)
+    end, other = (tok.special_tokens[it] for it in ("<|eom_id|>", "<|eot_id|>"))
+    for ids in ([end, other, 10**6, "x"], end):
+        (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": ids}))
+        loaded = jeton.load(tmp_path)
+        assert (
+            end in loaded.parse_stream().ends and end in loaded.parse_stream(format="hermes").ends
+        )
+        assert (other in loaded.parse_stream().ends) == isinstance(ids, list)
+        parsed = loaded.parse([*tok.encode("So."), end])
+        assert (parsed.content, parsed.finish) == ("So.", "stop")
+    (tmp_path / "generation_config.json").write_text("[")
+    assert end not in jeton.load(tmp_path).parse_stream().ends
+
+
 def test_an_engine_may_stop_at_the_ends() -> None:
     """`<|end|>` of gpt-oss ends reasoning too: a model that stops at it has said nothing yet."""
     marks = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>"]

@@ -18,7 +18,7 @@ from jeton.chat.answers.parsed import Event, Parsed, ParsedCall, Part, Problem
 from jeton.chat.answers.prompts import begun_answer
 from jeton.chat.answers.response_templates import compiled_description, description_of
 from jeton.chat.answers.stream import ParseStream, Stops
-from jeton.chat.answers.turns import Turn, turn_of
+from jeton.chat.answers.turns import Turn, generation_ends, turn_of
 from jeton.chat.chat import Chat
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates.finding import template_of
@@ -152,6 +152,7 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
         known = _by_format(tok)
         if format not in known:
             ends = [it for role in ("eos", "eot") if (it := tok.roles.get(role))]
+            ends += [it for it in generation_ends(tok) if it not in ends]
             known[format] = Turn(
                 compiled(FORMATS[format], tokens, ends), compiled(FORMATS[format], {}, ends)
             )

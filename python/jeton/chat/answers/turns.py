@@ -23,14 +23,14 @@ from jeton.chat.answers.readers import ADJOINING
 from jeton.chat.templates.probes import Variables, required_text, text_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.trust import REASONING
-from jeton.encoding.once import once_per_tokenizer
+from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.errors import JetonError, UnsupportedError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Turn", "turn_of"]
+__all__ = ["Turn", "generation_ends", "turn_of"]
 
 _REASON: Final = "They ask about a place."
 _RESULT: Final = "Nobody knows."
@@ -441,7 +441,18 @@ def _all_ends(tok: BaseTokenizer, probes: _Probes, format: Format) -> list[str]:
     eos = tok.roles.get("eos")
     if eos is not None and eos not in marks:
         found.setdefault(eos)
+    for end in generation_ends(tok):
+        if end not in marks:
+            found.setdefault(end)
     return list(found)
+
+
+def generation_ends(tok: BaseTokenizer) -> list[str]:
+    """The tokens that end an answer by the `generation_config.json` of the tokenizer's folder."""
+    settings = tok._settings
+    ids = () if settings.stages_changed else settings.generation_ends
+    tokens = {it.id: it.content for it in added_tokens_of(tok)}
+    return [tokens[id] for id in ids if id in tokens]
 
 
 def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> Format:
