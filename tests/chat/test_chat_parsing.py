@@ -847,13 +847,24 @@ def test_arguments_between_tags_with_their_names_are_refused() -> None:
         "{{ tags(c.function.arguments) }}</invoke>{% endfor %}<|done|>",
     )
     with pytest.raises(UnsupportedError, match="between tags with its name, as <place>"):
-        TOK.parse([], template=template)
+        TOK.parse([], template=template, tools=[WEATHER])
+    # Words and reasoning are read all the same.
+    tok = byte_level(template)
+    text = "<|muse|>Hm.<|/muse|>So.<|im_end|>"
+    parsed = tok.parse(tok.encode(text, special="allow"), template=template)
+    assert (parsed.content, parsed.message["reasoning_content"]) == ("So.", "Hm.")
+    assert (parsed.finish, parsed.problems) == ("stop", ())
+    call = 'So.<|do|><invoke name="f"><place>Vik</place></invoke><|done|><|im_end|>'
+    for given in (call, tok.encode(call, special="allow")):
+        parsed = tok.parse(given, template=template)
+        assert parsed.content == call.removesuffix("<|im_end|>") and not parsed.calls
+        assert "begins a call in a format that jeton does not know" in parsed.problems[0].what
 
 
 def test_a_format_is_found_or_refused() -> None:
     with pytest.raises(UnsupportedError, match="cannot tell in which format"):
         template = _TURNS.replace("CALLS", "{{ m.tool_calls|string|upper }}look_up Vik")
-        TOK.parse([], template=template)
+        TOK.parse([], template=template, tools=[WEATHER])
     with pytest.raises(UnsupportedError, match="does not print what an assistant says"):
         TOK.parse([], template="{% for m in messages %}{{ m.role }}{% endfor %}")
     with pytest.raises(UnsupportedError, match=r"cannot be parsed: the template fails .* by zero"):

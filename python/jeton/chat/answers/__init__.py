@@ -26,7 +26,7 @@ from jeton.chat.templates.limits import current
 from jeton.chat.templates.renderer import Renderer, questions
 from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.encoding.streams import checked_stops
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -61,6 +61,8 @@ def parse_stream(
         template = template_of(tok, template, with_tools=bool(schemas)) if format is None else ""
     turn = _described(tok, template) if format is None else None
     turn = turn or _turn(tok, prompt, template, format)
+    if turn.unread and schemas:
+        raise UnsupportedError(turn.unread)
     begun = begun_answer(tok, turn, prompt)
     types = parameters_of(schemas, only_declared=turn.compiled.description is not None)
     with_symbols = turn.compiled.with_symbols
