@@ -69,10 +69,13 @@ def _trained(lines: list[str], kind: str, size: int) -> list[Tokenizer]:
     if kind == "Unigram":
         # A short text may support fewer pieces than the question wants.
         return [UnigramTrainer(vocab_size=size, hard_vocab_limit=False).train(lines)]
-    first = 256
-    sizes = {size, *(first + (size - first) * (at * at) // _POINTS**2 for at in range(_POINTS))}
-    of_size = BPETrainer(sorted(it for it in sizes if first < it <= size) or [size])
-    return list(of_size.train_all(lines).values())
+    whole = BPETrainer(size).train(lines)
+    most = len(whole.merges)
+    first = whole.vocab_size - most
+    smaller = {first + most * at * at // _POINTS**2 for at in range(1, _POINTS)} - {first, size}
+    if not most or not smaller:
+        return [whole]
+    return [*BPETrainer(sorted(smaller)).train_all(lines).values(), whole]
 
 
 def _pieces(tokenizer: Tokenizer, text: str) -> list[list[str]]:

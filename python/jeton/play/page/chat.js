@@ -67,7 +67,7 @@ export function chatView(main) {
     later();
   } });
   const wrong = el("p", { className: "problem", hidden: true });
-  const [first, other] = [side("Rendered chat", "Tokens of the chat"), side("Rendered by the second template", "Tokens by the second template")];
+  const [first, other] = [side("Rendered chat", "Tokens of the chat", "First template"), side("Rendered by the second template", "Tokens by the second template", "Other template")];
   const sides = el("div", {}, first.box, other.box);
   const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote after this chat, with its marks", oninput: () => { chatState.answer = answer.value; readLater(); } });
   answer.value = chatState.answer;
@@ -146,7 +146,7 @@ export function chatView(main) {
 }
 
 /** A chat as one template renders it: its text, its tokens, and what there is to say about them. */
-function side(nameOfText, nameOfTokens) {
+function side(nameOfText, nameOfTokens, name) {
   const heading = el("h2", {});
   const wrong = el("p", { className: "problem", hidden: true });
   const text = el("div", { className: "rendered mono", tabindex: "0", role: "group", "aria-label": nameOfText });
@@ -154,10 +154,10 @@ function side(nameOfText, nameOfTokens) {
   const notes = el("p", { className: "quiet small" });
   let last;
 
-  function show(found, name, isMask) {
+  function show(found, template, isMask) {
     last = found;
     wrong.hidden = true;
-    heading.textContent = `${name === "own" ? "Its own template" : name}: ${number(found.tokens.length)} tokens`;
+    heading.textContent = `${template === "own" ? "Its own template" : template}: ${number(found.tokens.length)} tokens`;
     draw(isMask);
   }
 
@@ -186,6 +186,6 @@ function side(nameOfText, nameOfTokens) {
       + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + [last.learnt, ...last.left_out].map((it) => it && ` · ${it}`).join("");
   }
 
-  const box = el("div", {}, el("section", { className: "panel", "aria-label": nameOfText }, heading, wrong, text), el("section", { className: "panel", "aria-label": nameOfTokens }, notes, tokens));
+  const box = el("section", { "aria-label": name }, el("div", { className: "panel" }, heading, wrong, text), el("div", { className: "panel" }, notes, tokens));
   return { box, show, fail, draw };
 }

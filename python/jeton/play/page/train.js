@@ -8,7 +8,7 @@ import { addCard, on, state } from "./state.js";
 const MAX_LISTED = 400;
 const BEAT = 120; // milliseconds per step when playing
 const LEAST = 260; // the smallest vocabulary: the bytes and a few merges
-const CHARACTERS = 8; // of the text for each token that the page offers to learn
+const CHARACTERS = 12; // of the text for each token that the page offers to learn
 
 export function trainView(main) {
   let kind = "BPE";
