@@ -1,29 +1,48 @@
-"""Reads and writes the fields of protocol buffers.
+"""Reads and writes the fields of protocol buffers, without protobuf.
 
-Look here for how the few messages of sentencepiece work without protobuf.
+Look here for how the messages of sentencepiece are spelled as bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final, TypeAlias
 
 from jeton.errors import FormatError
 
-__all__ = ["chunk", "fields", "number"]
+__all__ = ["BYTES", "FIXED32", "VARINT", "Field", "chunk", "field", "fields", "number"]
+
+VARINT: Final = 0
+BYTES: Final = 2
+FIXED32: Final = 5
+"""The wire types of a number, of bytes with their length, and of four bytes."""
+
+_FIXED64: Final = 1
+
+Field: TypeAlias = tuple[int, int, bytes | int]
+"""The number of a field, its wire type, and its value."""
 
 
-def number(field: int, value: int) -> bytes:
+def number(at: int, value: int) -> bytes:
     """A field that is a whole number, 0 or greater."""
-    return _varint(field << 3) + _varint(value)
+    return field(at, VARINT, value)
 
 
-def chunk(field: int, data: bytes) -> bytes:
+def chunk(at: int, data: bytes) -> bytes:
     """A field that is a text, bytes or a message."""
-    return _varint(field << 3 | 2) + _varint(len(data)) + data
+    return field(at, BYTES, data)
 
 
-def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a message in order: the number of each, and its value as an int or bytes.
+def field(at: int, wire: int, value: bytes | int) -> bytes:
+    """A field as bytes."""
+    key = _varint(at << 3 | wire)
+    if isinstance(value, int):
+        return key + _varint(value)
+    return key + (_varint(len(value)) if wire == BYTES else b"") + value
+
+
+def fields(message: bytes) -> Iterator[Field]:
+    """The fields of a message in order.
 
     Raises:
         FormatError: It is not a message, or is truncated.
@@ -44,14 +63,18 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
     while at < len(message):
         key = varint()
-        field, kind = key >> 3, key & 7
-        if kind == 0:
-            yield field, varint()
+        wire = key & 7
+        if wire == VARINT:
+            yield key >> 3, wire, varint()
             continue
-        size = {1: 8, 5: 4}.get(kind, -1) if kind != 2 else varint()
-        if not 0 <= size <= len(message) - at:
+        if wire not in (BYTES, FIXED32, _FIXED64):
+            raise FormatError(
+                f"not a message of protocol buffers: wire type {wire} at byte {at} is not known"
+            )
+        size = varint() if wire == BYTES else 4 if wire == FIXED32 else 8
+        if size > len(message) - at:
             raise FormatError(f"not a message of protocol buffers: truncated at byte {at}")
-        yield field, message[at : at + size]
+        yield key >> 3, wire, message[at : at + size]
         at += size
 
 
