@@ -12,11 +12,11 @@ use pyo3::types::PyBytes;
 
 use crate::errors::guard;
 use crate::signals::{abandonable, detached};
-use crate::tokenizer::Pipeline;
+use crate::tokenizer::Tokenizer;
 
 /// A tokenizer, warnings about its file, roles, and files that it holds.
 type Read = (
-    Pipeline,
+    Tokenizer,
     Vec<String>,
     Vec<special_token_roles::Role>,
     Vec<(String, Vec<u8>)>,
@@ -63,7 +63,7 @@ pub fn load(
 #[pyfunction]
 pub fn save(
     py: Python<'_>,
-    tokenizer: &Bound<'_, Pipeline>,
+    tokenizer: &Bound<'_, Tokenizer>,
     path: PathBuf,
 ) -> PyResult<Vec<String>> {
     guard(py, || {
@@ -80,7 +80,7 @@ pub fn save(
 #[pyfunction]
 pub fn save_gguf(
     py: Python<'_>,
-    tokenizer: &Bound<'_, Pipeline>,
+    tokenizer: &Bound<'_, Tokenizer>,
     path: PathBuf,
     roles: Vec<(String, String)>,
     templates: Vec<(String, String)>,
@@ -99,7 +99,7 @@ pub fn save_gguf(
 #[pyfunction]
 pub fn target_of(
     py: Python<'_>,
-    tokenizer: &Bound<'_, Pipeline>,
+    tokenizer: &Bound<'_, Tokenizer>,
     path: PathBuf,
 ) -> PyResult<&'static str> {
     guard(py, || {
@@ -116,7 +116,7 @@ type FolderFiles = (Vec<(&'static str, String)>, Vec<String>);
 #[pyfunction]
 pub fn folder_files(
     py: Python<'_>,
-    tokenizer: &Bound<'_, Pipeline>,
+    tokenizer: &Bound<'_, Tokenizer>,
     roles: Vec<(String, String)>,
 ) -> PyResult<FolderFiles> {
     guard(py, || {
@@ -207,7 +207,7 @@ pub fn published_encodings() -> Vec<(&'static str, &'static str, &'static str)> 
 #[pyfunction]
 pub fn fingerprint<'py>(
     py: Python<'py>,
-    tokenizer: &Bound<'py, Pipeline>,
+    tokenizer: &Bound<'py, Tokenizer>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     guard(py, || {
         let tokenizer = tokenizer.get();

@@ -73,7 +73,7 @@ mod _core {
     #[pymodule_export]
     use super::sentencepiece::{SentencePieceReader, charsmap, charsmap_rules, compiled_charsmap};
     #[pymodule_export]
-    use super::single_text_calls::Tokenizer;
+    use super::single_text_calls::Calls;
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]
@@ -81,7 +81,7 @@ mod _core {
     #[pymodule_export]
     use super::token_blocks::{TokenBlocks, blocks_of_texts, reordered};
     #[pymodule_export]
-    use super::tokenizer::Pipeline;
+    use super::tokenizer::Tokenizer;
     #[pymodule_export]
     use super::trainers::{check_trainer, sentencepiece_separators, train, train_sizes};
     #[pymodule_export]

@@ -23,7 +23,7 @@ use crate::pool;
 use crate::signals::list;
 use crate::text::string_of;
 use crate::texts::{self, NoText};
-use crate::tokenizer::Pipeline;
+use crate::tokenizer::Tokenizer;
 
 /// The contents of a file, decompressed.
 #[pyclass(frozen, module = "jeton._core")]
@@ -251,7 +251,7 @@ impl CountedWords {
     fn lengths<'py>(
         &self,
         py: Python<'py>,
-        tokenizer: &Pipeline,
+        tokenizer: &Tokenizer,
         bare: bool,
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<bool>>)> {
         guard(py, || {
@@ -284,7 +284,7 @@ impl CountedWords {
 #[pyfunction]
 pub fn changed_lines<'py>(
     py: Python<'py>,
-    tokenizer: &Pipeline,
+    tokenizer: &Tokenizer,
     lines: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<(usize, Bound<'py, PyString>, bool)>> {
     guard(py, || {
@@ -341,7 +341,7 @@ pub fn count_parts(
     py: Python<'_>,
     parts: &TextParts,
     words: &UnicodeWords,
-    counters: Vec<(PyRef<'_, Pipeline>, PyRef<'_, TokenCounter>, String)>,
+    counters: Vec<(PyRef<'_, Tokenizer>, PyRef<'_, TokenCounter>, String)>,
 ) -> PyResult<()> {
     guard(py, || {
         let parts = parts.lock()?;

@@ -18,7 +18,7 @@ use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids_from_python;
 use crate::signals::detached;
 use crate::text::Text;
-use crate::tokenizer::Pipeline;
+use crate::tokenizer::Tokenizer;
 
 /// A piece of a text: its id, its text, where it begins and ends in characters, and whether what
 /// stands there is its surface.
@@ -42,7 +42,7 @@ impl SentencePieceReader {
 #[pymethods]
 impl SentencePieceReader {
     #[new]
-    fn new(py: Python<'_>, tokenizer: &Pipeline) -> PyResult<Self> {
+    fn new(py: Python<'_>, tokenizer: &Tokenizer) -> PyResult<Self> {
         guard(py, || {
             let core = Arc::clone(&tokenizer.core);
             Reader::new(core.stages())?;
@@ -208,7 +208,7 @@ impl SentencePieceReader {
 
     /// The tokenizer that knows only these pieces, beside single characters and what is no piece of
     /// text.
-    fn restricted(&self, py: Python<'_>, valid: Vec<String>) -> PyResult<Pipeline> {
+    fn restricted(&self, py: Python<'_>, valid: Vec<String>) -> PyResult<Tokenizer> {
         guard(py, || {
             let stages = self.core.stages();
             let valid: HashSet<&str> = valid.iter().map(String::as_str).collect();

@@ -23,7 +23,7 @@ use crate::options::{self, Given};
 use crate::pool;
 use crate::signals::detached;
 use crate::text::Text;
-use crate::tokenizer::Pipeline;
+use crate::tokenizer::Tokenizer;
 
 /// Bytes from which on a text is split into parts for all cores, where that is possible.
 const PARTS_FROM: usize = 256 << 10;
@@ -34,8 +34,8 @@ const SMALL_ARRAY: usize = 64 << 10;
 
 /// What `jeton.Tokenizer` is made from; errors of arguments are said in its name.
 #[pyclass(name = "Tokenizer", subclass, frozen, module = "jeton._core")]
-pub struct Tokenizer {
-    tokenizer: OnceBox<Py<Pipeline>>,
+pub struct Calls {
+    tokenizer: OnceBox<Py<Tokenizer>>,
 }
 
 thread_local! {
@@ -46,8 +46,8 @@ thread_local! {
 /// Ids up to which such a buffer is kept.
 const MAX_KEPT: usize = 1 << 16;
 
-impl Tokenizer {
-    fn tokenizer(&self) -> Outcome<&Pipeline> {
+impl Calls {
+    fn tokenizer(&self) -> Outcome<&Tokenizer> {
         match self.tokenizer.get() {
             Some(tokenizer) => Ok(tokenizer.get()),
             None => Err(Failure::Python(PyAttributeError::new_err(
@@ -57,7 +57,7 @@ impl Tokenizer {
     }
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// Whether a text is encoded in parts, on all cores. That may take reading all of it.
     fn has_parts(&self, py: Python<'_>, text: &str, options: &EncodeOptions) -> Outcome<bool> {
         let end = || self.core.split_point(text, 0, 1, options);
@@ -111,7 +111,7 @@ impl Pipeline {
 }
 
 #[pymethods]
-impl Tokenizer {
+impl Calls {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
@@ -121,7 +121,7 @@ impl Tokenizer {
     }
 
     /// Says which tokenizer is called; it never changes.
-    fn _bind(&self, tokenizer: Py<Pipeline>) -> PyResult<()> {
+    fn _bind(&self, tokenizer: Py<Tokenizer>) -> PyResult<()> {
         self.tokenizer.set(Box::new(tokenizer)).map_err(|_| {
             PyTypeError::new_err("a tokenizer never changes: make another one, not __init__ again")
         })

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::errors::{Failure, Outcome, argument, guard};
 use crate::pool;
 use crate::texts::{NoText, with_texts};
-use crate::tokenizer::Pipeline;
+use crate::tokenizer::Tokenizer;
 use crate::word_counts::corpus_options;
 
 /// Bytes of texts, about, that one thread takes at a time.
@@ -43,7 +43,7 @@ impl TokenBlocks {
     #[expect(clippy::too_many_arguments, reason = "one for each option")]
     fn new(
         py: Python<'_>,
-        tokenizer: &Pipeline,
+        tokenizer: &Tokenizer,
         paths: Vec<PathBuf>,
         field: Option<String>,
         errors: &str,
@@ -105,7 +105,7 @@ impl TokenBlocks {
 #[pyfunction]
 pub fn blocks_of_texts<'py>(
     py: Python<'py>,
-    tokenizer: &Pipeline,
+    tokenizer: &Tokenizer,
     texts: &Bound<'py, PyAny>,
     errors: &Bound<'py, PyAny>,
     nulls: &Bound<'py, PyAny>,
@@ -190,7 +190,7 @@ fn tasks(texts: &[&str]) -> Vec<(usize, usize)> {
     tasks
 }
 
-fn token_options(tokenizer: &Pipeline, (start, end, keys): Options) -> TokenOptions {
+fn token_options(tokenizer: &Tokenizer, (start, end, keys): Options) -> TokenOptions {
     TokenOptions {
         start,
         end,

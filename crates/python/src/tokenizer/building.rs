@@ -13,7 +13,7 @@ use jeton_core::{ErrorKind, Stages};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use super::Pipeline;
+use super::Tokenizer;
 use crate::errors::guard;
 use crate::model::{Model, vocab};
 use crate::signals::{self, abandonable};
@@ -41,7 +41,7 @@ fn added_token((content, id, flags): AddedFields) -> (AddedToken, Option<u32>) {
 #[derive(FromPyObject)]
 enum Added<'py> {
     Tokens(Vec<AddedFields>),
-    Of(PyRef<'py, Pipeline>),
+    Of(PyRef<'py, Tokenizer>),
 }
 
 impl Added<'_> {
@@ -78,7 +78,7 @@ fn stages_around(
 }
 
 #[pymethods]
-impl Pipeline {
+impl Tokenizer {
     /// A tokenizer of a model, of the stages around it, as `stages` gave them, and of added tokens; one
     /// that is `before` changed, or a new one.
     #[staticmethod]
@@ -88,7 +88,7 @@ impl Pipeline {
         model: &Model,
         stages: &str,
         added_tokens: Added<'_>,
-        before: Option<PyRef<'_, Pipeline>>,
+        before: Option<PyRef<'_, Tokenizer>>,
     ) -> PyResult<Self> {
         guard(py, || {
             let (model, stages) = (model.core.clone(), stages.to_owned());

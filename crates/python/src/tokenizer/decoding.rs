@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::Pipeline;
+use super::Tokenizer;
 use crate::arrays::{self, Numbers};
 use crate::buffers::with_buffer;
 use crate::errors::{Outcome, guard, wrong_type};
@@ -27,7 +27,7 @@ thread_local! {
 const MAX_KEPT: usize = 1 << 20;
 
 #[pymethods]
-impl Pipeline {
+impl Tokenizer {
     /// What a token adds to decoded text in its middle.
     fn surface<'py>(
         &self,

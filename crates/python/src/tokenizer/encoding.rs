@@ -12,7 +12,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::Pipeline;
+use super::Tokenizer;
 use crate::arrays;
 use crate::encoded::Encoded;
 use crate::entries::{Held, Kind, Strings};
@@ -23,7 +23,7 @@ use crate::streams::{self, CountedText, EncodeStream};
 use crate::text::Text;
 use crate::texts::{NoText, Rows, with_entries};
 
-impl Pipeline {
+impl Tokenizer {
     /// The options of a call with spans, and what its texts are.
     fn spanned_options(
         &self,
@@ -92,7 +92,7 @@ impl Pipeline {
 }
 
 #[pymethods]
-impl Pipeline {
+impl Tokenizer {
     /// The ids of the `n` best segmentations of a text, each with its score.
     fn nbest<'py>(
         &self,

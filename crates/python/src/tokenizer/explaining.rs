@@ -6,7 +6,7 @@ use jeton_core::model::steps::Priority;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::Pipeline;
+use super::Tokenizer;
 use crate::errors::guard;
 
 /// An id, and the bytes of its token.
@@ -36,7 +36,7 @@ type MergeFields<'py> = (
 );
 
 #[pymethods]
-impl Pipeline {
+impl Tokenizer {
     /// How the model encodes a piece: its tokens, and the steps that lead to them.
     fn explain_piece<'py>(&self, py: Python<'py>, piece: &str) -> PyResult<PieceSteps<'py>> {
         guard(py, || {

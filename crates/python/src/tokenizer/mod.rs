@@ -20,11 +20,11 @@ use crate::options::{self, Drawing, Given};
 
 /// A tokenizer of the core: stages and model, without what the class of Python adds.
 #[pyclass(name = "Pipeline", frozen, module = "jeton._core")]
-pub struct Pipeline {
+pub struct Tokenizer {
     pub(crate) core: Arc<jeton_core::Tokenizer>,
 }
 
-impl From<jeton_core::Tokenizer> for Pipeline {
+impl From<jeton_core::Tokenizer> for Tokenizer {
     fn from(core: jeton_core::Tokenizer) -> Self {
         Self {
             core: Arc::new(core),
@@ -32,7 +32,7 @@ impl From<jeton_core::Tokenizer> for Pipeline {
     }
 }
 
-impl Pipeline {
+impl Tokenizer {
     #[inline]
     pub(crate) fn options(
         &self,

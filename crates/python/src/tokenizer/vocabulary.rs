@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::Pipeline;
+use super::Tokenizer;
 use crate::arrays;
 use crate::errors::guard;
 use crate::ids_from_python::id;
@@ -25,7 +25,7 @@ type PlanFields = (
 );
 
 #[pymethods]
-impl Pipeline {
+impl Tokenizer {
     /// The model.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         guard(py, || {
