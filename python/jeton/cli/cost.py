@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -27,6 +27,8 @@ from jeton.errors import ArgumentError, JetonError
 
 __all__ = ["cost"]
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 HELP = """Show what files cost as prompts of a model, each and in total.
 
 Prices are those that you give, in dollars per million tokens. FILES are text files, folders and
@@ -44,13 +46,13 @@ Examples:
 """
 
 
-def _price_option(name: str, what: str, **settings: Any) -> Any:
+def _price_option(name: str, what: str, **settings: Any) -> Callable[[F], F]:
     return click.option(
         name, type=click.FloatRange(min=0, max=1e9), metavar="USD", help=what, **settings
     )
 
 
-def _number_option(name: str, what: str, default: int | None = 0) -> Any:
+def _number_option(name: str, what: str, default: int | None = 0) -> Callable[[F], F]:
     kind = click.IntRange(min=0, max=1 << 40)
     return click.option(name, type=kind, default=default, metavar="N", help=what)
 
