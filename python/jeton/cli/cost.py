@@ -32,8 +32,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 HELP = """Show what files cost as prompts of a model, each and in total.
 
 Prices are those that you give, in dollars per million tokens. FILES are text files, folders and
-patterns, also compressed by gzip or Zstandard. Each file is one request; with --lines or --field
-each line is, and in Parquet each row.
+patterns, also compressed by gzip, Zstandard or xz. Each file is one request; with --lines or
+--field each line is, and in JSON Lines, CSV, TSV and Parquet each record.
 
 Tokens are counted with TOKENIZER. If the model's own is not public (Claude, Gemini), the tokens of
 another one are only an estimate.
@@ -108,7 +108,9 @@ def cost(
     notes: dict[str, None] = {}
     tallies = {path: _Tally(price) for path in files}
     with ProgressBar("counting", input_size(files)) as progress:
-        for group in batches(reader.documents(files, progress)):
+        # A conversation is JSON itself, whatever its file is called.
+        read = reader.json_values if messages else reader.documents
+        for group in batches(read(files, progress)):
             counts: Iterable[int]
             if messages:
                 group = [document for document in group if document.text.strip()]
