@@ -226,7 +226,6 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.errors",
         "jeton.files",
         "jeton.forks",
-        "jeton.former_paths",
         "jeton.loading",
         "jeton.loading.settings",
         "jeton.loading.sources",

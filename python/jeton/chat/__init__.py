@@ -6,13 +6,6 @@ the parts of its result, and for the limits under which templates run.
 
 from __future__ import annotations
 
-import importlib.util
-
-from jeton.errors import UnsupportedError
-
-if importlib.util.find_spec("jinja2") is None:
-    raise UnsupportedError("chats need jinja2: pip install 'jeton[chat]'")
-
 from jeton.chat.chat import Chat, Request
 from jeton.chat.fitting import Fitted
 from jeton.chat.limits import limits

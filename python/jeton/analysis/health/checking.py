@@ -158,8 +158,6 @@ def check(
         skipped["never-used"] = "there is no corpus"
     if "class-differs" in rules and (why := class_rules.why_not_checked(subject)) is not None:
         skipped["class-differs"] = why
-    if tok.chat_template is not None and not template_rules.HAS_JINJA:
-        skipped.update(dict.fromkeys(_OF_TEMPLATES, "templates need jinja2"))
     if tables is None:
         skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "there are no embeddings"))
     else:

@@ -5,7 +5,6 @@ Look here for these conversations. Each template of the tokenizer is tried on it
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import warnings
 from collections import Counter
@@ -20,9 +19,7 @@ from jeton.errors import ChatWarning, JetonError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["HAS_JINJA", "templates"]
-
-HAS_JINJA: Final = importlib.util.find_spec("jinja2") is not None
+__all__ = ["templates"]
 
 _USER_TURN: Final = {"role": "user", "content": QUESTION}
 _ANSWER_TURN: Final = {"role": "assistant", "content": ANSWER}
@@ -57,7 +54,7 @@ _MESSAGES: Final = {
 
 def templates(subject: Subject) -> Iterator[Finding]:
     """Faults of the tokenizer's chat templates."""
-    own = subject.tok.chat_template if HAS_JINJA else None
+    own = subject.tok.chat_template
     by_name = {} if own is None else {"default": own} if isinstance(own, str) else dict(own)
     cases_by_rule: dict[str, list[Case]] = {}
     for name, template in by_name.items():
