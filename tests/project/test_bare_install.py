@@ -73,10 +73,7 @@ with tok.play("a text") as page:
         assert b"<title" in answer.read()
 assert tok.chat([{"role": "user", "content": "Hi"}], template="chatml").ids
 """,
-    "plots": """
-from jeton import analysis
-analysis.compare([jeton.load("jeton-4k")], ["low lower"]).pictures("pictures", ["png"])
-""",
+    "plots": "import matplotlib.figure, sklearn.manifold  # what jeton.nn.embedding_map imports",
     "ray": "import ray.data; from jeton import ray; assert ray.count and ray.prepare",
     "torch": """
 from jeton import nn
@@ -86,6 +83,19 @@ assert nn.TokenEmbedding(tok.vocab_size, 4)(ids).shape[-1] == 4
 """,
 }
 """What each extra is for, used once."""
+
+
+COMPLETION = """
+import os, jeton.cli
+os.environ |= {"_JETON_COMPLETE": "bash_complete", "COMP_WORDS": "jeton c", "COMP_CWORD": "1"}
+jeton.cli.main.main(prog_name="jeton")
+"""
+
+CHAT = """
+import jeton
+messages = [{"role": "user", "content": "Hi"}]
+print(jeton.load("jeton-4k").chat(messages, template="chatml").text)
+"""
 
 
 def required(requirements: list[str]) -> set[str]:
@@ -178,12 +188,10 @@ class TestBareInstall:
     def test_commands_and_completion_run_without_arguments(self, bare: Environment) -> None:
         assert "Usage" in bare.run("-m", "jeton", "--help")
         assert "jeton-4k" in bare.run("-m", "jeton", "list")
-        code = "import os; os.environ.update(_JETON_COMPLETE='bash_complete', COMP_WORDS='jeton c', COMP_CWORD='1'); import jeton.cli; jeton.cli.main.main(prog_name='jeton')"
-        assert "compare" in bare.run("-c", code)
+        assert "compare" in bare.run("-c", COMPLETION)
 
     def test_a_chat_is_rendered(self, bare: Environment) -> None:
-        code = "import jeton; print(jeton.load('jeton-4k').chat([{'role': 'user', 'content': 'Hi'}], template='chatml').text)"
-        assert "Hi" in bare.run("-c", code)
+        assert "Hi<|im_end|>" in bare.run("-c", CHAT)
 
     @pytest.mark.parametrize("extra", ["torch", "play"])
     def test_what_an_extra_is_for_names_it(self, bare: Environment, extra: str) -> None:

@@ -2,7 +2,8 @@
 
 Look here for what `tests/project/test_bare_install.py` asks of each environment: that every module
 and public name can be imported and documented, and that the help of every command appears. A module
-may need an optional package only if it builds on its classes, as the arguments say: `torch=jeton.nn`.
+may need an optional package only if it builds on its classes, as the arguments say:
+`jeton.nn.=torch`.
 """
 
 from __future__ import annotations

@@ -6,15 +6,15 @@ the parts of its result, and for the limits under which templates run.
 
 from __future__ import annotations
 
+from jeton.chat.answers import Event, Parsed, ParsedCall, ParseStream, Part, Problem
+from jeton.chat.answers.formats import FORMATS
 from jeton.chat.chat import Chat, Request
-from jeton.chat.fitting import Fitted
-from jeton.chat.limits import limits
-from jeton.chat.origins import Origin
-from jeton.chat.parsing import Event, Parsed, ParsedCall, ParseStream, Part, Problem
-from jeton.chat.parsing.answer_formats import FORMATS
 from jeton.chat.prefixes import Prefixes, Step
 from jeton.chat.rollout import Rewritten, Rollout
-from jeton.chat.templates import TEMPLATES
+from jeton.chat.templates.finding import TEMPLATES
+from jeton.chat.templates.limits import limits
+from jeton.chat.templates.origins import Origin
+from jeton.chat.training.fitting import Fitted
 
 __all__ = [
     "FORMATS",
