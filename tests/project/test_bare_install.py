@@ -46,7 +46,7 @@ from jeton import edit
 tok = jeton.BPETrainer(258, pattern="gpt4").train(["hello hello help"])
 smaller = edit.truncate(tok, 257)
 save_file({"wte.weight": np.zeros((258, 2), np.float32)}, "model.safetensors")
-edit.rewrite_checkpoint("model.safetensors", smaller.id_map, "smaller.safetensors")
+edit.rewrite_checkpoint("model.safetensors", smaller, "smaller.safetensors")
 """,
     "hub": """
 from jeton.errors import JetonError

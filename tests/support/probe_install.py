@@ -45,17 +45,22 @@ def commands(context: click.Context, path: tuple[str, ...] = ()) -> Iterator[tup
             yield from commands(inner, (*path, name))
 
 
-exec("from jeton import *")
-for module in (jeton, *modules()):
-    assert pydoc.render_doc(module)
-    for name in dir(module):
-        getattr(module, name)
-    inspect.getmembers(module)
-for name in set(jeton.__all__) - {"__version__"}:
-    assert pydoc.render_doc(getattr(jeton, name)), name
-for words in commands(click.Context(main, info_name="jeton")):
-    try:
-        main.main([*words, "--help"])
-    except SystemExit as end:
-        assert not end.code, words
-print("all of it works")
+def probe() -> None:
+    exec("from jeton import *", {})
+    for module in (jeton, *modules()):
+        assert pydoc.render_doc(module)
+        for name in dir(module):
+            getattr(module, name)
+        inspect.getmembers(module)
+    for name in set(jeton.__all__) - {"__version__"}:
+        assert pydoc.render_doc(getattr(jeton, name)), name
+    for words in commands(click.Context(main, info_name="jeton")):
+        try:
+            main.main([*words, "--help"])
+        except SystemExit as end:
+            assert not end.code, words
+    print("all of it works")
+
+
+if __name__ == "__main__":
+    probe()
