@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jeton.chat.answers.arguments import parameters_of
-from jeton.chat.answers.described import DescribedTurn, described
 from jeton.chat.answers.formats import FORMATS
 from jeton.chat.answers.marks import compiled
 from jeton.chat.answers.parsed import Event, Parsed, ParsedCall, Part, Problem
 from jeton.chat.answers.prompts import begun_answer
+from jeton.chat.answers.response_templates import compiled_description, description_of
 from jeton.chat.answers.stream import ParseStream
 from jeton.chat.answers.turns import Turn, turn_of
 from jeton.chat.chat import Chat
@@ -53,21 +53,32 @@ def parse_stream(
         template = prompt.template
     else:
         template = template_of(tok, template, with_tools=bool(schemas)) if format is None else ""
-    turn: Turn | DescribedTurn | None = None
-    if format is None:
-        turn = _described(tok, template)
+    turn = _described(tok, template) if format is None else None
     turn = turn or _turn(tok, prompt, template, format)
     begun = begun_answer(tok, turn, prompt)
-    types = parameters_of(schemas, only_declared=isinstance(turn, DescribedTurn))
+    types = parameters_of(schemas, only_declared=turn.compiled.description is not None)
     return ParseStream(tok, turn, types, begun.text, begun.space, begun.last_of_prompt)
 
 
-def _described(tok: BaseTokenizer, template: str) -> DescribedTurn | None:
+def _described(tok: BaseTokenizer, template: str) -> Turn | None:
     """The turn as the tokenizer's folder describes it, if the template is the folder's own."""
     own = tok.chat_template
     if own is None or "response_template" not in tok.config:
         return None
-    return described(tok) if template in ([own] if isinstance(own, str) else own.values()) else None
+    is_own = template in ([own] if isinstance(own, str) else own.values())
+    return _by_description(tok) if is_own else None
+
+
+@once_per_tokenizer
+def _by_description(tok: BaseTokenizer) -> Turn:
+    """The turn that `tok.config` describes.
+
+    Raises:
+        FormatError: The description is invalid.
+    """
+    description = description_of(tok.config["response_template"])
+    tokens = {it.content: it.id for it in added_tokens_of(tok) if it.id is not None}
+    return Turn(compiled_description(description, tokens), compiled_description(description, {}))
 
 
 def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None) -> Turn:

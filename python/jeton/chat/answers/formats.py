@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 __all__ = ["END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
 
@@ -30,6 +30,7 @@ Takes = Literal[
     "calls",  # calls as JSON: objects one after another, or a list
     "keyed",  # calls as JSON, each an object with its name as the key of its arguments
     "python",  # calls as Python: `[f(a=1), g()]`
+    "field",  # of a description; `State.field` is the field
     "braces",  # a call as `f{a:1,b:<|"|>text<|"|>}`, with `Format.quote` around text
 ]
 
@@ -67,6 +68,7 @@ class State:
         shapes: Beginnings of its text that lead to other states.
         trimmed: Whether white space at the beginning of its text is dropped.
         escaped: Whether a name or a key has `&quot;` for `"` and `&amp;` for `&`.
+        field: The field that it is, in the format of a description; `None` if its text is dropped.
     """
 
     takes: Takes
@@ -77,6 +79,7 @@ class State:
     shapes: tuple[Shape, ...] = ()
     trimmed: bool = False
     escaped: bool = False
+    field: Any = None
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from jeton.chat.answers import readers
 from jeton.chat.answers.formats import END, Format, State
 
-__all__ = ["Compiled", "CompiledState", "compiled"]
+__all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "control_tokens"]
 
 _FIRST: Final = 0xD800
 _MAX_SYMBOLS: Final = 0x800
@@ -46,6 +46,11 @@ class _Mark:
     def is_text(self) -> bool:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
+
+    @property
+    def shown(self) -> str | None:
+        """The mark, if it holds no control token."""
+        return (self.text.strip() or self.text) if self.is_text else None
 
     def expression(self, longer: Iterable[str] | None = None) -> str:
         """A regular expression for the mark.
@@ -83,12 +88,44 @@ def _beginnings(texts: Iterable[str]) -> set[str]:
     return {re.escape(it[:length]) for it in texts for length in range(1, len(it))}
 
 
+class Found(NamedTuple):
+    """A mark in a text.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        state: The state that it leads to.
+        drop: White space after it that belongs to it.
+        text_mark: The mark, if it holds no control token.
+        captures: What an expression of a description captured.
+    """
+
+    start: int
+    end: int
+    state: str
+    drop: str = ""
+    text_mark: str | None = None
+    captures: Mapping[str, str] | None = None
+
+
 @dataclass(frozen=True)
 class CompiledState:
     """A state, ready to be searched for its marks."""
 
     name: str
     spec: State
+    marks: tuple[_Mark, ...]
+
+    def next(self, text: str, at: int, *, last: bool) -> tuple[Found | None, int]:
+        """The first mark from a place on; if there is none, where the text that is certain ends.
+        `last`: no text follows."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MarkedState(CompiledState):
+    """A state of a format."""
+
     expression: re.Pattern[str]
     """Its marks, each a group."""
     last_expression: re.Pattern[str]
@@ -97,9 +134,20 @@ class CompiledState:
     """The end of a text that may be the beginning of a mark."""
     hot: Callable[[str], re.Match[str] | None]
     """Searches for the characters without which a text holds neither."""
-    marks: tuple[_Mark, ...]
     pattern: re.Pattern[str] | None
     routes: tuple[tuple[re.Pattern[str], str], ...]
+
+    def next(self, text: str, at: int, *, last: bool) -> tuple[Found | None, int]:
+        """As in `CompiledState`."""
+        match = self.mark(text, at, last=last)
+        if match is None:
+            return None, len(text) if last else self.tail(text, at)
+        mark = self.mark_of(match)
+        return Found(*match.span(), mark.state, mark.after, mark.shown), 0
+
+    def mark_of(self, match: re.Match[str]) -> _Mark:
+        """The mark that a match is."""
+        return self.marks[(match.lastindex or 1) - 1]
 
     def mark(self, text: str, at: int, *, last: bool = False) -> re.Match[str] | None:
         """The first mark from a place on; `last` if no text follows."""
@@ -154,15 +202,33 @@ class Compiled:
     """The mark around strings in Gemma's braces."""
     with_symbols: Callable[[str], str]
     """Puts symbols in place of the control tokens in a text of the template."""
+    description: Any = None
+    """The description, of a folder that has one."""
+    ends: Mapping[str, list[bool]] | None = None
+    """What ends an answer by a description, as in `endings`."""
 
     @functools.cached_property
     def endings(self) -> dict[str, list[bool]]:
         """Whether each mark ends an answer, by state."""
+        if self.ends is not None:
+            return dict(self.ends)
         done = {name for name, state in self.states.items() if state.spec.done or name == END}
         found: dict[str, list[bool]] = {}
         for mark in [mark for state in self.states.values() for mark in state.marks]:
             found.setdefault(mark.core, []).append(mark.state in done)
         return found
+
+    @functools.cached_property
+    def symbol(self) -> re.Pattern[str]:
+        """Any symbol."""
+        return re.compile(f"[{''.join(self.spellings)}]" if self.spellings else "(?!)")
+
+    @functools.cached_property
+    def tokens(self) -> re.Pattern[str]:
+        """Whatever spells a control token."""
+        return re.compile(
+            "|".join(map(re.escape, _longest_first(self.spellings.values()))) or "(?!)"
+        )
 
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""
@@ -191,12 +257,7 @@ def compiled(
         (format.quote, *(it for state in format.states.values() for it in state.marks))
     )
     used = [it for it in tokens if it in spelled or any(it in end for end in ends)]
-    used = sorted(used, key=len, reverse=True)[:_MAX_SYMBOLS]
-    symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
-    pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
-
-    def with_symbols(text: str) -> str:
-        return pattern.sub(lambda match: symbol_of[match[0]], text)
+    with_symbols, symbol_of = control_tokens(used)
 
     # The bracket at the end of a mark in front of these belongs to them.
     keeping = {name for name, state in format.states.items() if state.takes in readers.READERS}
@@ -217,6 +278,16 @@ def compiled(
     )
 
 
+def control_tokens(
+    tokens: Iterable[str],
+) -> tuple[Callable[[str], str], dict[str, str]]:
+    """Puts symbols in place of control tokens; and the symbol of each."""
+    used = _longest_first(tokens)[:_MAX_SYMBOLS]
+    symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
+    pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
+    return lambda text: pattern.sub(lambda match: symbol_of[match[0]], text), symbol_of
+
+
 def _state(
     name: str,
     state: State,
@@ -225,7 +296,7 @@ def _state(
     written: str | None,
     has_tokens: bool,
     keeping: Collection[str],
-) -> CompiledState:
+) -> MarkedState:
     marks = []
     for text, target in state.marks.items():
         mark = _mark(text, target, with_symbols, keeps=target in keeping)
@@ -241,7 +312,7 @@ def _state(
     return _searched(name, state, marks)
 
 
-def _with_look_ahead(state: CompiledState, states: Mapping[str, CompiledState]) -> CompiledState:
+def _with_look_ahead(state: MarkedState, states: Mapping[str, MarkedState]) -> MarkedState:
     """The state of a value, which a mark of plain text ends only if the call goes on behind it."""
     marks = []
     for mark in state.marks:
@@ -251,7 +322,7 @@ def _with_look_ahead(state: CompiledState, states: Mapping[str, CompiledState]) 
     return _searched(state.name, state.spec, marks)
 
 
-def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
+def _searched(name: str, state: State, marks: list[_Mark]) -> MarkedState:
     marks = sorted(marks, key=lambda it: -len(it.core))
     found: set[str] = set().union(*(it.beginnings() for it in marks))
     beginnings = _longest_first(found)
@@ -260,14 +331,14 @@ def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
     ]
     hot = {(it.core + it.kept)[:1] for it in marks} | {c for it in marks for c in it.before}
     spelled = re.escape("".join(sorted(hot)))
-    return CompiledState(
+    return MarkedState(
         name,
         state,
+        tuple(marks),
         re.compile("|".join(map(_Mark.expression, marks, longer)) or "(?!)"),
         re.compile("|".join(map(_Mark.expression, marks)) or "(?!)"),
         re.compile(f"(?:{'|'.join(beginnings)})\\Z" if beginnings else "(?!)"),
         re.compile(f"[{spelled}\ud800-\udfff]").search,
-        tuple(marks),
         re.compile(state.pattern, re.DOTALL) if state.pattern else None,
         tuple((re.compile(route, re.DOTALL), target) for route, target in state.routes),
     )

@@ -14,7 +14,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
     from jeton.chat.answers.calls import Tools
-    from jeton.chat.answers.described import DescribedTurn
     from jeton.chat.answers.turns import Turn
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
@@ -48,7 +47,7 @@ class ParseStream:
     def __init__(
         self,
         tok: BaseTokenizer,
-        turn: Turn | DescribedTurn,
+        turn: Turn,
         tools: Tools | None,
         prefix: str,
         space: str,

@@ -83,7 +83,10 @@ class Turn:
         return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
-        """The message as the template takes it."""
+        """The message as the template takes it, or as a description has it."""
+        if self.compiled.description is not None:
+            described: dict[str, Any] = machine.message
+            return described
         content, reasoning = "".join(machine.content), "".join(machine.reasoning)
         found: dict[str, Any] = {"role": "assistant", "content": content}
         if self.content_as_parts:
