@@ -261,7 +261,7 @@ TRIED_OTHERWISE = {
 
 
 @pytest.mark.parametrize(("name", "planted"), PLANTED.items(), ids=PLANTED)
-def test_what_was_observed_is_shown(name: str, planted: tuple[jeton.Tokenizer, set[int]]) -> None:
+def test_observed_texts_are_shown(name: str, planted: tuple[jeton.Tokenizer, set[int]]) -> None:
     for finding in check(planted[0]):
         assert (finding.evidence == "proved") is all(c.evidence == "proved" for c in finding.cases)
         for case in finding.cases:
@@ -270,7 +270,7 @@ def test_what_was_observed_is_shown(name: str, planted: tuple[jeton.Tokenizer, s
 
 
 @pytest.mark.medium
-def test_what_is_proved_and_what_was_seen() -> None:
+def test_proved_and_observed_cases_are_told_apart() -> None:
     assert found(PLANTED["unreachable-cut"][0], "unreachable-cut").evidence == "proved"
     by_expression = words("a", "a-b", pre_tokenizer=pre_tokenizers.Split("-", "isolated"))
     finding = found(by_expression, "unreached")
@@ -281,7 +281,7 @@ def test_what_is_proved_and_what_was_seen() -> None:
 
 
 @pytest.mark.medium
-def test_one_is_one() -> None:
+def test_messages_about_one_token_are_singular() -> None:
     for tok, _ in PLANTED.values():
         for finding in check(tok):
             assert not re.search(r"\b1 (tokens|bytes|ids|texts|rows|characters)\b", finding.message)
@@ -298,7 +298,7 @@ def test_byte_tokens_that_characters_make_needless() -> None:
 
 
 @each_kind
-def test_what_cannot_be_given_survives_an_attack(tok: jeton.Tokenizer) -> None:
+def test_no_text_gives_a_token_that_is_proved_unreachable(tok: jeton.Tokenizer) -> None:
     health = check(tok)
     ids = {id for rule in UNREACHABLE for id in getattr(health[rule], "ids", [])}
     around = ["", " ", "a", "the", "\n", "1", "é", "##", "_", "東", "🙂", "x."]
