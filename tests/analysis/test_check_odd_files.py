@@ -357,5 +357,5 @@ def test_a_corpus_that_is_not_utf_8(run: Run, here: Any, command: str, data: byt
     (here / "bad.txt").write_bytes(data)
     told = error_of(run(command, "tok.json", "--corpus", "bad.txt", code=1))
     assert "bad.txt: not UTF-8 at byte" in told
-    assert "convert the file, or --invalid replace goes on" in told
+    assert "--invalid" in told
     run(command, "tok.json", "--corpus", "bad.txt", "--invalid", "replace")

@@ -55,7 +55,7 @@ def test_the_best_is_marked_but_not_where_text_is_lost(run: Run) -> None:
     [
         ["compare", "ranks.json", "--corpus", "bad.txt"],
         ["report", "ranks.json", "--corpus", "bad.txt", "-o", "report.html"],
-        ["diff", "ranks.json", "words.json", "--corpus", "bad.txt"],
+        ["diff", "ranks.json", "words.json", "bad.txt"],
         ["sweep", "bad.txt", "--sizes", "270", "--family", "bpe"],
     ],
     ids=lambda command: command[0],
@@ -64,7 +64,7 @@ def test_bytes_that_are_not_utf8(run: Run, command: list[str]) -> None:
     lines = [b"the weather %d" % number for number in range(60)]
     Path("bad.txt").write_bytes(b"\xff\n" + b"\n".join(lines))
     told = error_of(run(*command, code=1))
-    assert "bad.txt: not UTF-8" in told and "--invalid replace goes on" in told
+    assert "bad.txt: not UTF-8" in told and "--invalid" in told
     run(*command, "--invalid", "replace")
 
 

@@ -86,9 +86,7 @@ def test_packed_files(run: Run) -> None:
     assert whole[0]["tokens"] == TOK.count(lines.decode())
     counted = run("count", "tok.json", *names, "--field", "text", "--total").stdout
     assert counted == f"{3 * want[1]}\n"
-    assert "a table has several texts" in error_of(
-        run("inspect", "tok.json", "--file", "c.parquet", code=1)
-    )
+    assert "a table has several texts" in error_of(run("inspect", "tok.json", "c.parquet", code=1))
 
 
 @pytest.mark.parametrize("options", [(), ("--lines",)])
@@ -170,7 +168,7 @@ BAD: list[tuple[tuple[str, ...], str]] = [
         ("tok.json", "a.txt", "--cached-tokens", "1000", *MINE),
         "--cached-tokens is 1,000, more than the 8 of a request in a.txt: 'the weather\\n'",
     ),
-    (("tok.json", "none.txt", *MINE), "'none.txt': there is no such file"),
+    (("tok.json", "none.txt", *MINE), "none.txt: no such file"),
     (("tok.json", "*.none", *MINE), "'*.none': there is no such file"),
     (("tok.json", "bad.txt", *MINE), "bad.txt: byte 0 (0xff) is not UTF-8"),
     (("none.json", "a.txt", *MINE), "none.json"),

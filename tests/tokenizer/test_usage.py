@@ -191,4 +191,4 @@ def test_inspect_shows_it(run: Run, here: Path) -> None:  # noqa: F811
     (here / "empty.txt").write_text("")
     assert "no text" in run("inspect", "tok.json", "--corpus", "empty.txt").stdout
     assert "missing.txt" in error_of(run("inspect", "tok.json", "--corpus", "missing.txt", code=1))
-    run("inspect", "tok.json", "the", "--corpus", "a.txt", code=2)
+    run("inspect", "tok.json", "--text", "the", "--corpus", "a.txt", code=2)

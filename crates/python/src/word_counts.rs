@@ -17,7 +17,7 @@ use once_cell::race::OnceBox;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::{Outcome, argument, guard};
+use crate::errors::{Failure, Outcome, argument, guard};
 use crate::parameters::number;
 use crate::pool;
 use crate::signals::abandonable;
@@ -105,10 +105,14 @@ impl WordCounter {
                 match (text, errors) {
                     (text @ (Text::Valid(_) | Text::Converted(_)), _)
                     | (text, InvalidUtf8::Replace) => Ok(text),
-                    (Text::Mended(_), InvalidUtf8::Strict) => Err(argument(format!(
-                        "text {number} of data is not valid Unicode: it has a lone surrogate \
-                         (set errors=\"replace\" or errors=\"ignore\")"
-                    ))),
+                    (Text::Mended(_), InvalidUtf8::Strict) => Err(Failure::Core(
+                        Error::new(
+                            ErrorKind::Argument,
+                            format!("text {number} of data is not valid Unicode: it has a lone surrogate"),
+                        )
+                        .hint("set errors=\"replace\" or errors=\"ignore\"")
+                        .parameter("errors"),
+                    )),
                     (Text::Mended(mended), InvalidUtf8::Ignore) => {
                         Ok(Text::Mended(mended.without_surrogates(string.cast()?)?))
                     }

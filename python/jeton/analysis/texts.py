@@ -23,7 +23,7 @@ import jeton._core as _core
 from jeton.arguments import check_text, checked_path
 from jeton.corpora.corpus import ParquetColumn, Progress, kind_of, paths_or_texts, size_of
 from jeton.display.human_readable import counted
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, JetonError
 from jeton.files import digest_of
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
@@ -162,7 +162,9 @@ class Corpus:
         try:
             yield
         except JetonError as error:
-            raise type(error)(f"{self._place}: {error}") from None
+            # A file that is not there, or not as it should be, has its own name.
+            place = "" if isinstance(error, (FileError, FormatError)) else f"{self._place}: "
+            raise error.reworded(f"{place}{error.message}") from None
 
     def _texts_of_caller(self) -> Iterator[str]:
         """The texts, if the corpus is not files."""
@@ -227,7 +229,9 @@ class Corpus:
             if self._errors == "strict":
                 raise ArgumentError(
                     f"text {number} of {self._place} is not valid Unicode: it has an unpaired "
-                    'surrogate (set errors="replace" or errors="ignore")'
+                    "surrogate",
+                    hint='set errors="replace" or errors="ignore"',
+                    parameter="errors",
                 ) from None
             return _SURROGATE.sub("\ufffd" if self._errors == "replace" else "", text)
         return text
@@ -243,8 +247,9 @@ class Corpus:
                 text = decoder.decode(data, not data)
             except UnicodeDecodeError as error:
                 raise FormatError(
-                    f"{path}: not UTF-8 near byte {before + error.start} "
-                    '(set errors="replace" or errors="ignore")'
+                    f"{path}: not UTF-8 near byte {before + error.start}",
+                    hint='set errors="replace" or errors="ignore"',
+                    parameter="errors",
                 ) from None
             before += len(data)
             if is_first:

@@ -193,7 +193,7 @@ def _of_messages(
             tokens_per_part=tokens_per_part,
         )
     except JetonError as error:
-        raise type(error)(f"{document.place}: {error}") from None
+        raise error.reworded(f"{document.place}: {error.message}") from None
     if not count.exact:
         notes[count.basis] = None
     return count.tokens

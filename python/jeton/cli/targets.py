@@ -48,7 +48,8 @@ class FilePath(click.Path):
     """A path that is not empty: an empty one is usually a shell variable that is not set.
 
     A path that ends in `..` is resolved, so that its last part is a name. A path loses a separator
-    at its end; so `name.with-dot/` is an error if that folder does not exist.
+    at its end; so `name.with-dot/` is an error if that folder does not exist. `~` is the home
+    folder, unless a file has that very name.
     """
 
     def convert(
@@ -56,6 +57,7 @@ class FilePath(click.Path):
     ) -> PathLike | bytes:
         if value == "":
             self.fail("the path is empty", param, ctx)
+        value = files.expanded(value)
         if os.path.basename(os.fspath(value).rstrip(os.sep)) == os.pardir:
             value = os.path.realpath(value)
         path = Path(value)
@@ -193,9 +195,9 @@ def workshop(target: Path) -> Iterator[Path]:
                     (folder / target.name).mkdir(exist_ok=True)  # `.` has no name
                 yield folder
         except JetonError as error:
-            message = str(error).replace(str(folder / target.name), str(target))
+            message = error.message.replace(str(folder / target.name), str(target))
             message = message.replace(str(folder), str(target.parent))
-            raise type(error)(message) from None
+            raise error.reworded(message) from None
 
 
 def moves(folder: Path, target: Path) -> list[tuple[Path, Path]]:

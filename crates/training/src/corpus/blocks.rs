@@ -264,7 +264,8 @@ impl<R: Read> Blocks<R> {
                 );
                 let message = format!("not UTF-8 at byte {place}");
                 let error = Error::new(ErrorKind::Format, message);
-                Err(error.at(self.path.display().to_string()).hint(hint))
+                let error = error.at(self.path.display().to_string());
+                Err(error.hint(hint).parameter("errors"))
             }
             mending => Ok((mending.text(error.as_bytes())?.into_owned(), 0)),
         }
