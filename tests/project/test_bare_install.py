@@ -73,7 +73,7 @@ with tok.play("a text") as page:
         assert b"<title" in answer.read()
 assert tok.chat([{"role": "user", "content": "Hi"}], template="chatml").ids
 """,
-    "plots": "import matplotlib.figure, sklearn.manifold  # what jeton.nn.embedding_map imports",
+    "plots": "import sklearn.manifold  # what jeton.nn.embedding_map imports",
     "ray": "import ray.data; from jeton import ray; assert ray.count and ray.prepare",
     "torch": """
 from jeton import nn

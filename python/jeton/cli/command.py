@@ -39,6 +39,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON = "jeton.cli"
 
+_PATHS = re.compile("PATH|FILE|TOKENIZER")
+"""Metavars of arguments that are paths, whose bytes may be any."""
+
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 """A byte of an argument that is not UTF-8, as Python passes it on."""
 
@@ -152,7 +155,7 @@ class Command(click.Command):
                 add_hint(error, f"{meant}: {option.help}")
             raise
         for param in self.params:
-            if not isinstance(param.type, click.Path):
+            if not isinstance(param.type, click.Path) and not _PATHS.search(param.metavar or ""):
                 _check_text(ctx, param, ctx.params.get(param.name or ""))
         return rest
 

@@ -171,7 +171,10 @@ def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
         with _warnings_in_options():
             _train(files, target, **options)
     except JetonError as error:
-        raise error.reworded(in_options(error.message)) from None
+        hint = None if error.hint is None else in_options(error.hint)
+        raise type(error)(
+            in_options(error.message), hint=hint, parameter=error.parameter
+        ) from None
 
 
 def _train(

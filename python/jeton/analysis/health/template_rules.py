@@ -96,10 +96,16 @@ _SAYS: Final = {
 def templates(subject: Subject) -> Iterator[Finding]:
     """Faults of the tokenizer's chat templates."""
     own = subject.tok.chat_template
-    by_name = {} if own is None else {"default": own} if isinstance(own, str) else dict(own)
+    if own is None:
+        return
+    from jeton.chat.templates.limits import can_isolate, limits
+
+    by_name = {"default": own} if isinstance(own, str) else dict(own)
     cases: dict[str, list[Case]] = {name: [] for name in _SAYS}
     for name, template in by_name.items():
-        for broken, remark, text in _violations(subject.tok, template):
+        with limits(isolate=can_isolate()):  # the folder may be a stranger's
+            violations = [*_violations(subject.tok, template)]
+        for broken, remark, text in violations:
             cases[broken].append(Case(name=name, told=remark, tried=text, evidence="observed"))
     for name, (one, many) in _SAYS.items():
         yield from found(name, cases[name], (f"template that {one}", f"templates that {many}"))
@@ -107,7 +113,7 @@ def templates(subject: Subject) -> Iterator[Finding]:
 
 def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
     """The rules that a template breaks, each with what it does and the text that it writes."""
-    from jeton.chat.templates.dates import stopped
+    from jeton.chat.templates.limits import stopped
 
     def text(
         *messages: Mapping[str, Any], prompt: bool = False, tools: list[Any] | None = None

@@ -18,11 +18,11 @@ from jeton.chat.answers.response_templates import compiled_description, descript
 from jeton.chat.answers.stream import ParseStream
 from jeton.chat.answers.turns import Turn, turn_of
 from jeton.chat.chat import Chat
-from jeton.chat.once import added_tokens_of, once_per_tokenizer
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates.finding import template_of
 from jeton.chat.templates.limits import current
 from jeton.chat.templates.renderer import Renderer, questions
+from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.errors import ArgumentTypeError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from jeton.chat.answers.inference import RenderedAnswer, inferred
 from jeton.chat.answers.machine import Machine
 from jeton.chat.answers.marks import Compiled, compiled
 from jeton.chat.answers.readers import ADJOINING
-from jeton.chat.once import once_per_tokenizer
-from jeton.chat.probes import Variables, required_text, text_of
+from jeton.chat.templates.probes import Variables, required_text, text_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.trust import REASONING
+from jeton.encoding.once import once_per_tokenizer
 from jeton.errors import JetonError, UnsupportedError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 

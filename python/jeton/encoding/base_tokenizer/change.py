@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import jeton._core as _core
 from jeton import components
+from jeton.arguments import one_of
 from jeton.components.assembly import added_to_core
 from jeton.components.component import AddedToken, Component, stored_component
 from jeton.encoding.base_tokenizer.settings import HasSettings
@@ -131,37 +132,73 @@ class ChangeMethods(HasSettings, HasStages):
         all_roles = {**self._settings.roles, **new_roles}
         return self._of_core(self._core, dataclasses.replace(self._settings, roles=all_roles))
 
-    def with_added_tokens(self, tokens: Iterable[AddedToken | str]) -> Self:
+    def with_added_tokens(
+        self, tokens: Iterable[AddedToken | str], *, existing: Literal["raise", "keep"] = "raise"
+    ) -> Self:
         """A copy of this tokenizer with more added tokens; a `str` becomes a special one.
 
         A token without an id gets the id that the vocabulary has for it, or the next free one.
 
+        Args:
+            tokens: The tokens.
+            existing: What to do about those that are added tokens already: `"raise"`, or `"keep"`
+                to leave them as they are.
+
         Raises:
-            ArgumentError: A token that is already an added token, or is given twice; an id that
-                another token has.
+            ArgumentError: Tokens that are added tokens already, all of them named, or are given
+                twice; an id that another token has, or other than the one that a kept token has.
 
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer().train("hello").with_added_tokens(["<|end|>"])
-            >>> tok.special_tokens
-            {'<|end|>': 4}
+            >>> tok.with_added_tokens(["<|end|>", "<|user|>"], existing="keep").special_tokens
+            {'<|end|>': 4, '<|user|>': 5}
         """
+        one_of("existing", existing, ("raise", "keep"))
         if isinstance(tokens, str):
             raise ArgumentTypeError("tokens must be an iterable of tokens, not one str")
         if not isinstance(tokens, Iterable):
             raise ArgumentTypeError(
                 f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
             )
-        more = []
+        more: list[AddedToken] = []
         for position, token in enumerate(tokens):
             entry = AddedToken(token, special=True) if isinstance(token, str) else token
             if not isinstance(entry, AddedToken):
                 raise ArgumentTypeError(
                     f"tokens[{position}] must be a str or an AddedToken, not {type(entry).__name__}"
                 )
-            more.append(entry._to_core())
-        settings = self._with_first_special_tokens(self._settings)
-        return self._of_core(self._core.with_added_tokens(more), settings)
+            more.append(entry)
+        if existing == "keep":
+            more = self._without_existing(more)
+        try:
+            core = self._core.with_added_tokens([entry._to_core() for entry in more])
+        except ArgumentError:
+            self._check_new(more)
+            raise
+        return self._of_core(core, self._with_first_special_tokens(self._settings))
+
+    def _without_existing(self, tokens: list[AddedToken]) -> list[AddedToken]:
+        """Those that are not added tokens already."""
+        known = {token.content: token.id for token in self.added_tokens}
+        for token in tokens:
+            if token.id not in (None, known.get(token.content, token.id)):
+                raise ArgumentError(
+                    f'tokens: "{token.content:.60}" is an added token already, with id '
+                    f"{known[token.content]} (leave the id {token.id} out)"
+                )
+        return [token for token in tokens if token.content not in known]
+
+    def _check_new(self, tokens: list[AddedToken]) -> None:
+        """Raises an error that names all that are added tokens already, if there are several."""
+        known = {token.content: token.id for token in self.added_tokens}
+        taken = [token.content for token in tokens if token.content in known]
+        if len(taken) > 1:
+            names = ", ".join(f'"{content:.60}" with id {known[content]}' for content in taken)
+            raise ArgumentError(
+                f'tokens: {names} are added tokens already (existing="keep" leaves them as they '
+                "are)"
+            )
 
     def _with_first_special_tokens(self, settings: Settings) -> Settings:
         """The settings with the special tokens as they were before the first change."""

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Call", "Caller"]
+__all__ = ["CallArguments", "Caller"]
 
 _TEXTS: Final = ("text", "text_pair")
 _TARGETS: Final = ("text_target", "text_pair_target")
 
 
 @dataclass(slots=True)
-class Call:
+class CallArguments:
     """The arguments of a call, as `Tokenizer.__call__` has them."""
 
     text: object
@@ -107,7 +107,7 @@ class Caller:
             )
         return self._frames[key]
 
-    def __call__(self, call: Call) -> BatchEncoding:
+    def __call__(self, call: CallArguments) -> BatchEncoding:
         """The rows of a call.
 
         Raises:
@@ -131,7 +131,7 @@ class Caller:
             result["labels"] = self._result(call, _TARGETS, tensors)["input_ids"]
         return result
 
-    def _warn_of_two_begins(self, call: Call) -> None:
+    def _warn_of_two_begins(self, call: CallArguments) -> None:
         """Warns if a text (a chat's, say) begins with the token that the call puts in front."""
         begin = next(iter(self.frame(pair=False, add_special_tokens=True)), None)
         if begin is None or begin.text is not None:
@@ -149,7 +149,9 @@ class Caller:
                 ChatWarning,
             )
 
-    def _result(self, call: Call, names: tuple[str, str], tensors: str | None) -> BatchEncoding:
+    def _result(
+        self, call: CallArguments, names: tuple[str, str], tensors: str | None
+    ) -> BatchEncoding:
         padding, truncation = choose(call.padding_arguments, self.defaults)
         inputs = read(
             getattr(call, names[0]),
@@ -171,7 +173,7 @@ class _RowRequest:
     """The encoding of a call's texts, or of its targets, into rows."""
 
     caller: Caller
-    call: Call
+    call: CallArguments
     names: tuple[str, str]
     """The names of the arguments that the texts came from."""
     inputs: Inputs
