@@ -287,14 +287,14 @@ class TestInspect:
         assert "‹U+" not in run("inspect", pair, "a.txt").stdout
         assert "1 token ·" in run("inspect", pair, "-", input="hello").stdout
         both = run("inspect", pair, "--text", "text", "a.txt", code=2).stderr
-        assert "--file" in both
+        assert "--text goes without FILE" in both
 
     @pytest.mark.parametrize("columns", ["20", "40", "50", "200"])
     def test_output_fits_any_width(
         self, run: Run, pair: str, columns: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("COLUMNS", columns)
-        for arguments in ([pair], [pair, "hello the world, 図書館 and a long text " * 4]):
+        for arguments in ([pair], [pair, "--text", "hello the world, 図書館 and a long text " * 4]):
             shown = run("inspect", *arguments).stdout
             assert pair in shown or "characters ·" in shown
 
@@ -493,7 +493,9 @@ def test_debug_shows_the_traceback(here: Path, pair: str) -> None:
     result = CliRunner().invoke(main, ["encode", pair, "nothing", "--debug"])
     assert (result.exit_code, result.stdout) == (1, "")
     assert "Traceback" in result.stderr
-    assert result.stderr.endswith("No such file or directory: 'nothing'\n")
+    assert result.stderr.splitlines()[-1].startswith(
+        "jeton.errors.MissingFileError: nothing: no such"
+    )
 
 
 def test_quiet_leaves_results_alone(run: Run, pair: str) -> None:

@@ -41,7 +41,8 @@ def test_the_best_is_marked_but_not_where_text_is_lost(run: Run) -> None:
     shown = run("--help").stdout
     assert "compare" in shown
     shown = run(
-        "compare", "ranks.json", "words.json", "--corpus", "a=news.txt", "--color", "always"
+        *("compare", "ranks.json", "words.json", "--corpus", "a=news.txt"),
+        *("--color", "always", "--all"),
     ).stdout
     [line] = [line for line in shown.splitlines() if "lines that come back" in line]
     assert "\x1b[32m100.0%" in line
@@ -142,7 +143,9 @@ def test_a_text_of_nothing_is_told(run: Run) -> None:
 @pytest.mark.usefixtures("files")
 def test_morphemes(run: Run) -> None:
     Path("parts.txt").write_text("the|ory\nweather|s\n", encoding="utf-8")
-    shown = run("compare", "ranks.json", "--corpus", "news.txt", "--morphemes", "parts.txt").stdout
+    shown = run(
+        "compare", "ranks.json", "--corpus", "news.txt", "--morphemes", "parts.txt", "--all"
+    ).stdout
     assert "F1 of morphemes" in shown
 
 

@@ -134,7 +134,7 @@ def test_conversations(run: Run) -> None:
         "{}": "c.jsonl: expected a list of messages",
         "[]": "c.jsonl: messages is empty",
         json.dumps(image): "c.jsonl: messages[0].content[0] is not text (image), and its tokens "
-        "cannot be counted here: --tokens-per-part says",
+        "cannot be counted here (--tokens-per-part N",
         "[]\n[]": "c.jsonl: not valid JSON: Extra data: line 2 column 1; --lines reads each",
     }
     for text, says in wrong.items():

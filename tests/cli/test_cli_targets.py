@@ -123,7 +123,7 @@ def test_standard_input_is_an_input(run: Run) -> None:
         ("convert tok.json new.json", "tok.json"),
         ("prepare tok.json in.txt -o set --no-end-of-text", "in.txt"),
         ("train in.txt -o new.json --vocab-size 258", "in.txt"),
-        ("cost gpt-4o in.txt --tokenizer tok.json", "in.txt"),
+        ("cost tok.json in.txt --input-price 1", "in.txt"),
         ("chat tok.json turns.json --template chatml", "turns.json"),
     ],
 )
@@ -284,7 +284,7 @@ def test_a_name_that_is_no_utf8(run: Run, writer: tuple[list[str], str]) -> None
 def test_missing_folders_are_named(run: Run, start: str) -> None:
     output = [] if start.startswith("count") else ["-o", "x.txt"]
     message = error_of(run(*start.split(), "ids.txt", "missing.txt", *output, code=1))
-    assert message == "missing.txt: no such file or directory"
+    assert message.startswith("missing.txt: no such file")
     assert not Path("x.txt").exists()
 
 

@@ -39,8 +39,10 @@ another one are only an estimate.
 \b
 Examples:
   jeton cost gpt-4o docs/ --input-price 2.5
-  jeton cost gpt-4o prompts.txt --lines --input-price 2.5 --output-price 10 --output-tokens 200
-  jeton cost model/ chats.jsonl --lines --messages --input-price 2 --format json
+  jeton cost gpt-4o prompts.txt --lines --input-price 2.5 --output-price 10 \\
+      --output-tokens 200
+  jeton cost model/ chats.jsonl --lines --messages --input-price 2 \\
+      --format json
 """
 
 

@@ -23,7 +23,7 @@ from jeton import files
 from jeton.cli.printing import say, terminal_text
 from jeton.cli.signals import temporary_folder, undisturbed
 from jeton.cli.streams import STDOUT, name_full_file
-from jeton.errors import FileError, JetonError
+from jeton.errors import FileError, JetonError, MissingFileError
 
 __all__ = [
     "FilePath",
@@ -88,13 +88,17 @@ def check_inputs(paths: Iterable[PathLike]) -> None:
 
     Raises:
         FileError: A shell has opened the file for standard output, as `>>` does.
-        OSError: The file does not exist or cannot be looked at.
+        MissingFileError: There is no such file.
+        OSError: The file cannot be looked at.
     """
     inputs = list(paths)
     check_target(None, inputs=inputs, force=False)
     for path in inputs:
         if os.fspath(path) != STREAM:
-            os.stat(path)
+            try:
+                os.stat(path)
+            except FileNotFoundError:
+                raise MissingFileError(f"{os.fspath(path)}: no such file") from None
 
 
 def check_target(

@@ -172,9 +172,7 @@ def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
             _train(files, target, **options)
     except JetonError as error:
         hint = None if error.hint is None else in_options(error.hint)
-        raise type(error)(
-            in_options(error.message), hint=hint, parameter=error.parameter
-        ) from None
+        raise type(error)(in_options(error.message), hint=hint, parameter=error.parameter) from None
 
 
 def _train(
