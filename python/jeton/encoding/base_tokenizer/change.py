@@ -16,6 +16,7 @@ from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.encoding.base_tokenizer.stages import HasStages
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.loading.settings import (
+    CONFIG,
     ChatTemplate,
     Settings,
     checked_chat_template,
@@ -54,6 +55,10 @@ class ChangeMethods(HasSettings, HasStages):
         roles: Mapping[str, str | None] = _KEEP,
         chat_template: ChatTemplate | None = _KEEP,
         model_max_length: int | None = _KEEP,
+        src_lang: str = _KEEP,
+        tgt_lang: str | None = _KEEP,
+        language: str | None = _KEEP,
+        task: str | None = _KEEP,
     ) -> Self:
         """A copy of this tokenizer with the given parts replaced; `None` removes a part.
 
@@ -64,9 +69,15 @@ class ChangeMethods(HasSettings, HasStages):
                 keep their token; `None` takes the token from a role.
             chat_template: A Jinja template, or several by name, the usual one as `"default"`.
             model_max_length: How many tokens the model takes.
+            src_lang, tgt_lang: The languages of a translation model (mBART, mBART-50, NLLB,
+                M2M-100), as its codes: of texts, and of `text_target`.
+            language, task: What Whisper hears, as a code or a name, and what it does:
+                `"transcribe"` or `"translate"`.
 
         Raises:
-            ArgumentError: A role for something that is no token, or is a token of ordinary text.
+            ArgumentError: A role for something that is no token, or is a token of ordinary text; a
+                language or a task that the model does not have.
+            UnsupportedError: A language, for a tokenizer of no class that has any.
             As the constructor.
 
         Example:
@@ -94,6 +105,20 @@ class ChangeMethods(HasSettings, HasStages):
         settings = self._settings
         if changes or model is not _KEEP:
             settings = dataclasses.replace(settings, stages_changed=True)
+        spoken: dict[str, Any] = {
+            "src_lang": src_lang, "tgt_lang": tgt_lang, "language": language, "task": task,
+        }  # fmt: skip
+        if spoken := {name: it for name, it in spoken.items() if it is not _KEEP}:
+            from jeton.encoding.languages import around_texts
+
+            if post_processor is not _KEEP:
+                raise ArgumentError(f"{next(iter(spoken))} is a post_processor: pass one of them")
+            config = {**self.config, **spoken}
+            changes["post_processor"] = stored_component(
+                components.post_processors.PostProcessor, around_texts(self, config)
+            )
+            written = json.dumps(config, ensure_ascii=False, indent=2).encode()
+            settings = dataclasses.replace(settings, files={**settings.files, CONFIG: written})
         for name, value in (("padding", padding), ("truncation", truncation)):
             if value is not _KEEP:
                 changes[name] = checked_section(name, value)
