@@ -123,7 +123,7 @@ def test_the_chat_of_the_tokenizer_that_ships_needs_no_template(run: Run, here: 
 
 def test_a_template_whose_marks_the_tokenizer_lacks_is_warned_of(run: Run) -> None:
     told = run("chat", TOK, "--text", "Hi", "--template", "llama3").stderr
-    assert "has none of the control tokens of 'llama3', such as <|begin_of_text|>" in told
+    assert "has none of the control tokens of 'llama3', such as " in told
     assert "control tokens" not in run("chat", TOK, "--text", "Hi").stderr
 
 

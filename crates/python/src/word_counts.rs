@@ -17,7 +17,7 @@ use once_cell::race::OnceBox;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::{Failure, Outcome, argument, guard};
+use crate::errors::{Failure, Outcome, guard};
 use crate::parameters::number;
 use crate::pool;
 use crate::signals::abandonable;
