@@ -384,6 +384,12 @@ def _behind_answer(
     ends += [
         (*it.span(), it[0]) for it in re.compile(spelled).finditer(chat.text, place.end, place.next)
     ]
+    if marks_of_several := stream.closing_marks:
+        # What the model has closed already is not closed again; what is open is.
+        closing, text = chat.text[place.end : place.next], _text(chat.tokenizer, written)
+        shared = next((it for it in range(len(closing), 0, -1) if text.endswith(closing[:it])), 0)
+        is_ended = any(it in closing[:shared] for it in marks_of_several)
+        return place.end + shared, is_ended
     if not ends:
         control = chat.control_tokens.values()
         starts = (spans[at][0] for at in range(first, behind) if ids[at] in control)
@@ -399,6 +405,11 @@ def _behind_answer(
     for character in space:
         end += chat.text.startswith(character, end)
     return end, True
+
+
+def _text(tok: BaseTokenizer, ids: list[int]) -> str:
+    text: str = tok.decode(ids, unknown_ids="show")
+    return text
 
 
 def _moved(chat: _RolloutChat, count: int, end: int) -> list[Origin]:
