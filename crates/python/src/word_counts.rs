@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::documents::{Unit, corpus_options, places_of};
-use crate::errors::{Failure, Outcome, argument, guard};
+use crate::errors::{Failure, Outcome, guard};
 use crate::parameters::number;
 use crate::pool;
 use crate::signals::abandonable;
