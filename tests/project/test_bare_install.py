@@ -3,7 +3,7 @@
 The environment in which tests run has every optional package, and a user's has few. Each of these
 here holds jeton and what it declares, no more: packages are linked from the environment of the
 tests, so nothing is downloaded. `JETON_WHEEL` names a built wheel to try; without it the files of
-the package are taken. `make bare` builds the wheel and runs these tests.
+the package are taken.
 """
 
 from __future__ import annotations
