@@ -40,8 +40,8 @@ class _Tokenizer(Protocol):
     @property
     def roles(self) -> dict[str, str]: ...
 
-
     def __contains__(self, token: bytes | str) -> bool: ...
+
     def id_of(self, token: bytes | str) -> int: ...
 
 
