@@ -174,11 +174,6 @@ impl<'w, 't> Pending<'w, 't> {
         number.is_some()
     }
 
-    /// The tokens from this place on.
-    pub fn behind(&self, start: usize) -> &[u32] {
-        &self.tokens[start..self.count]
-    }
-
     /// The pieces that are new.
     pub fn new_pieces(&self) -> &New<'t> {
         self.new.as_ref().unwrap_or(&New::NONE)

@@ -144,7 +144,7 @@ pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
 }
 
 /// Merges the symbols from `start` on.
-fn merge_from(start: usize, pairs: &Pairs, work: &mut ShortWord, ids: &mut Vec<u32>) {
+pub fn merge_from(start: usize, pairs: &Pairs, work: &mut ShortWord, ids: &mut Vec<u32>) {
     let symbols = &ids[start..];
     match symbols.len() {
         ..=1 => {}

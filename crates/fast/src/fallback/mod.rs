@@ -5,7 +5,7 @@
 
 pub(super) mod bpe_merger;
 pub(super) mod character_table;
-mod initial_symbols;
+pub(super) mod initial_symbols;
 mod longest_match;
 
 use crate::cache::lookup;
