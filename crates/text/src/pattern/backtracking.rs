@@ -457,7 +457,7 @@ mod tests {
                     Err(Stop::Long) => unreachable!("tries may take long"),
                 }
             };
-            assert!(reason.contains("4096 steps"), "{reason}");
+            assert!(reason.contains("512 steps"), "{reason}");
         }
     }
 }
