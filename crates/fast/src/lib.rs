@@ -42,7 +42,7 @@ mod whitespace_words;
 
 pub use cache::word_cache::{WordCache, limit as cache_limit, set_limit as set_cache_limit};
 pub use cache::workspace_pool::{Reusable, Taken, WorkspacePool};
-pub use place::{Place, Spaces, Stretch};
+pub use place::{Place, Spanning, Stretch};
 pub use plan::{Compiled, Plan, Strategy};
 pub use sink::{Count, Sink};
 pub use unsupported_stage::{StageName, UnsupportedStage};

@@ -12,12 +12,11 @@ use super::sentencepiece::SentencePiece;
 use super::sink::Sink;
 use super::unsupported_stage::UnsupportedStage;
 use super::whitespace_words::WhitespaceWords;
-use super::{Spaces, Stretch};
+use super::{Spanning, Stretch};
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Normalizer;
 use jeton_text::error::Result;
-use jeton_text::interrupt::position;
 use jeton_text::length_limit::LengthLimit;
 
 /// A way to encode text faster than by the stages.
@@ -189,14 +188,14 @@ impl Compiled {
         matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
     }
 
-    /// How tokens write the spaces of text that changes in nothing else; `None` where that is not known.
-    pub fn spaces(&self) -> Option<Spaces> {
+    /// How the places of tokens are found.
+    pub fn spanning(&self) -> Spanning {
         match self {
-            Self::ByteLevel(_) => Some(Spaces::Plain),
-            Self::SentencePiece(compiled) => Some(compiled.spaces()),
-            Self::Metaspace(compiled) => compiled.spaces(),
-            Self::WhitespaceWords(_) => Some(Spaces::Dropped),
-            Self::CachedPieces(_) => None,
+            Self::ByteLevel(_) => Spanning::Lengths,
+            Self::CachedPieces(_) => Spanning::Pieces,
+            Self::SentencePiece(_) | Self::Metaspace(_) | Self::WhitespaceWords(_) => {
+                Spanning::Chunks
+            }
         }
     }
 
@@ -207,21 +206,6 @@ impl Compiled {
             Self::Metaspace(compiled) => compiled.is_space(byte),
             Self::WhitespaceWords(compiled) => compiled.is_space(byte),
             Self::ByteLevel(_) | Self::CachedPieces(_) => byte == b' ',
-        }
-    }
-
-    /// How long the piece is that `text` begins with, of characters that keep their length through the
-    /// stages; `None` if the stages have to run.
-    pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
-        match self {
-            Self::SentencePiece(_) | Self::Metaspace(_) => {
-                // A piece may begin with a space.
-                let rest = text.as_bytes().get(1..)?;
-                let space = position(rest, |byte| self.is_space(byte));
-                Some(space.map_or(text.len(), |at| 1 + at))
-            }
-            Self::WhitespaceWords(compiled) => compiled.piece_length(stages, text),
-            Self::ByteLevel(_) | Self::CachedPieces(_) => None,
         }
     }
 

@@ -127,11 +127,6 @@ impl WhitespaceWords {
         self.delimiters.is_space(byte)
     }
 
-    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the stages have to run.
-    pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
-        self.characters.as_ref()?.piece_length(stages, text)
-    }
-
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before
     /// white space.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {

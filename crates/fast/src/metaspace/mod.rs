@@ -6,6 +6,7 @@
 
 mod accepted;
 
+use crate::Place;
 use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
@@ -14,10 +15,9 @@ use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::{Fallback, FallbackWorkspace, ModelTables, PlainWords};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
-use crate::{Place, Spaces};
 use accepted::{
     joins_next, keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts,
-    only_marks_spaces, plain, spaces_of_tokens,
+    only_marks_spaces, plain,
 };
 use jeton_models::model::Model;
 use jeton_models::stages::{BeforeModel, Stages};
@@ -40,8 +40,6 @@ pub struct Metaspace {
     first: Chain,
     section: Chain,
     inner: Chain,
-    /// How tokens write spaces, if a single stage decides that.
-    spaces: Option<Spaces>,
     /// Where long chunks are split, made when the first one comes; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
     split_points: Option<Lazy<SplitPoints>>,
@@ -148,7 +146,6 @@ impl Metaspace {
         }
         Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
-            spaces: spaces_of_tokens(&inner.normalizers, marking.as_ref()),
             split_points: (lines_part && only_marks_spaces(&inner.normalizers, marking.as_ref()))
                 .then(Lazy::new),
             section: Chain {
@@ -195,11 +192,6 @@ impl Metaspace {
             Place::Inner => 0,
         };
         tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
-    }
-
-    /// How tokens write spaces, if a single stage decides that.
-    pub fn spaces(&self) -> Option<Spaces> {
-        self.spaces
     }
 
     /// Whether a byte begins a chunk as a space does.

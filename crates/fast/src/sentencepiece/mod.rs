@@ -17,7 +17,7 @@ use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::FallbackWorkspace;
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;
-use crate::{Place, Spaces, Stretch};
+use crate::{Place, Stretch};
 use accepted::{check_model, check_normalizer, texts_of};
 use chunks::{ChunksCall, Solver};
 use jeton_models::model::sentencepiece::spec::Algorithm;
@@ -237,15 +237,6 @@ impl SentencePiece {
     /// Whether there are places where a text may be split into parts.
     pub fn has_parts(&self) -> bool {
         self.parts != Parts::Nowhere
-    }
-
-    /// How tokens write spaces.
-    pub fn spaces(&self) -> Spaces {
-        if self.collapses {
-            Spaces::Collapsed
-        } else {
-            Spaces::Marked
-        }
     }
 
     /// Whether a byte begins a chunk as a space does.
