@@ -101,10 +101,14 @@ pub fn units_of(entry: u32) -> usize {
 }
 
 /// The tables of a tokenizer, by unit; each is made when it is first asked for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LengthTables([Lazy<LengthTable>; 3]);
 
 impl LengthTables {
+    pub fn new() -> Self {
+        Self([const { Lazy::new() }; 3])
+    }
+
     /// Whether the ids have few gaps: with large ones, a table would be large and hold nothing.
     pub fn have_room(vocab: &Vocab) -> bool {
         ids(vocab) <= 4 * vocab.len() + (1 << 16)

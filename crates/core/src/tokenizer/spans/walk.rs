@@ -112,7 +112,7 @@ impl Walk {
             spanning,
             kept: KeptCharacters::new(marks),
             is_space: std::array::from_fn(|byte| compiled.is_space(byte as u8)),
-            tables: LengthTables::default(),
+            tables: LengthTables::new(),
             unknown: Unknown::new(),
             pools: Default::default(),
             trimming,
