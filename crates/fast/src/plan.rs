@@ -7,11 +7,10 @@ use std::rc::Rc;
 
 use super::byte_level::ByteLevel;
 use super::cached_pieces::CachedPieces;
-use super::metaspace::Metaspace;
 use super::sentencepiece::SentencePiece;
 use super::sink::Sink;
 use super::unsupported_stage::UnsupportedStage;
-use super::whitespace_words::WhitespaceWords;
+use super::words::Words;
 use super::{Spanning, Stretch};
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;
@@ -132,10 +131,8 @@ pub enum Compiled {
     ByteLevel(Box<ByteLevel>),
     /// See [`Strategy::SentencePiece`].
     SentencePiece(Box<SentencePiece>),
-    /// See [`Strategy::Metaspace`].
-    Metaspace(Box<Metaspace>),
-    /// See [`Strategy::WhitespaceWords`].
-    WhitespaceWords(Box<WhitespaceWords>),
+    /// See [`Strategy::Metaspace`] and [`Strategy::WhitespaceWords`].
+    Words(Box<Words>),
     /// See [`Strategy::CachedPieces`].
     CachedPieces(Box<CachedPieces>),
 }
@@ -170,10 +167,8 @@ impl Compiled {
         Ok(match strategy {
             Strategy::ByteLevel => Self::ByteLevel(Box::new(ByteLevel::new(stages)?)),
             Strategy::SentencePiece => Self::SentencePiece(Box::new(SentencePiece::new(stages)?)),
-            Strategy::Metaspace => Self::Metaspace(Box::new(Metaspace::new(stages)?)),
-            Strategy::WhitespaceWords => {
-                Self::WhitespaceWords(Box::new(WhitespaceWords::new(stages)?))
-            }
+            Strategy::Metaspace => Self::Words(Box::new(Words::marked(stages)?)),
+            Strategy::WhitespaceWords => Self::Words(Box::new(Words::between_spaces(stages)?)),
             Strategy::CachedPieces => Self::CachedPieces(Box::new(CachedPieces::new(stages)?)),
         })
     }
@@ -193,9 +188,7 @@ impl Compiled {
         match self {
             Self::ByteLevel(_) => Spanning::Lengths,
             Self::CachedPieces(_) => Spanning::Pieces,
-            Self::SentencePiece(_) | Self::Metaspace(_) | Self::WhitespaceWords(_) => {
-                Spanning::Chunks
-            }
+            Self::SentencePiece(_) | Self::Words(_) => Spanning::Chunks,
         }
     }
 
@@ -203,8 +196,7 @@ impl Compiled {
     pub fn is_space(&self, byte: u8) -> bool {
         match self {
             Self::SentencePiece(compiled) => compiled.is_space(byte),
-            Self::Metaspace(compiled) => compiled.is_space(byte),
-            Self::WhitespaceWords(compiled) => compiled.is_space(byte),
+            Self::Words(compiled) => compiled.is_space(byte),
             Self::ByteLevel(_) | Self::CachedPieces(_) => byte == b' ',
         }
     }
@@ -234,8 +226,7 @@ impl Compiled {
                 Some(Normalizer::SentencePiece(normalizer)),
                 Model::SentencePiece(model),
             ) => compiled.encode(model, normalizer, stretch, sink),
-            (Self::Metaspace(compiled), ..) => compiled.encode(stages, text, place, sink),
-            (Self::WhitespaceWords(compiled), ..) => compiled.encode(stages, text, sink),
+            (Self::Words(compiled), ..) => compiled.encode(stages, text, place, sink),
             (Self::CachedPieces(compiled), ..) => {
                 compiled.encode(stages, text, stretch.is_normalized, limit, sink)
             }
@@ -253,7 +244,7 @@ impl Compiled {
     pub fn splits_looking_back(&self) -> bool {
         match self {
             Self::SentencePiece(compiled) => compiled.has_parts(),
-            Self::Metaspace(_) => true,
+            Self::Words(compiled) => compiled.splits_looking_back(),
             _ => false,
         }
     }
@@ -265,8 +256,7 @@ impl Compiled {
     pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
             (Self::ByteLevel(compiled), _) => compiled.split_point(text, start, reach),
-            (Self::Metaspace(compiled), _) => compiled.split_point(text, start, reach),
-            (Self::WhitespaceWords(compiled), _) => compiled.split_point(text, start, reach),
+            (Self::Words(compiled), _) => compiled.split_point(text, start, reach),
             (Self::CachedPieces(compiled), normalizer) => {
                 compiled.split_point(normalizer.as_ref(), text, start, reach)
             }

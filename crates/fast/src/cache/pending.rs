@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn gaps_are_filled_in_the_order_of_the_text() {
         let (mut room, mut holes) = ([0; MAX_PENDING], Vec::new());
         let mut pending = Pending::new(&mut room, &mut holes);
         pending.many(&[1, 2]);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn characters_begin_with_the_marks_of_their_place() {
         let entries = [
             "<unk>", "a", "##b", "b</w>", "##b</w>", "ab</w>", "<0xC3>", "<0xA9>",
         ];

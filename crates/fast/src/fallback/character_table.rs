@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn words_are_cut_character_by_character() {
         let bert = Normalizer::Bert {
             clean_text: true,
             handle_chinese_chars: true,

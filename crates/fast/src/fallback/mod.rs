@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn plain_words_become_one_piece() {
         let marked = PlainWords {
             mark: Some('▁'),
             punctuation: true,

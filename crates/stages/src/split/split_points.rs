@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn words_are_split_where_no_token_spans() {
         let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
         let tokens = bytes.chain([b"ab".to_vec(), b"bc".to_vec()]);
         let split_points = SplitPoints::new(&Vocab::new(tokens.zip(0..)).unwrap());

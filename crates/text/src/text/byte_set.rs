@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn the_first_member_that_is_accepted_is_found() {
         let set = ByteSet::new(|byte| byte < b' ' || byte == 0xC3);
         let text = "a café\n".as_bytes();
         assert_eq!(set.find(text, 0, |_| true), Some(5));

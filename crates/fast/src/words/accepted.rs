@@ -1,4 +1,4 @@
-//! Which normalizers and which BPE the strategy for `▁` accepts: those that give a chunk the same tokens
+//! Which normalizers and which BPE the words with `▁` accept: those that give a chunk the same tokens
 //! next to any other chunk.
 
 use unicode_segmentation::UnicodeSegmentation;
