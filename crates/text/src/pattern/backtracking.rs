@@ -393,7 +393,7 @@ mod tests {
             for engine in &engines {
                 for text in texts {
                     let mut matches = Matches::new(engine, source, text);
-                    let mut budget = Budget::of(&"a".repeat(1 << 20));
+                    let mut budget = Budget::of(&"a".repeat(8 << 20));
                     let mut found = Vec::new();
                     matches.stay();
                     while let Some(range) = matches.next(&mut budget).ok().unwrap() {
