@@ -114,8 +114,7 @@ def test_events_add_up_to_the_same_message(
 def test_streamed_arguments_escape_line_breaks(call: str, written: str, said: str) -> None:
     text = f"<tool_call>{call.replace('ARGUMENTS', written)}</tool_call>"
     ids = TOK.encode(text, special="allow")
-    # The second time, the stream knows the steps.
-    for pieces in ([text], [*text], [ids], ids, ids):
+    for pieces in ([text], [*text], [ids], ids):
         stream = TOK.parse_stream(format="hermes")
         events = [*(it for piece in pieces for it in stream.push(piece)), *stream.finish()]
         arguments = "".join(it.text for it in events if it.kind == "arguments")
@@ -277,7 +276,7 @@ def test_names_of_kimi_are_in_their_ids(head: str, name: str, id: str) -> None:
 
 
 @pytest.mark.large
-def test_any_text_is_read() -> None:
+def test_random_texts_are_parsed() -> None:
     """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
     rng = random.Random(4)
     pieces = [*MARKS, *'{}[]"\\:,()=ab \n', '{"name": "get_weather", "arguments": {', "get_weather"]
@@ -367,7 +366,7 @@ def test_a_mark_cuts_off_what_is_open() -> None:
     assert tok.decode(ids[: parsed.problems[0].at]).endswith('"Ber')
 
 
-def test_what_follows_the_end_is_kept_apart() -> None:
+def test_text_after_the_end_is_kept_apart() -> None:
     tok = as_published("Qwen 3")
     end = tok.special_tokens["<|im_end|>"]
     parsed = tok.parse([*tok.encode("So."), end, *tok.encode(" more")], template="qwen")

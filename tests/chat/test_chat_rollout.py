@@ -282,9 +282,7 @@ def test_white_space_of_a_call_stays() -> None:
         ("<|tool|>", "<|user|>So?<|assistant|>"),
     ],
 )
-def test_what_begins_the_next_turn_stays_if_the_model_ended_in_another_way(
-    last: str, follows: str
-) -> None:
+def test_the_next_turns_beginning_stays_after_an_unusual_end(last: str, follows: str) -> None:
     """GLM's models stop at what begins the next turn, or at the end of text."""
     template = (
         "{% for m in messages %}{% if m.role == 'user' %}<|user|>{% elif m.role == 'tool' %}<|tool|>"
@@ -482,7 +480,7 @@ def test_a_result_of_half_a_call_is_refused() -> None:
         assert chat.extend(ids[:cut], messages=[AGAIN]).ids[len(chat.ids) :][:cut] == ids[:cut]
 
 
-def test_what_extend_refuses() -> None:
+def test_extend_refuses_bad_arguments() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml")
     with pytest.raises(ArgumentError, match="asks for no answer"):

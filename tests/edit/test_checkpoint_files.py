@@ -323,7 +323,7 @@ def test_a_deep_configuration(model: Path, tmp_path: Path, name: str) -> None:
             edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
 
 
-def test_what_an_index_says(model: Path, tmp_path: Path) -> None:
+def test_an_index_names_the_file_of_each_tensor(model: Path, tmp_path: Path) -> None:
     index = model / "model.safetensors.index.json"
     names = dict.fromkeys(TENSORS, "model.safetensors")
     numbers = sum(tensor.numel() for tensor in load_file(model / "model.safetensors").values())
@@ -350,13 +350,21 @@ def test_other_weights_are_left_out(model: Path, tmp_path: Path) -> None:
     assert not names & {"pytorch_model.bin", "consolidated.safetensors"}
 
 
-def test_what_the_folder_knows_goes_along(model: Path, tmp_path: Path) -> None:
+def test_other_files_of_the_folder_are_copied(model: Path, tmp_path: Path) -> None:
     tok = FAMILIES["bpe"](1)
     tok.save(model, roles={"eos": "<|end|>"}, chat_template="{{ messages }}")
     edit.rewrite_checkpoint(model, changed(tok), tmp_path / "new")
     again = jeton.load(tmp_path / "new")
     assert again == changed(tok).tok
     assert (again.roles["eos"], again.chat_template) == ("<|end|>", "{{ messages }}")
+
+
+def test_a_damaged_tokenizer_beside_the_model_is_an_error(model: Path, tmp_path: Path) -> None:
+    tok = FAMILIES["bpe"](1)
+    (model / "tokenizer.json").write_text('{"model": ')
+    with pytest.raises(FormatError, match=r"tokenizer\.json: this is not valid JSON"):
+        edit.rewrite_checkpoint(model, changed(tok), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_another_tokenizer_is_refused(model: Path, tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_a_result_of_columns_knows_nothing_else() -> None:
         batch.tokens()
 
 
-def test_what_a_result_knows_of_its_rows() -> None:
+def test_a_result_knows_the_words_and_spans_of_its_rows() -> None:
     batch = BERT("the weathers", "un, the", padding="max_length", max_length=12)
     assert batch.is_fast and batch.n_sequences == 2
     assert batch.tokens()[:5] == ["[CLS]", "the", "weather", "##s", "[SEP]"]

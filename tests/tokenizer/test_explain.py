@@ -226,7 +226,7 @@ def test_a_sentencepiece_model_behind_other_stages() -> None:
         assert tok.explain("the weather 12").ids == tok.encode("the weather 12")
 
 
-def test_what_each_stage_did() -> None:
+def test_each_stage_is_explained() -> None:
     tok = bpe_of_characters()
     told = tok.explain("Thé [CLS] Theory9", special="allow", add_special_tokens=True)
     assert [step.stage for step in told.steps] == [
@@ -289,7 +289,7 @@ def test_a_long_piece_takes_no_quadratic_time() -> None:
     assert tok.explain("a" * 20_000).ids == tok.encode("a" * 20_000)
 
 
-def test_it_prints_and_shows_in_a_notebook() -> None:
+def test_an_explanation_prints_and_shows_in_a_notebook() -> None:
     for make in FAMILIES.values():
         tok = make()
         told = tok.explain("theb")

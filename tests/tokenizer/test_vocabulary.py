@@ -106,7 +106,7 @@ def test_the_bytes_of_a_token_in_text(tok: jeton.Tokenizer, expected: dict[bytes
 @pytest.mark.parametrize("tok", [tok for tok, _ in IN_TEXT.values()], ids=list(IN_TEXT))
 @given(data=st.data())
 @settings(max_examples=40)
-def test_they_make_up_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject) -> None:
+def test_token_bytes_join_to_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     known = [id for id in tok.vocab.values() if tok.token_bytes(id)]
     ids = data.draw(st.lists(st.sampled_from(known), min_size=3, max_size=12))
     # CTC makes equal neighbours one.
