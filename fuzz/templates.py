@@ -27,8 +27,8 @@ from typing import Any, Final
 
 SECONDS: Final = 0.2
 """The limit that templates run under."""
-PATIENCE: Final = 20.0
-"""Seconds after which there must be an answer: the limit, two seconds more, and a busy machine."""
+PATIENCE: Final = 60.0
+"""Seconds after which there must be an answer, a new process to start on a busy machine included."""
 MEGABYTES: Final = 200
 """What the process that asks may take beyond what it began with."""
 

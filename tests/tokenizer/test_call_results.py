@@ -322,3 +322,16 @@ def test_a_column_of_datasets() -> None:
         lambda rows: BERT(rows["text"]), batched=True
     )
     assert mapped["input_ids"][1] == [1, 6, 2]
+
+
+def test_a_row_that_is_longer_than_the_model_takes_is_a_warning_once() -> None:
+    tok = jeton.CharTrainer().train("ab").replace(model_max_length=3)
+    for texts in ("abab", ["a", "abab"]):
+        new = tok.replace(model_max_length=3)
+        assert new("aba", truncation=False)["input_ids"]
+        with pytest.warns(UserWarning, match="a row has 4 tokens, and the model takes 3"):
+            new(texts)
+        new(texts)
+    again = tok.replace(model_max_length=3)
+    again("abab", truncation=True)
+    again("abab", verbose=False)

@@ -270,6 +270,17 @@ def test_a_token_that_is_there_already() -> None:
             ArgumentError, match=r'"<\|endoftext\|>" is an added token already, with id 0'
         ):
             tok.with_added_tokens([token])
+    tok = tok.with_added_tokens(["<b>"])
+    every = ["<|endoftext|>", "<c>", jeton.AddedToken("<b>")]
+    named = r'"<\|endoftext\|>" with id 0, "<b>" with id 257 are added tokens already'
+    with pytest.raises(ArgumentError, match=named):
+        tok.with_added_tokens(every)
+    kept = tok.with_added_tokens(every, existing="keep")
+    assert kept.special_tokens == {"<|endoftext|>": 0, "<b>": 257, "<c>": 258}
+    with pytest.raises(ArgumentError, match=r"with id 257 .leave the id 300 out"):
+        tok.with_added_tokens([jeton.AddedToken("<b>", 300)], existing="keep")
+    with pytest.raises(ArgumentError, match="existing must be one of"):
+        tok.with_added_tokens([], existing="skip")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r'"<a>" is there twice, each time with id 257'):
         tok.replace(added_tokens=[jeton.AddedToken("<a>", 257)] * 2)
     for again in ("<a>", jeton.AddedToken("<a>", 300)):

@@ -309,7 +309,8 @@ def aligned(parallel: object) -> dict[str, list[str]]:
 def _lines(name: str, source: object) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         path = Path(checked_path(f"parallel[{name!r}]", source)).expanduser()
-        return [line.removesuffix("\n") for line in TextFile(path, "strict").lines()]
+        with Corpus(name, path, None, "strict", "parallel")._named():
+            return [line.removesuffix("\n") for line in TextFile(path, "strict").lines()]
     if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
         raise ArgumentTypeError(
             f"parallel[{name!r}] must be a file or a list of lines, not {type(source).__name__}"

@@ -90,11 +90,13 @@ class Format:
         name: Its name.
         states: Its states by name. An answer begins in `"start"`.
         quote: The mark around text in braces.
+        has_ids: Whether calls have ids, which may follow the name.
     """
 
     name: str
     states: Mapping[str, State]
     quote: str = '<|"|>'
+    has_ids: bool = False
 
 
 def _tagged(
@@ -107,6 +109,7 @@ def _tagged(
     shapes: tuple[Shape, ...] = (),
     quote: str = Format.quote,
     stops: bool = False,
+    has_ids: bool = False,
 ) -> Format:
     """A format of words, with reasoning and calls between marks.
 
@@ -119,6 +122,7 @@ def _tagged(
         shapes: Beginnings of the words that lead to other states.
         quote: The mark around text in braces.
         stops: Whether the model stops behind its calls: nothing but their results follows.
+        has_ids: Whether calls have ids.
     """
     common = {begin: "calls", **(marks or {})}
     reasoning = {}
@@ -138,6 +142,7 @@ def _tagged(
             **states,
         },
         quote,
+        has_ids,
     )
 
 
@@ -230,9 +235,6 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "</tool_call>\n",
             )
             | {
-                "reasoning": State(
-                    "reasoning", {"\n</think>\n\n": "start", "\n<tool_call>\n": "calls"}
-                ),
                 "value": State("value", {"\n</parameter>\n": "call", "\n</function>\n": "calls"}),
             },
         ),
@@ -294,6 +296,7 @@ FORMATS: Final[Mapping[str, Format]] = {
             "\n<tool_calls>",
             {"calls": State("calls", {"</tool_calls>": "after"})},
             think=("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
+            has_ids=True,
         ),
         _tagged(
             "minimax-m2",
@@ -315,13 +318,21 @@ FORMATS: Final[Mapping[str, Format]] = {
             )
             | {
                 "name": State(
-                    "name",
-                    {"<|tool_call_argument_begin|>": "arguments"},
-                    # `.+?` would look for the end at each white space, in quadratic time.
-                    pattern=(
-                        r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*"
+                    "head",
+                    {"<|tool_call_argument_begin|>": "?"},
+                    routes=(
+                        # An id of an API, with the name among the arguments.
+                        (r"\s*(?P<id>call_[^\s:.]+)\s*", "wrapped"),
+                        # `.+?` would look for the end at each white space, in quadratic time.
+                        (
+                            r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*",
+                            "arguments",
+                        ),
                     ),
-                )
+                ),
+                "wrapped": State(
+                    "calls", {"<|tool_call_end|>": "calls", "<|tool_calls_section_end|>": "after"}
+                ),
             },
             think=("<think>", "</think>"),
         ),
@@ -416,6 +427,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "list": State("calls", {"[TOOL_CALLS]": "calls"}),
             },
             think=("[THINK]", "[/THINK]"),
+            has_ids=True,
         ),
         _tagged(
             "llama3",
@@ -539,9 +551,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                     },
                     trimmed=True,
                 ),
-                "reasoning": State(
-                    "reasoning", {"<|END_THINKING|>": "start", "<|START_ACTION|>": "calls"}
-                ),
+                "reasoning": State("reasoning", {"<|END_THINKING|>": "start"}),
                 "response": State("content", {"<|END_RESPONSE|>": "after"}),
                 "text": State("content", {"<|END_TEXT|>": "response"}),
                 "calls": State("calls", {"<|END_ACTION|>": "after"}),
@@ -551,6 +561,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                     done=True,
                 ),
             },
+            has_ids=True,
         ),
         Format(
             "gigachat",
@@ -654,6 +665,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                 ),
                 "called": State("space", {"<|stop|>": END}, done=True),
             },
+            has_ids=True,
         ),
         Format(
             "solar",

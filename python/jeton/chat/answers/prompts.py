@@ -17,7 +17,7 @@ from jeton.chat.answers.field_values import Unreadable
 from jeton.chat.answers.response_templates import behind_anchor
 from jeton.chat.answers.turns import Turn
 from jeton.chat.chat import Chat
-from jeton.chat.once import added_tokens_of
+from jeton.encoding.once import added_tokens_of
 from jeton.errors import UnsupportedError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,10 +20,10 @@ from jeton.chat.answers.inference import RenderedAnswer, inferred
 from jeton.chat.answers.machine import Machine
 from jeton.chat.answers.marks import Compiled, compiled
 from jeton.chat.answers.readers import ADJOINING
-from jeton.chat.once import once_per_tokenizer
-from jeton.chat.probes import Variables, required_text, text_of
+from jeton.chat.templates.probes import Variables, required_text, text_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.trust import REASONING
+from jeton.encoding.once import once_per_tokenizer
 from jeton.errors import JetonError, UnsupportedError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 
@@ -78,9 +78,9 @@ class Turn:
     calls_adjoin: bool = False
     has_ends: bool = True
 
-    def machine(self, compiled: Compiled, tools: Tools | None) -> Machine:
+    def machine(self, compiled: Compiled, tools: Tools | None, ids: Iterator[str]) -> Machine:
         """A machine that reads an answer."""
-        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools)
+        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools, ids)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
         """The message as the template takes it, or as a description has it."""
@@ -462,7 +462,7 @@ def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> Forma
             if score <= most:
                 continue
             anchor, lead = _anchored(probes, format)
-            tried = compiled(format, {}, _ends(probes, marks), written)
+            tried = compiled(format, {}, _ends(probes, marks), written, recovers=False)
             if all(_gives_back(tried, it, anchor, lead, probes) for it in answers):
                 best, most = format, score
         return best
@@ -513,6 +513,6 @@ def _inferred(probes: _Probes) -> Format | None:
         return None
     marks = _marks(format)
     anchor, lead = _anchored(probes, format)
-    tried = compiled(format, {}, _ends(probes, marks))
+    tried = compiled(format, {}, _ends(probes, marks), recovers=False)
     is_right = all(_gives_back(tried, it, anchor, lead, probes) for it in probes.answers)
     return format if is_right else None

@@ -16,10 +16,10 @@ from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
-from jeton.chat.json_text import to_json
-from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.templates.growth import GROWTH
+from jeton.chat.templates.json_text import to_json
 from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
+from jeton.chat.templates.lost_origins import conservatively, printed
 from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, raw
 from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
 from jeton.chat.templates.traced import Traced, joined

@@ -21,7 +21,6 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, counted, filters_of
 from jeton.chat.templates.formatting import braces, percent
 from jeton.chat.templates.growth import GROWTH, widths
@@ -35,6 +34,7 @@ from jeton.chat.templates.limits import (
     now,
     spend,
 )
+from jeton.chat.templates.lost_origins import conservatively, printed
 from jeton.chat.templates.origins import generated
 from jeton.chat.templates.parts import data_in, plain, raw, runs_of
 from jeton.chat.templates.printing import represented

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from jeton.chat.call_arguments import with_parsed_arguments
 from jeton.chat.messages import TEXTS, Sent, is_text
-from jeton.chat.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.templates.input import Group, TemplateInput, untrusted_tools
 from jeton.chat.templates.parts import raw
+from jeton.chat.templates.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.rendering import RenderRequest
 from jeton.chat.templates.traced import joined

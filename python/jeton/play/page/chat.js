@@ -100,7 +100,7 @@ export function chatView(main) {
       const found = await ask("answer", { ...asked(), answer: wanted });
       if (wanted !== chatState.answer) return;
       message.textContent = visible(JSON.stringify(found.message, null, 2), false);
-      const end = { complete: "complete", length: "not at its end", malformed: "not as the format has it" }[found.finish] ?? found.finish;
+      const end = { stop: "complete", tool_calls: "complete", length: "not at its end", malformed: "not as the format has it" }[found.finish] ?? found.finish;
       finish.textContent = [end, ...found.problems, found.text_marks.length ? `marks that are plain text: ${found.text_marks.join(", ")}` : ""].filter(Boolean).join(" · ");
     } catch (error) { message.hidden = true; finish.textContent = error.message; }
   }
