@@ -65,6 +65,14 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
             ("words", "is¦·¦·it¦9¦.", "all but white space, with a space before it"),
         ],
     ),
+    "look-around": (
+        "Look-around as bits: where \\d(?=(?:\\d{3})*\\b) matches in 1234",
+        [
+            ("text", "1¦2¦3¦4", ""),
+            ("look ahead", "*1^yes¦2^no¦3^no¦*4^yes", "read from the end: three digits, or none"),
+            ("matches", "*1¦~2¦~3¦*4", ""),
+        ],
+    ),
     "block-scanners": (
         "Masks of 64 bytes: where words begin",
         [

@@ -23,8 +23,8 @@ use crate::text::boundary_before;
 /// Bytes of the largest automaton: far above what split patterns need, and soon made.
 const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 
-/// Which pattern of an automaton reads more than its match: the white space of the tail. The other is the
-/// branches as written.
+/// Which pattern of an automaton reads more than its match: the white space of the tail, or a letter after
+/// a look. The other is the branches as written.
 pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
 /// What the automaton does with a character: the row of the next state, and marks.
@@ -34,7 +34,8 @@ pub struct AutomatonStep(u32);
 impl AutomatonStep {
     /// A match may end before the character.
     pub const MATCH: u32 = 1 << 29;
-    /// And it is one of the pattern that gives its last character back.
+    /// And it is one of the pattern that gives its last character back, or of a look-around has read one
+    /// letter more.
     pub const TAIL: u32 = 1 << 28;
     /// No match continues with the character; none does at the end of the text.
     pub const DEAD: u32 = 1 << 27;
@@ -191,7 +192,11 @@ pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
 }
 
 /// The steps of `dfa` from `start` on, over this many classes.
-fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, classes: usize) -> Vec<AutomatonStep> {
+pub(super) fn steps(
+    dfa: &dense::DFA<Vec<u32>>,
+    start: StateID,
+    classes: usize,
+) -> Vec<AutomatonStep> {
     let width = classes + 1;
     let next = |state: StateID, class: usize| {
         if class < classes {

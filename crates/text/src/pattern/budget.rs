@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::interrupt;
 
 /// Steps for each byte of a text, and bytes that are added to its length.
-pub(super) const STEPS_PER_BYTE: u64 = 512;
+pub(super) const STEPS_PER_BYTE: u64 = 4096;
 const MORE_BYTES: u64 = 16;
 
 /// Time for each byte of a text, some hundred times what is usual, and time that is added.

@@ -15,7 +15,7 @@ use crate::interrupt::{Pace, paced};
 /// Bytes of a block. Their first character is where the automaton looks whether it has been there.
 const LOOK_EVERY: usize = 64;
 /// Bytes that may be read in vain, as often as it happens.
-const MAX_IN_VAIN: usize = 256;
+const MAX_IN_VAIN: usize = 512;
 /// Places that are kept at least.
 const MIN_PLACES: usize = 1 << 12;
 /// States that are kept for each block of a long text. A pattern that comes there in more of them, as
@@ -143,8 +143,11 @@ mod tests {
             r"(?:a|ab)+c|a",
             r"a{1,150}b|a{3}|a+c",
             r"(?:aaa)+b|(?:aa)+c|a",
+            r"a+(?=b)|\w",
+            r"(?:\w(?=a))+c|a+(?!a)|\w",
+            r"(?<=a)a+b|a",
             r"\s+a|\s",
-            r" +\n|\s+(?!\S)|\s+",
+            r" +\n| (?! )|\s+$",
         ];
         for dialect in [Dialect::Tiktoken, Dialect::Oniguruma] {
             for source in sources {
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn what_is_read_in_vain_is_in_proportion_to_the_text() {
         let text = "a".repeat(300_000);
-        for source in ["a+b|a", "(?:aa)+b|a"] {
+        for source in ["a+b|a", "a+b(?=c)|a", "(?:aa)+b|a"] {
             let regex = Regex::new(source, Dialect::Tiktoken).unwrap();
             let mut matches = regex.matches(&text);
             assert_eq!(matches.by_ref().filter_map(Result::ok).count(), text.len());

@@ -7,6 +7,7 @@ use super::backtracking::{self, Stop};
 use super::budget::Budget;
 use super::dead_ends::DeadEnds;
 use super::linear::{self, Linear, Long};
+use super::look_around::LookAround;
 use super::regex::{Engine, Regex, SearchPattern};
 use super::side_thread::SideSearch;
 use crate::error::Result;
@@ -32,6 +33,13 @@ enum Search<'t> {
         at: usize,
         /// How many bytes may be searched in one go.
         max_bytes: usize,
+    },
+    LookAround {
+        regex: &'t LookAround,
+        text: &'t str,
+        /// What is known of each place.
+        places: Vec<u8>,
+        at: usize,
     },
     Backtracking(backtracking::Matches<'t>),
     OnSideThread(SideSearch),
@@ -70,6 +78,12 @@ impl Regex {
                 text,
                 at: 0,
                 max_bytes: linear::AT_ONCE,
+            },
+            Engine::LookAround(regex) => Search::LookAround {
+                places: regex.places(text),
+                regex,
+                text,
+                at: 0,
             },
             Engine::Backtracking(engine) => {
                 let matches = backtracking::Matches::new(engine, self.source(), text);
@@ -113,6 +127,16 @@ impl Iterator for Matches<'_> {
                     return self.next();
                 }
             },
+            Search::LookAround {
+                regex,
+                text,
+                places,
+                at,
+            } => {
+                let found = regex.find_from(text, places, *at, dead_ends)?;
+                *at = found.end + usize::from(found.is_empty());
+                (Ok(found), *at)
+            }
             Search::Backtracking(matches) => {
                 let at = matches.at();
                 match matches.next(&mut self.budget) {

@@ -2,8 +2,8 @@
 //!
 //! Look here for which engine runs a pattern. There are two kinds: the dialect's own backtracking
 //! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
-//! that provably mean the same there (`dialects`), including every well-known split pattern
-//! (`linear`). An automaton reads character
+//! that provably mean the same there (`dialects`), including every well-known split pattern: one
+//! (`linear`), or several if a pattern looks around (`look_around`). An automaton reads character
 //! classes (`automaton`, `character_classes`), and repeats no failed search (`dead_ends`); the
 //! order of branches stays as written (`branch_order`). `regex` chooses the engine; `matches` runs
 //! it, match after match.
@@ -16,6 +16,7 @@ mod character_classes;
 mod dead_ends;
 mod dialects;
 mod linear;
+mod look_around;
 mod matches;
 mod oniguruma;
 mod regex;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::backtracking::{self, Fancy};
 use super::dialects::Dialect;
 use super::linear::{Linear, before_line_end};
+use super::look_around::LookAround;
 use super::oniguruma::Expression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::lazy::Lazy;
@@ -57,6 +58,7 @@ struct Source {
 
 pub(super) enum Engine {
     Linear(Linear),
+    LookAround(LookAround),
     Backtracking(backtracking::Engine),
 }
 
@@ -69,7 +71,7 @@ impl Regex {
         let source = source.into();
         // The dialect's own engine decides what is a valid pattern, whichever engine then runs it.
         let own = Engine::of_dialect(&source, dialect)?;
-        let engine = Engine::of_automaton(&source, dialect).unwrap_or(own);
+        let engine = Engine::of_automata(&source, dialect).unwrap_or(own);
         Ok(Self::with_engine(source, dialect, Lazy::of(engine)))
     }
 
@@ -87,8 +89,8 @@ impl Regex {
     pub(super) fn engine(&self) -> &Engine {
         self.0.engine.get(|| {
             let Source { source, dialect } = &self.0.source;
-            let automaton = Engine::of_automaton(source, *dialect);
-            automaton.unwrap_or_else(|| match Engine::of_dialect(source, *dialect) {
+            let automata = Engine::of_automata(source, *dialect);
+            automata.unwrap_or_else(|| match Engine::of_dialect(source, *dialect) {
                 Ok(own) => own,
                 Err(error) => unreachable!("it is known to be valid: {error}"),
             })
@@ -105,10 +107,10 @@ impl Regex {
         self.0.source.dialect
     }
 
-    /// Whether an automaton runs it: time is linear in the text, but where match after match is
+    /// Whether automata run it: time is linear in the text, but where match after match is
     /// looked for far beyond its end, and given back.
     pub fn is_linear(&self) -> bool {
-        matches!(self.engine(), Engine::Linear(_))
+        matches!(self.engine(), Engine::Linear(_) | Engine::LookAround(_))
     }
 
     /// Whether a backtracking engine is known to run it. The well-known ones that are not compiled yet
@@ -122,7 +124,9 @@ impl Regex {
     pub fn patterns(&self) -> Option<Vec<Hir>> {
         match (self.engine(), self.dialect()) {
             (Engine::Linear(linear), _) => Some(linear.patterns().to_vec()),
-            (_, Dialect::Oniguruma) => Some(vec![before_line_end(self.source())?]),
+            (Engine::LookAround(_), Dialect::Oniguruma) => {
+                Some(vec![before_line_end(self.source())?])
+            }
             _ => None,
         }
     }
@@ -138,9 +142,10 @@ impl Regex {
 }
 
 impl Engine {
-    /// An automaton, if there is one that means the same in the dialect.
-    fn of_automaton(source: &str, dialect: Dialect) -> Option<Self> {
-        Linear::new(source, dialect).map(Self::Linear)
+    /// Automata, if there are some that mean the same in the dialect.
+    fn of_automata(source: &str, dialect: Dialect) -> Option<Self> {
+        let linear = Linear::new(source, dialect).map(Self::Linear);
+        linear.or_else(|| LookAround::new(source, dialect).map(Self::LookAround))
     }
 
     pub(super) fn of_dialect(source: &str, dialect: Dialect) -> Result<Self> {
