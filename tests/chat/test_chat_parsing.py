@@ -726,6 +726,46 @@ def test_words_in_parts_come_back_in_parts() -> None:
     assert whole.text == prompt.text + "So.<|im_end|>"
 
 
+_ENDLESS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def test_the_ends_of_a_generation_config_end_answers(tmp_path: Path) -> None:
+    tok = byte_level("<|im_start|><|im_end|><|eom_id|><|eot_id|>")
+    tok.save(tmp_path, chat_template=_ENDLESS)
+    end, other = (tok.special_tokens[it] for it in ("<|eom_id|>", "<|eot_id|>"))
+    for ids in ([end, other, 10**6, "x"], end):
+        (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": ids}))
+        loaded = jeton.load(tmp_path)
+        assert (
+            end in loaded.parse_stream().ends and end in loaded.parse_stream(format="hermes").ends
+        )
+        assert (other in loaded.parse_stream().ends) == isinstance(ids, list)
+        parsed = loaded.parse([*tok.encode("So."), end])
+        assert (parsed.content, parsed.finish) == ("So.", "stop")
+    (tmp_path / "generation_config.json").write_text("[")
+    assert end not in jeton.load(tmp_path).parse_stream().ends
+
+
+def test_a_plain_template_is_plain_for_tokens_of_all_formats() -> None:
+    """Unless the tokens leave no doubt: those of Qwen are of one format."""
+    assert byte_level("".join(MARKS)).parse([], template=_ENDLESS).format == "plain"
+    tokens = "<think></think><tool_call></tool_call>"
+    assert byte_level(tokens).parse([], template=_ENDLESS).format == "hermes"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_that_spells_an_unknown_id_is_text(kind: str) -> None:
+    tok = KINDS[kind]("[unknown id 9]")
+    for text in ("[unknown id 9999]", "[unknown id 99999999999999999999999]"):
+        parsed = tok.parse(tok.encode(text), format="hermes")
+        assert parsed.content == tok.decode(tok.encode(text)) and not parsed.problems
+    parsed = tok.parse([*tok.encode("a"), 10**6], format="hermes")
+    assert [it.what for it in parsed.problems] and parsed.problems[0].at == len(tok.encode("a"))
+
+
 def test_an_engine_may_stop_at_the_ends() -> None:
     """`<|end|>` of gpt-oss ends reasoning too: a model that stops at it has said nothing yet."""
     marks = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>"]
@@ -824,13 +864,24 @@ def test_arguments_between_tags_with_their_names_are_refused() -> None:
         "{{ tags(c.function.arguments) }}</invoke>{% endfor %}<|done|>",
     )
     with pytest.raises(UnsupportedError, match="between tags with its name, as <place>"):
-        TOK.parse([], template=template)
+        TOK.parse([], template=template, tools=[WEATHER])
+    # Words and reasoning are read all the same.
+    tok = byte_level(template)
+    text = "<|muse|>Hm.<|/muse|>So.<|im_end|>"
+    parsed = tok.parse(tok.encode(text, special="allow"), template=template)
+    assert (parsed.content, parsed.message["reasoning_content"]) == ("So.", "Hm.")
+    assert (parsed.finish, parsed.problems) == ("stop", ())
+    call = 'So.<|do|><invoke name="f"><place>Vik</place></invoke><|done|><|im_end|>'
+    for given in (call, tok.encode(call, special="allow")):
+        parsed = tok.parse(given, template=template)
+        assert parsed.content == call.removesuffix("<|im_end|>") and not parsed.calls
+        assert "begins a call in a format that jeton does not know" in parsed.problems[0].what
 
 
 def test_a_format_is_found_or_refused() -> None:
     with pytest.raises(UnsupportedError, match="cannot tell in which format"):
         template = _TURNS.replace("CALLS", "{{ m.tool_calls|string|upper }}look_up Vik")
-        TOK.parse([], template=template)
+        TOK.parse([], template=template, tools=[WEATHER])
     with pytest.raises(UnsupportedError, match="does not print what an assistant says"):
         TOK.parse([], template="{% for m in messages %}{{ m.role }}{% endfor %}")
     with pytest.raises(UnsupportedError, match=r"cannot be parsed: the template fails .* by zero"):

@@ -227,7 +227,8 @@ class Rollout:
             except JetonError as error:
                 refusal = refusal or error
                 continue
-            place = _place(chat, self._alone(said), len(said))
+            alone = self._alone(said) if _repeats(chat, len(said)) else None
+            place = _place(chat, alone, len(said))
             if found is None or place.is_in_order:
                 found = (said if found is None else found[0], chat, place)
             if place.is_in_order:
@@ -338,6 +339,14 @@ class _Place:
     is_in_order: bool
 
 
+def _repeats(chat: _RolloutChat, count: int) -> bool:
+    """Whether a chat has a field of message `count - 1` in two places, so that it may be printed
+    again. To tell, the template must write the conversation once more."""
+    fields = Counter(it.field for _, _, it in chat.segments if it.message == count - 1)
+    fields.pop("role", None)
+    return max(fields.values(), default=0) > 1
+
+
 def _place(chat: _RolloutChat, alone: _RolloutChat | None, count: int) -> _Place:
     """The place of message `count - 1` in a chat.
 
@@ -384,6 +393,12 @@ def _behind_answer(
     ends += [
         (*it.span(), it[0]) for it in re.compile(spelled).finditer(chat.text, place.end, place.next)
     ]
+    if marks_of_several := stream.closing_marks:
+        # What the model has closed already is not closed again; what is open is.
+        closing, text = chat.text[place.end : place.next], _text(chat.tokenizer, written)
+        shared = next((it for it in range(len(closing), 0, -1) if text.endswith(closing[:it])), 0)
+        is_ended = any(it in closing[:shared] for it in marks_of_several)
+        return place.end + shared, is_ended
     if not ends:
         control = chat.control_tokens.values()
         starts = (spans[at][0] for at in range(first, behind) if ids[at] in control)
@@ -399,6 +414,11 @@ def _behind_answer(
     for character in space:
         end += chat.text.startswith(character, end)
     return end, True
+
+
+def _text(tok: BaseTokenizer, ids: list[int]) -> str:
+    text: str = tok.decode(ids, unknown_ids="show")
+    return text
 
 
 def _moved(chat: _RolloutChat, count: int, end: int) -> list[Origin]:

@@ -1,7 +1,19 @@
 """Parses what a model wrote: from ids to a message, at once or as a stream.
 
 `tok.parse` and `tok.parse_stream` call this. Look here for which template and which tools are
-taken; `prompts.py` finds the beginning of the answer that is in a prompt.
+taken. Where to look for the rest:
+
+- the formats, as data: `formats.py`
+- the format of a folder's `response_template`: `response_templates.py`; the values of its fields:
+  `field_values.py`; its message: `fields.py`
+- which format a template has, and what begins and ends its turns: `turns.py`; a format that none of
+  the known ones is: `inference.py`
+- where in a prompt the answer begins: `prompts.py`
+- how a mark is found, and what happens to one that is out of place: `marks.py`
+- when an event is certain, and where a turn ends: `machine.py`
+- where the arguments of a call are read: `readers.py` (JSON, Python, braces), `calls.py` (one by
+  one), `arguments.py` (their types)
+- ids, stops and the parts of an answer: `stream.py`; the results: `parsed.py`
 """
 
 from __future__ import annotations
@@ -18,7 +30,7 @@ from jeton.chat.answers.parsed import Event, Parsed, ParsedCall, Part, Problem
 from jeton.chat.answers.prompts import begun_answer
 from jeton.chat.answers.response_templates import compiled_description, description_of
 from jeton.chat.answers.stream import ParseStream, Stops
-from jeton.chat.answers.turns import Turn, turn_of
+from jeton.chat.answers.turns import Turn, generation_ends, turn_of
 from jeton.chat.chat import Chat
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates.finding import template_of
@@ -26,7 +38,7 @@ from jeton.chat.templates.limits import current
 from jeton.chat.templates.renderer import Renderer, questions
 from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.encoding.streams import checked_stops
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -61,6 +73,8 @@ def parse_stream(
         template = template_of(tok, template, with_tools=bool(schemas)) if format is None else ""
     turn = _described(tok, template) if format is None else None
     turn = turn or _turn(tok, prompt, template, format)
+    if turn.unread and schemas:
+        raise UnsupportedError(turn.unread)
     begun = begun_answer(tok, turn, prompt)
     types = parameters_of(schemas, only_declared=turn.compiled.description is not None)
     with_symbols = turn.compiled.with_symbols
@@ -152,6 +166,7 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
         known = _by_format(tok)
         if format not in known:
             ends = [it for role in ("eos", "eot") if (it := tok.roles.get(role))]
+            ends += [it for it in generation_ends(tok) if it not in ends]
             known[format] = Turn(
                 compiled(FORMATS[format], tokens, ends), compiled(FORMATS[format], {}, ends)
             )

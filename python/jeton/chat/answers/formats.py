@@ -91,12 +91,14 @@ class Format:
         states: Its states by name. An answer begins in `"start"`.
         quote: The mark around text in braces.
         has_ids: Whether calls have ids, which may follow the name.
+        unread: Marks of calls that nobody can read: a problem among words.
     """
 
     name: str
     states: Mapping[str, State]
     quote: str = '<|"|>'
     has_ids: bool = False
+    unread: tuple[str, ...] = ()
 
 
 def _tagged(

@@ -288,6 +288,10 @@ def compiled(
             states[name] = _with_look_ahead(state, states)
     if recovers:
         misplaced = {name: _misplaced(name, states) for name in states if name != END}
+        for name in (it for it in misplaced if states[it].spec.takes in ("content", "reasoning")):
+            for mark in (_mark(it, name, with_symbols) for it in format.unread):
+                fault = f"{mark.text!r} begins a call in a format that jeton does not know"
+                misplaced[name].append(dataclasses.replace(mark, fault=fault, is_stray=True))
         for name, marks in misplaced.items():
             state = states[name]
             states[name] = _searched(name, state.spec, [*state.marks, *marks])

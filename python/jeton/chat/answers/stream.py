@@ -165,6 +165,15 @@ class ParseStream:
         return frozenset(it for it, ends in endings if it and any(ends) and spelled(it) == it)
 
     @property
+    def closing_marks(self) -> frozenset[str]:
+        """The marks of several tokens, or of tokens and text, that may end an answer, as they are
+        spelled: `<|close|>message<|sep|>` of Kimi K3."""
+        spelled = self._compiled.spelled
+        endings = self._compiled.endings.items()
+        found = (it for it, ends in endings if any(ends) and len(it) > 1)
+        return frozenset(it for mark in found if (it := spelled(mark)) != mark)
+
+    @property
     def has_ends(self) -> bool:
         """Whether the template ends turns. If not, an answer ends with the token that begins the
         next turn, as `<|user|>` of GLM."""
@@ -215,7 +224,7 @@ class ParseStream:
         said, found = self._stops.before(text)
         self._feed(said)
         if found:
-            self._stops.found = found
+            self._stops.found = self._compiled.spelled(found)
 
     def _flush(self, id: int | None = None) -> None:
         """Takes what was held back, as no stop will follow; or one that is an id."""

@@ -132,15 +132,22 @@ class TemplateValues:
             ]
             if not any(silent):
                 raise
-            messages = [
-                {**message, "content": None} if is_silent else message
-                for message, is_silent in zip(messages, silent, strict=True)
-            ]
-            try:
-                return self._written(write, messages, gone)
-            except ArgumentError:
-                pass
-            raise
+            written = []
+            for nothing in (None, ""):
+                seen = [
+                    {**message, "content": nothing} if is_silent else message
+                    for message, is_silent in zip(messages, silent, strict=True)
+                ]
+                try:
+                    written.append(self._written(write, seen, gone))
+                except ArgumentError:
+                    continue
+            if not written:
+                raise
+            # A template that prints it as a word (`null`) means no word.
+            as_none, empty = map(raw, (written[0], written[-1]))
+            is_word = any(as_none.count(it) > empty.count(it) for it in ("null", "None"))
+            return written[-1] if is_word else written[0]
 
     def _written(
         self,
