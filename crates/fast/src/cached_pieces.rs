@@ -243,7 +243,7 @@ mod tests {
     use jeton_stages::vocab::Vocab;
 
     #[test]
-    fn worked_example() {
+    fn pieces_are_normalized_before_they_are_looked_up() {
         let entries = ["[UNK]", "room ", "101", "."];
         let vocab = Vocab::new(entries.into_iter().zip(0..)).unwrap();
         let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));

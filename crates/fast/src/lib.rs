@@ -22,7 +22,7 @@
 //!
 //! - `plan` chooses the strategy, and `unsupported_stage` says why not a faster one;
 //! - `place`: where in its text a separately encoded stretch is;
-//! - `byte_level`, `sentencepiece`, `metaspace`, `whitespace_words`, `cached_pieces`: the strategies, which
+//! - `byte_level`, `sentencepiece`, `words`, `cached_pieces`: the strategies, which
 //!   find words by `jeton_stages::split`;
 //! - `cache` holds the tokens of words that were seen before;
 //! - `fallback`: how new words become tokens in the last three strategies;
@@ -32,17 +32,16 @@ mod byte_level;
 mod cache;
 mod cached_pieces;
 mod fallback;
-mod metaspace;
 mod place;
 mod plan;
 mod sentencepiece;
 mod sink;
 mod unsupported_stage;
-mod whitespace_words;
+mod words;
 
 pub use cache::word_cache::{WordCache, limit as cache_limit, set_limit as set_cache_limit};
 pub use cache::workspace_pool::{Reusable, Taken, WorkspacePool};
-pub use place::{Place, Spaces, Stretch};
+pub use place::{Place, Spanning, Stretch};
 pub use plan::{Compiled, Plan, Strategy};
 pub use sink::{Count, Sink};
 pub use unsupported_stage::{StageName, UnsupportedStage};

@@ -14,17 +14,15 @@ pub enum Place {
     Inner,
 }
 
-/// How the tokens of a text write its spaces.
+/// How the places of the tokens of a text are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spaces {
-    /// As they are.
-    Plain,
-    /// `▁`, one for each.
-    Marked,
-    /// `▁`, one for each run of them.
-    Collapsed,
-    /// Not at all; a word may begin with a `▁` for which the text has no space.
-    Dropped,
+pub enum Spanning {
+    /// By the lengths of tokens, which spell the text.
+    Lengths,
+    /// Chunk by chunk, each beginning with a space and the same wherever it is.
+    Chunks,
+    /// By the pieces that all stages make of the whole text.
+    Pieces,
 }
 
 /// A stretch of text without added tokens.

@@ -7,17 +7,15 @@ use std::rc::Rc;
 
 use super::byte_level::ByteLevel;
 use super::cached_pieces::CachedPieces;
-use super::metaspace::Metaspace;
 use super::sentencepiece::SentencePiece;
 use super::sink::Sink;
 use super::unsupported_stage::UnsupportedStage;
-use super::whitespace_words::WhitespaceWords;
-use super::{Spaces, Stretch};
+use super::words::Words;
+use super::{Spanning, Stretch};
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Normalizer;
 use jeton_text::error::Result;
-use jeton_text::interrupt::position;
 use jeton_text::length_limit::LengthLimit;
 
 /// A way to encode text faster than by the stages.
@@ -133,10 +131,8 @@ pub enum Compiled {
     ByteLevel(Box<ByteLevel>),
     /// See [`Strategy::SentencePiece`].
     SentencePiece(Box<SentencePiece>),
-    /// See [`Strategy::Metaspace`].
-    Metaspace(Box<Metaspace>),
-    /// See [`Strategy::WhitespaceWords`].
-    WhitespaceWords(Box<WhitespaceWords>),
+    /// See [`Strategy::Metaspace`] and [`Strategy::WhitespaceWords`].
+    Words(Box<Words>),
     /// See [`Strategy::CachedPieces`].
     CachedPieces(Box<CachedPieces>),
 }
@@ -171,10 +167,8 @@ impl Compiled {
         Ok(match strategy {
             Strategy::ByteLevel => Self::ByteLevel(Box::new(ByteLevel::new(stages)?)),
             Strategy::SentencePiece => Self::SentencePiece(Box::new(SentencePiece::new(stages)?)),
-            Strategy::Metaspace => Self::Metaspace(Box::new(Metaspace::new(stages)?)),
-            Strategy::WhitespaceWords => {
-                Self::WhitespaceWords(Box::new(WhitespaceWords::new(stages)?))
-            }
+            Strategy::Metaspace => Self::Words(Box::new(Words::marked(stages)?)),
+            Strategy::WhitespaceWords => Self::Words(Box::new(Words::between_spaces(stages)?)),
             Strategy::CachedPieces => Self::CachedPieces(Box::new(CachedPieces::new(stages)?)),
         })
     }
@@ -189,14 +183,12 @@ impl Compiled {
         matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
     }
 
-    /// How tokens write the spaces of text that changes in nothing else; `None` where that is not known.
-    pub fn spaces(&self) -> Option<Spaces> {
+    /// How the places of tokens are found.
+    pub fn spanning(&self) -> Spanning {
         match self {
-            Self::ByteLevel(_) => Some(Spaces::Plain),
-            Self::SentencePiece(compiled) => Some(compiled.spaces()),
-            Self::Metaspace(compiled) => compiled.spaces(),
-            Self::WhitespaceWords(_) => Some(Spaces::Dropped),
-            Self::CachedPieces(_) => None,
+            Self::ByteLevel(_) => Spanning::Lengths,
+            Self::CachedPieces(_) => Spanning::Pieces,
+            Self::SentencePiece(_) | Self::Words(_) => Spanning::Chunks,
         }
     }
 
@@ -204,24 +196,8 @@ impl Compiled {
     pub fn is_space(&self, byte: u8) -> bool {
         match self {
             Self::SentencePiece(compiled) => compiled.is_space(byte),
-            Self::Metaspace(compiled) => compiled.is_space(byte),
-            Self::WhitespaceWords(compiled) => compiled.is_space(byte),
+            Self::Words(compiled) => compiled.is_space(byte),
             Self::ByteLevel(_) | Self::CachedPieces(_) => byte == b' ',
-        }
-    }
-
-    /// How long the piece is that `text` begins with, of characters that keep their length through the
-    /// stages; `None` if the stages have to run.
-    pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
-        match self {
-            Self::SentencePiece(_) | Self::Metaspace(_) => {
-                // A piece may begin with a space.
-                let rest = text.as_bytes().get(1..)?;
-                let space = position(rest, |byte| self.is_space(byte));
-                Some(space.map_or(text.len(), |at| 1 + at))
-            }
-            Self::WhitespaceWords(compiled) => compiled.piece_length(stages, text),
-            Self::ByteLevel(_) | Self::CachedPieces(_) => None,
         }
     }
 
@@ -250,8 +226,7 @@ impl Compiled {
                 Some(Normalizer::SentencePiece(normalizer)),
                 Model::SentencePiece(model),
             ) => compiled.encode(model, normalizer, stretch, sink),
-            (Self::Metaspace(compiled), ..) => compiled.encode(stages, text, place, sink),
-            (Self::WhitespaceWords(compiled), ..) => compiled.encode(stages, text, sink),
+            (Self::Words(compiled), ..) => compiled.encode(stages, text, place, sink),
             (Self::CachedPieces(compiled), ..) => {
                 compiled.encode(stages, text, stretch.is_normalized, limit, sink)
             }
@@ -269,7 +244,7 @@ impl Compiled {
     pub fn splits_looking_back(&self) -> bool {
         match self {
             Self::SentencePiece(compiled) => compiled.has_parts(),
-            Self::Metaspace(_) => true,
+            Self::Words(compiled) => compiled.splits_looking_back(),
             _ => false,
         }
     }
@@ -281,8 +256,7 @@ impl Compiled {
     pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
             (Self::ByteLevel(compiled), _) => compiled.split_point(text, start, reach),
-            (Self::Metaspace(compiled), _) => compiled.split_point(text, start, reach),
-            (Self::WhitespaceWords(compiled), _) => compiled.split_point(text, start, reach),
+            (Self::Words(compiled), _) => compiled.split_point(text, start, reach),
             (Self::CachedPieces(compiled), normalizer) => {
                 compiled.split_point(normalizer.as_ref(), text, start, reach)
             }

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn a_stage_in_the_way_is_named_with_the_reason() {
         let step = UnsupportedStage::normalizer(Some(&Normalizer::Lowercase), "changes text");
         assert_eq!(step.to_string(), "normalizer Lowercase: changes text");
         let none = UnsupportedStage::pre_tokenizer(None, "a text is one word");

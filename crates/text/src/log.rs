@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn topics_are_names_between_commas() {
         for (topics, expected) in [
             ("plan", true),
             ("other, plan", true),

@@ -414,8 +414,7 @@ impl<'t> ByteLevelCall<'_, 't> {
 
     /// A piece that is longer than [`LONG`] and not split.
     fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
-        let hash = self.words.prefetch_overflow(piece);
-        if let Some(ids) = self.words.find_overflow(piece, hash) {
+        if let Some(ids) = self.words.find_overflow(piece) {
             if self.pending.has_room(ids.len() + GROUP * LONG) {
                 return self.pending.many(ids);
             }
@@ -425,7 +424,7 @@ impl<'t> ByteLevelCall<'_, 't> {
             return sink.push_all(&ids);
         }
         if piece.len() <= SCANNED {
-            return self.new_piece(piece, ShortKey::NONE, hash, sink);
+            return self.new_piece(piece, ShortKey::NONE, 0, sink);
         }
         self.fill(sink);
         let Self {

@@ -33,6 +33,24 @@ impl<'s, S: Sink> BufferedSink<'s, S> {
         self.count += count;
     }
 
+    /// How many tokens wait.
+    #[inline(always)]
+    pub fn waiting(&self) -> usize {
+        self.count
+    }
+
+    /// The sink, which has not got the tokens that wait.
+    #[inline(always)]
+    pub fn sink(&self) -> &S {
+        self.sink
+    }
+
+    /// The sink, which has got all tokens.
+    pub fn flushed(&mut self) -> &mut S {
+        self.give();
+        self.sink
+    }
+
     fn give(&mut self) {
         self.sink.push_all(&self.tokens[..self.count]);
         self.count = 0;

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn known_words_pass_up_to_the_first_new_one() {
         let text = b"one two a piece of thirty bytes ... new one";
         let bounds = [0, 3, 7, 35, 39, 43];
         let mut words = WordCache::new(1);

@@ -7,16 +7,15 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 
 use super::group::{AHEAD, GROUP};
-use super::word_cache::{Found, SHORT_IDS, WordCache};
+use super::word_cache::{Found, WordCache};
 use crate::cache::buffered_sink::{BUFFER_TOKENS, BufferedSink};
-use crate::cache::workspace_pool::Reusable;
 use crate::sink::Sink;
 use jeton_stages::split::delimiters::{Chunks, Delimiters};
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// What one call works with.
+/// Where chunks lie, which of them are cached, and room for tokens on their way.
 pub struct ChunkWorkspace {
     /// Where chunks lie.
     pub chunks: Chunks,
@@ -36,22 +35,18 @@ impl Default for ChunkWorkspace {
     }
 }
 
-impl Reusable for ChunkWorkspace {
-    fn new() -> Box<Self> {
-        Box::default()
-    }
-
-    fn is_current(&self) -> bool {
-        self.words.keeps_the_limit()
-    }
-}
-
 /// What makes tokens of a chunk that the cache does not hold.
 pub trait NewChunks<S: Sink> {
     /// The chunks whose tokens are cached.
     fn words(&self) -> &WordCache;
 
-    /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what
+    /// Whether the next `chunks` chunks have the tokens that are remembered of them.
+    #[inline(always)]
+    fn may_recall(&self, _sink: &mut BufferedSink<'_, S>, _chunks: usize) -> bool {
+        true
+    }
+
+    /// Gives the tokens of `text[start..end]`, which are not remembered or may not be recalled, to `sink` and says where what
     /// was read ends: at `end`, or at the end of a later chunk if the tokens of this one depend on what
     /// follows.
     ///
@@ -128,11 +123,17 @@ fn group<S: Sink>(
 ) -> Result<()> {
     let bytes = text.as_bytes();
     let asked = PrefetchedGroup::new(family.words(), bytes, starts, ends);
+    let mut all = family.may_recall(sink, GROUP);
     for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
         if start < *done {
             continue;
         }
-        match asked.find(i, family.words(), bytes, start, end) {
+        let found = if all || family.may_recall(sink, 1) {
+            asked.find(i, family.words(), bytes, start, end)
+        } else {
+            None
+        };
+        match found {
             Some(Found::Short(ids, count)) => sink.push_entry(ids, count),
             Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
@@ -142,6 +143,7 @@ fn group<S: Sink>(
                     family.words().prefetch_beside(hash);
                 }
                 *done = family.chunk(text, start, end, sink)?;
+                all = family.may_recall(sink, GROUP);
             }
         }
     }
@@ -149,7 +151,7 @@ fn group<S: Sink>(
 }
 
 /// Pieces of a group whose memory is prefetched.
-pub struct PrefetchedGroup {
+struct PrefetchedGroup {
     keys: [ShortKey; GROUP],
     hashes: [u64; GROUP],
 }
@@ -157,46 +159,24 @@ pub struct PrefetchedGroup {
 impl PrefetchedGroup {
     /// Prefetches the memory of up to [`GROUP`] pieces.
     #[inline(always)]
-    pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
+    fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
         let mut keys = [ShortKey::NONE; GROUP];
         let mut hashes = [0; GROUP];
-        let mut longer = 0_u32;
         for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
             if end - start <= SHORT {
                 keys[i] = ShortKey::new(text, start, end - start);
                 hashes[i] = words.prefetch_short(keys[i]);
             } else if end - start <= LONG {
                 hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
-            } else {
-                hashes[i] = words.prefetch_overflow(&text[start..end]);
-                longer |= 1 << i;
             }
         }
-        while longer != 0 {
-            words.prefetch_overflow_ids(hashes[longer.trailing_zeros() as usize]);
-            longer &= longer - 1;
-        }
         Self { keys, hashes }
-    }
-
-    /// The tokens of the piece of this number and how many there are, if it is short, they are known
-    /// and an entry holds them.
-    #[inline(always)]
-    pub fn few<'w>(
-        &self,
-        number: usize,
-        words: &'w WordCache,
-    ) -> Option<(&'w [u32; SHORT_IDS], usize)> {
-        match words.find_short(self.keys[number], self.hashes[number])? {
-            Found::Short(ids, count) => Some((ids, count)),
-            _ => None,
-        }
     }
 
     /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no
     /// longer than [`LONG`].
     #[inline(always)]
-    pub fn find<'w>(
+    fn find<'w>(
         &self,
         number: usize,
         words: &'w WordCache,
@@ -212,29 +192,5 @@ impl PrefetchedGroup {
         } else {
             None
         }
-    }
-
-    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is longer
-    /// than [`LONG`].
-    #[inline(always)]
-    pub fn find_overflow<'w>(
-        &self,
-        number: usize,
-        words: &'w WordCache,
-        text: &[u8],
-        start: usize,
-        end: usize,
-    ) -> Option<&'w [u32]> {
-        if end - start > LONG {
-            words.find_overflow(&text[start..end], self.hashes[number])
-        } else {
-            None
-        }
-    }
-
-    /// The hash of the piece of this number, if it is not too long to be kept.
-    #[inline(always)]
-    pub fn hash(&self, number: usize) -> u64 {
-        self.hashes[number]
     }
 }

@@ -174,11 +174,6 @@ impl<'w, 't> Pending<'w, 't> {
         number.is_some()
     }
 
-    /// The tokens from this place on.
-    pub fn behind(&self, start: usize) -> &[u32] {
-        &self.tokens[start..self.count]
-    }
-
     /// The pieces that are new.
     pub fn new_pieces(&self) -> &New<'t> {
         self.new.as_ref().unwrap_or(&New::NONE)
@@ -217,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn gaps_are_filled_in_the_order_of_the_text() {
         let (mut room, mut holes) = ([0; MAX_PENDING], Vec::new());
         let mut pending = Pending::new(&mut room, &mut holes);
         pending.many(&[1, 2]);

@@ -255,7 +255,7 @@ impl WordCache {
             long: vec![LongEntry::EMPTY; FEWEST],
             long_count: 0,
             spilled: Vec::new(),
-            overflow: Overflow::new(seed, capacities.overflow),
+            overflow: Overflow::new(capacities.overflow),
             capacities,
         }
     }
@@ -345,30 +345,9 @@ impl WordCache {
         }
     }
 
-    /// The hash of a piece that is longer than [`LONG`]; prefetches the memory that says where it would be
-    /// found.
-    #[inline(never)]
-    pub fn prefetch_overflow(&self, piece: &[u8]) -> u64 {
-        if piece.len() > LONGEST {
-            return 0;
-        }
-        let hash = self.overflow.hash(piece);
-        self.overflow.prefetch(hash);
-        hash
-    }
-
-    /// Prefetches the tokens of a piece that is longer than [`LONG`]; `hash` is its own.
-    #[inline(never)]
-    pub fn prefetch_overflow_ids(&self, hash: u64) {
-        self.overflow.prefetch_record(hash);
-    }
-
-    /// The tokens of a piece that is longer than [`LONG`], if they are known; `hash` is its own.
-    pub fn find_overflow(&self, piece: &[u8], hash: u64) -> Option<&[u32]> {
-        if piece.len() > LONGEST {
-            return None;
-        }
-        self.overflow.find(piece, hash)
+    /// The tokens of a piece that is longer than [`LONG`], if they are known.
+    pub fn find_overflow(&self, piece: &[u8]) -> Option<&[u32]> {
+        (piece.len() <= LONGEST).then(|| self.overflow.find(piece))?
     }
 
     /// Gives the tokens of any piece to `sink`, if they are known.
@@ -386,7 +365,7 @@ impl WordCache {
                 .inspect(|found| sink.push_all(found.as_slice()))
                 .is_some()
         } else {
-            let ids = self.find_overflow(piece, self.prefetch_overflow(piece));
+            let ids = self.find_overflow(piece);
             ids.inspect(|ids| sink.push_all(ids)).is_some()
         }
     }
@@ -603,15 +582,6 @@ impl WordCache {
             }
         }
     }
-
-    /// Remembers the tokens of a piece whose parts are remembered too: if it is longer than [`LONG`],
-    /// only where that leaves half of the room for such pieces to others, so nothing is forgotten
-    /// for it.
-    pub fn insert_whole(&mut self, piece: &[u8], ids: &[u32]) {
-        if piece.len() <= LONG || self.overflow.leaves_half(piece, ids) {
-            self.insert(piece, ids);
-        }
-    }
 }
 
 /// How many lines a table has after it has grown.
@@ -625,7 +595,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn an_entry_holds_bytes_length_and_tokens() {
         let mut words = WordCache::new(7);
         let key = ShortKey::new(b" the", 0, 4);
         assert_eq!(key.bytes(), (*b" the\0\0\0\0\0\0\0\0\0\0\0\x04", 4));
@@ -659,27 +629,6 @@ mod tests {
         }
         let mut ids = Vec::new();
         assert!(!words.emit(b"never seen", &mut ids));
-    }
-
-    #[test]
-    fn wholes_leave_room_to_others() {
-        let mut words = WordCache::of_limit(5, 1 << 20, 1);
-        let piece = |n: u32| n.to_le_bytes().repeat(10);
-        let find_overflow = |words: &WordCache, piece: &[u8]| {
-            let ids = words.find_overflow(piece, words.prefetch_overflow(piece));
-            ids.map(<[u32]>::to_vec)
-        };
-        words.insert(&piece(0), &[7; 9]);
-        for n in 1..100_000 {
-            words.insert_whole(&piece(n), &[n]);
-            words.insert_whole(&n.to_le_bytes(), &[n]);
-        }
-        assert!(!words.overflow.leaves_half(&piece(1), &[1]));
-        assert_eq!(find_overflow(&words, &piece(0)), Some(vec![7; 9]));
-        assert_eq!(find_overflow(&words, &piece(1)), Some(vec![1]));
-        assert_eq!(find_overflow(&words, &piece(99_999)), None);
-        let mut ids = Vec::new();
-        assert!(words.emit(&99_999_u32.to_le_bytes(), &mut ids));
     }
 
     #[test]

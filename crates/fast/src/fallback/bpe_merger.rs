@@ -144,7 +144,7 @@ pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
 }
 
 /// Merges the symbols from `start` on.
-fn merge_from(start: usize, pairs: &Pairs, work: &mut ShortWord, ids: &mut Vec<u32>) {
+pub fn merge_from(start: usize, pairs: &Pairs, work: &mut ShortWord, ids: &mut Vec<u32>) {
     let symbols = &ids[start..];
     match symbols.len() {
         ..=1 => {}
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn characters_begin_with_the_marks_of_their_place() {
         let entries = [
             "<unk>", "a", "##b", "b</w>", "##b</w>", "ab</w>", "<0xC3>", "<0xA9>",
         ];

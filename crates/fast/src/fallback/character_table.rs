@@ -104,20 +104,6 @@ impl CharacterTable {
         true
     }
 
-    /// How long the piece is that `text` begins with, of characters that keep their length; `None` if the stages have to run.
-    pub fn piece_length(&self, stages: &Stages, text: &str) -> Option<usize> {
-        let mut length = 0;
-        for character in paced(text.chars()) {
-            match self.replacement(stages, character)?[MAX_BYTES] & !(MAX_BYTES as u8) {
-                JOINS => length += character.len_utf8(),
-                ALONE if length == 0 => return Some(character.len_utf8()),
-                ALONE | PARTS => break,
-                _ => return None,
-            }
-        }
-        Some(length)
-    }
-
     /// What a character becomes; `None` if it is beyond the table.
     #[inline(always)]
     fn replacement(&self, stages: &Stages, character: char) -> Option<Replacement> {
@@ -250,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn words_are_cut_character_by_character() {
         let bert = Normalizer::Bert {
             clean_text: true,
             handle_chinese_chars: true,
@@ -267,14 +253,6 @@ mod tests {
                 pieces,
                 ["worter", "漢", "字", "、", "\u{1112}\u{1161}\u{11ab}"]
             );
-        }
-        for (text, length) in [
-            ("жизнь, и", Some("жизнь".len())),
-            ("漢字", Some("漢".len())),
-            ("ab漢", Some(2)),
-            ("\u{20000}", None),
-        ] {
-            assert_eq!(characters.piece_length(&stages, text), length, "{text}");
         }
         assert!(characters.cut(&stages, "\u{301}\u{a0}", &mut cut));
         assert_eq!(cut.pieces().count(), 0);

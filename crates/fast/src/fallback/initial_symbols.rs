@@ -2,6 +2,7 @@
 //! the marks of its position in the word, the tokens of its bytes, the unknown token, or nothing. In a
 //! BPE of bytes that lacks some bytes: the same for each byte.
 
+use jeton_models::merge::pairs::NO_ID;
 use jeton_models::model::bpe::{Alphabet, BpeOptions};
 use jeton_models::model::{Bpe, byte_token};
 use jeton_stages::split::split_points::decode;
@@ -103,6 +104,26 @@ impl InitialSymbols {
             },
             is_of_bytes,
             end,
+        }
+    }
+
+    /// The symbols of a SentencePiece BPE: each of these characters is its token, others are their `bytes`,
+    /// or [`NO_ID`] if there are none.
+    pub fn of_pieces(characters: impl Iterator<Item = (char, u32)>, bytes: Option<&[u32]>) -> Self {
+        let mut tokens = std::array::from_fn(|_| Tokens::none());
+        characters.for_each(|(character, id)| tokens[0].insert(character.into(), id));
+        Self {
+            tokens,
+            prefix: Vec::new(),
+            suffix: Vec::new(),
+            bytes: std::array::from_fn(|byte| bytes.map_or(NONE, |ids| ids[byte])),
+            all_bytes: bytes.is_some(),
+            unknown: Unknown::Token {
+                id: NO_ID,
+                fuses: false,
+            },
+            is_of_bytes: false,
+            end: None,
         }
     }
 
@@ -219,17 +240,20 @@ impl Tokens {
                 continue;
             };
             if let Some(only) = only_character(bpe, middle) {
-                let row = &mut this.rows[only as usize / ROW];
-                if *row == 0 {
-                    *row = this.tokens.len() as u16;
-                    this.tokens.push([NONE; ROW]);
-                }
                 // A token that stands twice is the later one, as the vocabulary knows.
-                this.tokens[usize::from(*row)][only as usize % ROW] =
-                    vocab.text_id(token).unwrap_or(NONE);
+                this.insert(only, vocab.text_id(token).unwrap_or(NONE));
             }
         }
         this
+    }
+
+    fn insert(&mut self, code_point: u32, id: u32) {
+        let row = &mut self.rows[code_point as usize / ROW];
+        if *row == 0 {
+            *row = self.tokens.len() as u16;
+            self.tokens.push([NONE; ROW]);
+        }
+        self.tokens[usize::from(*row)][code_point as usize % ROW] = id;
     }
 
     /// The token of a code point, or of a byte, or [`NONE`].

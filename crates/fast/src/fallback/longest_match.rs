@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn a_word_is_its_longest_matches_or_unknown() {
         let vocab = Vocab::new([("[UNK]", 0), ("un", 1), ("##aff", 2), ("##able", 3)]).unwrap();
         let longest = Longest::new(&WordPiece::new(vocab, "[UNK]", "##", 9));
         assert_eq!(ids(&longest, "unaffable"), Some(vec![1, 2, 3]));

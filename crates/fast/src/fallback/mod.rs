@@ -5,7 +5,7 @@
 
 pub(super) mod bpe_merger;
 pub(super) mod character_table;
-mod initial_symbols;
+pub(super) mod initial_symbols;
 mod longest_match;
 
 use crate::cache::lookup;
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn plain_words_become_one_piece() {
         let marked = PlainWords {
             mark: Some('▁'),
             punctuation: true,

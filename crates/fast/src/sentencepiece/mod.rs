@@ -2,46 +2,34 @@
 //! chunk is looked up in the word cache, and only new ones are normalized and segmented.
 //!
 //! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` how a new chunk
-//! is treated. The differences between the algorithms are in `short_merge` and `viterbi`.
+//! is treated. The differences between the algorithms are in `merging` and `viterbi`.
 
 mod accepted;
-mod batch_merge;
 mod chunks;
-mod long_merge;
-mod pieces;
-mod raw_split_points;
+mod merging;
 mod score_sums;
-mod sequential;
-mod short_merge;
 mod unknown;
 mod viterbi;
 
-use std::hash::BuildHasher;
-
-use foldhash::fast::RandomState;
-
-use crate::cache::lookup;
-use crate::cache::word_cache::WordCache;
-use crate::cache::workspace_pool::{Reusable, WorkspacePool};
+use crate::cache::buffered_sink::BufferedSink;
+use crate::cache::lookup::{ChunkWorkspace, tokens};
+use crate::cache::workspace_pool::WorkspacePool;
+use crate::fallback::FallbackWorkspace;
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;
-use crate::{Place, Spaces, Stretch};
+use crate::{Place, Stretch};
 use accepted::{check_model, check_normalizer, texts_of};
-use batch_merge::{BatchMerge, MergeRoom};
-use chunks::{ChunksCall, Gathered};
+use chunks::{ChunksCall, Solver};
 use jeton_models::model::sentencepiece::spec::Algorithm;
 use jeton_models::model::{self, Model};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
-use jeton_stages::split::delimiters::{Chunks, Delimiters, split_point};
+use jeton_stages::split::delimiters::{Delimiters, split_point};
 use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::error::Result;
 use jeton_text::mem::lazy::Lazy;
-use pieces::PieceIndex;
-use raw_split_points::KeptCharacters;
-use score_sums::{Scores, Summing, WAITING_TOKENS};
-use sequential::Sequential;
-use short_merge::Merging;
+use merging::{Merging, PieceMerger};
+use score_sums::{Scores, Summing};
 use unknown::Fusing;
 use viterbi::Viterbi;
 
@@ -64,63 +52,15 @@ pub struct SentencePiece {
     parts: Parts,
     /// Where long chunks may be split; made when the first one comes.
     split_points: Lazy<SplitPoints>,
-    /// Which characters of a long chunk need no look at the character map; made likewise.
-    kept: Lazy<KeptCharacters>,
     solving: Solving,
+    pool: WorkspacePool<FallbackWorkspace>,
 }
 
-/// What a model's algorithm needs to know of its pieces, and what calls work in.
+/// What a model's algorithm needs to know of its pieces.
 enum Solving {
-    Bpe {
-        /// Their spellings; none if there are too many. Made at the first call.
-        index: Lazy<Option<PieceIndex>>,
-        pool: WorkspacePool<BpeWorkspace>,
-    },
-    Unigram {
-        scores: Scores,
-        pool: WorkspacePool<UnigramWorkspace>,
-    },
-}
-
-/// What one call works with, where pieces are merged.
-#[derive(Default)]
-struct BpeWorkspace {
-    lookup: lookup::ChunkWorkspace,
-    room: MergeRoom,
-}
-
-impl Reusable for BpeWorkspace {
-    fn new() -> Box<Self> {
-        Box::default()
-    }
-
-    fn is_current(&self) -> bool {
-        self.lookup.is_current()
-    }
-}
-
-/// What one call works with, where scores are summed.
-struct UnigramWorkspace {
-    chunks: Chunks,
-    words: WordCache,
-    /// What the solver remembers of text that has no clear winner.
-    unclear: WordCache,
-    waiting: [u32; WAITING_TOKENS],
-}
-
-impl Reusable for UnigramWorkspace {
-    fn new() -> Box<Self> {
-        Box::new(Self {
-            chunks: Chunks::default(),
-            words: WordCache::half(RandomState::default().hash_one(0)),
-            unclear: WordCache::half(RandomState::default().hash_one(1)),
-            waiting: [0; WAITING_TOKENS],
-        })
-    }
-
-    fn is_current(&self) -> bool {
-        self.words.keeps_the_limit()
-    }
+    /// Their pairs; none if there are too many. Made at the first call.
+    Bpe(Lazy<Option<PieceMerger>>),
+    Unigram(Scores),
 }
 
 /// Where a text may be split into parts.
@@ -212,17 +152,11 @@ impl SentencePiece {
             prefix: white_space.add_dummy_prefix,
             legacy: white_space.legacy,
             split_points: Lazy::new(),
-            kept: Lazy::new(),
             solving: match algorithm {
-                Algorithm::Unigram => Solving::Unigram {
-                    scores: Scores::new(model),
-                    pool: WorkspacePool::default(),
-                },
-                _ => Solving::Bpe {
-                    index: Lazy::new(),
-                    pool: WorkspacePool::default(),
-                },
+                Algorithm::Unigram => Solving::Unigram(Scores::new(model)),
+                _ => Solving::Bpe(Lazy::new()),
             },
+            pool: WorkspacePool::default(),
         })
     }
 
@@ -245,75 +179,64 @@ impl SentencePiece {
         if is_front && normalizer.spaces_in_front(stretch.text) == stretch.text.len() {
             return Ok(());
         }
+        let FallbackWorkspace { lookup, work } = &mut *self.pool.take();
+        let mut sink = Fusing::new(model.unk_id(), sink);
         match &self.solving {
-            Solving::Unigram { scores, pool } => {
-                let UnigramWorkspace {
-                    chunks,
-                    words,
-                    unclear,
-                    waiting,
-                } = &mut *pool.take();
-                let call = self.call(model, normalizer, words);
-                let call = call.with(Viterbi::new(model, scores, unclear));
-                let sink = Summing::new(scores, model.unk_id(), waiting, sink);
-                Sequential::new(call, sink).run(chunks, stretch);
+            Solving::Unigram(scores) => {
+                let solver = Viterbi::new(model, scores);
+                let mut sink = Summing::new(scores, &mut sink);
+                self.encode_by(solver, model, normalizer, stretch, lookup, &mut sink)
             }
-            Solving::Bpe { index, pool } => {
-                let BpeWorkspace { lookup, room } = &mut *pool.take();
-                let lookup::ChunkWorkspace { chunks, words, .. } = lookup;
-                let call = self.call(model, normalizer, words);
-                let index = index.get(|| PieceIndex::new(model)).as_ref();
-                let call = call.with(Merging { model, index });
-                match model.unk_id().filter(|_| model.byte_ids().is_none()) {
-                    None => call.side_by_side(stretch, chunks, room, sink),
-                    Some(unk_id) => {
-                        let mut sink = Fusing::new(unk_id, sink);
-                        call.side_by_side(stretch, chunks, room, &mut sink);
-                    }
-                }
+            Solving::Bpe(merger) => {
+                let solver = Merging {
+                    model,
+                    merger: merger.get(|| PieceMerger::new(model)).as_ref(),
+                    work,
+                };
+                self.encode_by(solver, model, normalizer, stretch, lookup, &mut sink)
             }
         }
-        Ok(())
     }
 
-    /// A call that has no solver yet.
-    fn call<'c>(
-        &'c self,
-        model: &'c model::SentencePiece,
-        normalizer: &'c SentencePieceNormalizer,
-        words: &'c mut WordCache,
-    ) -> ChunksCall<'c, ()> {
-        ChunksCall {
+    fn encode_by<S: Sink>(
+        &self,
+        solver: impl Solver<S>,
+        model: &model::SentencePiece,
+        normalizer: &SentencePieceNormalizer,
+        stretch: Stretch<'_>,
+        lookup: &mut ChunkWorkspace,
+        sink: &mut S,
+    ) -> Result<()> {
+        let ChunkWorkspace {
+            chunks,
+            words,
+            tokens: room,
+        } = lookup;
+        let mut call = ChunksCall {
             compiled: self,
-            solver: (),
+            solver,
             model,
             normalizer,
             words,
-            is_last: true,
-            gathered: Gathered::default(),
+            is_last: stretch.is_last,
+            ids: Vec::new(),
             normalized: String::new(),
             key: Vec::new(),
-        }
+        };
+        let mut sink = BufferedSink::new(room, sink);
+        let (text, start) = call.begin(stretch, &mut sink);
+        tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
     }
 
     /// Whether the tokens of a text depend on all that comes before them, so that it cannot be encoded
     /// in parts.
     pub fn needs_whole_text(&self) -> bool {
-        matches!(self.solving, Solving::Unigram { .. })
+        matches!(self.solving, Solving::Unigram(_))
     }
 
     /// Whether there are places where a text may be split into parts.
     pub fn has_parts(&self) -> bool {
         self.parts != Parts::Nowhere
-    }
-
-    /// How tokens write spaces.
-    pub fn spaces(&self) -> Spaces {
-        if self.collapses {
-            Spaces::Collapsed
-        } else {
-            Spaces::Marked
-        }
     }
 
     /// Whether a byte begins a chunk as a space does.
@@ -344,34 +267,6 @@ impl SentencePiece {
                 !before.is_empty() && !before.ends_with(SPACE)
             }
         })
-    }
-}
-
-impl<'c> ChunksCall<'c, Merging<'c>> {
-    /// Gives the tokens of a text to `sink`, new chunks being merged together.
-    fn side_by_side(
-        mut self,
-        stretch: Stretch<'_>,
-        chunks: &mut Chunks,
-        room: &mut MergeRoom,
-        sink: &mut impl Sink,
-    ) {
-        let (text, start) = self.begin(stretch, sink);
-        BatchMerge::new(self, room).run(chunks, text, start, sink);
-    }
-
-    /// Whether this part of a chunk can be merged together with others.
-    pub fn may_be_merged_together(&self, part: &str) -> bool {
-        self.solver.takes(part) && !part.contains(SPACE)
-    }
-
-    /// Gives the tokens of a part that begins with this many spaces to `sink`; whether the normalizer
-    /// changes the rest, perhaps.
-    pub fn lone_part(&mut self, part: &str, spaces: usize, changed: bool, sink: &mut impl Sink) {
-        let mut gathered = self.gathered.take();
-        self.part(part, spaces, changed, &mut gathered, sink);
-        gathered.give(sink);
-        self.gathered = gathered;
     }
 }
 

@@ -1,8 +1,7 @@
 //! Merging words that are too long to scan for the best pair: symbols know their neighbours, and pairs
 //! wait in a queue.
 //!
-//! SentencePiece's BPE (`long_merge` of the fast path) and the model of BPE have a loop of their own, since
-//! their symbols hold more: one loop for all three was a fifth to a half slower (`docs/experiments.md`).
+//! The models of BPE have loops of their own, since their symbols hold more.
 
 use std::collections::BinaryHeap;
 
@@ -67,8 +66,8 @@ fn merge_queued<T: PairTable>(
         if here.rank != rank {
             continue;
         }
-        let id = pairs.product(rank);
         let right = &mut symbols[here.next as usize];
+        let id = pairs.product(rank, here.id, right.id);
         let next = right.next;
         (right.id, right.rank) = (NONE, NONE);
         // From left to right, as the queue likes it.

@@ -8,7 +8,7 @@ pub(crate) mod growing_pairs;
 pub mod long_words;
 pub mod merges;
 pub mod pair_table;
-pub(crate) mod pairs;
+pub mod pairs;
 pub mod queue;
 pub(crate) mod row;
 pub mod short_word;

@@ -1,5 +1,7 @@
 //! The merges of a byte-level BPE, found by their pair.
 
+use std::collections::HashMap;
+
 use super::growing_pairs::GrowingPairs;
 use crate::merge::pair_table::{PairSlot, PairTable};
 use jeton_stages::tables::perfect_hash::{MAX_NUMBERS, PerfectHash};
@@ -17,7 +19,9 @@ const ID: u32 = NO_ID.count_ones();
 /// The merge that makes a token.
 #[derive(Clone, Copy)]
 pub struct Maker {
+    /// The token on the left side of that merge.
     pub left: u32,
+    /// The token on its right side.
     pub right: u32,
     /// One more than the merge's rank; 0 where no merge makes the token.
     pub age: u32,
@@ -26,15 +30,18 @@ pub struct Maker {
 /// Merges by their pair, and by their rank.
 pub struct Pairs<T = PerfectHash> {
     table: T,
-    /// By rank: left id, right id, and the id of what they make; all ones where there is no merge.
+    /// By rank: left id, right id, and the id of what they make; all ones where there is no merge, or
+    /// where merges of one rank make different tokens.
     merges: Vec<u64>,
+    /// What pairs make whose rank does not say it.
+    ties: HashMap<u64, u32>,
     /// The age of each token; empty if it is one more than the id of all that are made.
     ages: Vec<u32>,
 }
 
 impl Pairs {
     /// These merges, of tokens up to `max_id`, if they fit. Of two that make the same token, the
-    /// later one is its maker.
+    /// later one is its maker. Merges may share a rank; such a rank has no maker unless all make one token.
     pub fn new(merges: &[Merge], max_id: u32) -> Option<Self> {
         let ranks = merges.iter().map(|merge| merge.1 + 1).max().unwrap_or(0);
         if max_id >= MAX_IDS || ranks > MAX_IDS {
@@ -50,12 +57,26 @@ impl Pairs {
         let mut this = Self {
             table: PerfectHash::new(&merges.iter().map(entry).collect::<Vec<_>>()),
             merges: vec![u64::MAX; by_rank as usize],
+            ties: HashMap::new(),
             ages: vec![0; ages as usize],
         };
+        let mut tied = Vec::new();
         for &((left, right), rank, id) in merges {
-            this.merges[rank as usize] = pair(left, right) << ID | u64::from(id);
+            let merge = &mut this.merges[rank as usize];
+            if *merge != u64::MAX && *merge as u32 & NO_ID != id {
+                tied.push(rank);
+            }
+            *merge = pair(left, right) << ID | u64::from(id);
             if let Some(age) = this.ages.get_mut(id as usize) {
                 *age = rank + 1;
+            }
+        }
+        for rank in tied {
+            this.merges[rank as usize] = u64::MAX;
+        }
+        for &((left, right), rank, id) in merges {
+            if this.merges[rank as usize] == u64::MAX {
+                this.ties.insert(pair(left, right), id);
             }
         }
         Some(this)
@@ -68,6 +89,7 @@ impl Pairs<GrowingPairs> {
         (max_id < MAX_IDS && ranks <= MAX_IDS).then(|| Self {
             table: GrowingPairs::new(count),
             merges: vec![u64::MAX; ranks.max(1) as usize],
+            ties: HashMap::new(),
             ages: vec![0; max_id as usize + 1],
         })
     }
@@ -82,6 +104,7 @@ impl Pairs<GrowingPairs> {
         (max_id < MAX_IDS).then(|| Self {
             table: GrowingPairs::new(count),
             merges: vec![u64::MAX; max_id as usize + 1],
+            ties: HashMap::new(),
             ages: Vec::new(),
         })
     }
@@ -106,6 +129,7 @@ impl Pairs<GrowingPairs> {
         Pairs {
             table,
             merges: self.merges,
+            ties: self.ties,
             ages: self.ages,
         }
     }
@@ -152,13 +176,15 @@ impl<T: PairTable> Pairs<T> {
         self.table.rank_at(place, pair, is)
     }
 
-    /// What the merge of a rank makes.
+    /// What the merge of a pair makes, which has this rank.
     #[inline(always)]
-    pub fn product(&self, rank: u32) -> u32 {
+    pub fn product(&self, rank: u32, left: u32, right: u32) -> u32 {
         if self.ages.is_empty() {
-            rank
-        } else {
-            self.merges[rank as usize] as u32 & NO_ID
+            return rank;
+        }
+        match self.merges[rank as usize] as u32 & NO_ID {
+            NO_ID => self.ties[&pair(left, right)],
+            id => id,
         }
     }
 
@@ -198,7 +224,7 @@ mod tests {
             let pairs = Pairs::new(&merges, 6_000).unwrap();
             for &((left, right), rank, id) in &merges {
                 assert_eq!(pairs.rank(left, right), rank);
-                assert_eq!(pairs.product(rank), id);
+                assert_eq!(pairs.product(rank, left, right), id);
                 let maker = pairs.maker(id);
                 assert_eq!(
                     (maker.left, maker.right, maker.age),
@@ -208,6 +234,21 @@ mod tests {
                 assert_eq!(pairs.rank(left, NO_ID), NONE);
             }
             assert_eq!(pairs.maker(0).age, 0);
+        }
+    }
+
+    #[test]
+    fn merges_of_one_rank_make_what_their_pairs_make() {
+        let merges = [
+            ((0, 1), 0, 5),
+            ((1, 0), 0, 6),
+            ((1, 1), 1, 7),
+            ((0, 7), 1, 7),
+        ];
+        let pairs = Pairs::new(&merges, 7).unwrap();
+        for ((left, right), rank, id) in merges {
+            assert_eq!(pairs.rank(left, right), rank);
+            assert_eq!(pairs.product(rank, left, right), id);
         }
     }
 

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn lower_ranks_come_first_and_places_from_left_to_right() {
         let mut lists = Lists::default();
         for (rank, at) in [(5, 0), (5, 2), (5, 1), (9, 0)] {
             lists.push(rank, at);

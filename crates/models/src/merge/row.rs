@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn the_first_lowest_rank_is_merged() {
         let mut row = row(&[7, 5, 5, NONE]);
         assert_eq!(row.lowest(Portable), (5, 2));
         row.merge(2, 900);

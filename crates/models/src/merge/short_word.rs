@@ -70,7 +70,8 @@ impl ShortWord {
         if rank == NONE {
             return None;
         }
-        self.row.merge(at, pairs.product(rank));
+        let [_, left, right] = self.row.around(at);
+        self.row.merge(at, pairs.product(rank, left, right));
         // A symbol without a neighbour has one that merges with nothing: what is last or first in a
         // short piece is no guess that a processor often gets right.
         let [before, id, behind] = self.row.around(at);

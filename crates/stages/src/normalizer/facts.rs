@@ -239,14 +239,6 @@ impl Normalizer {
         )
     }
 
-    /// Whether it makes one space of several.
-    pub fn collapses_spaces(&self) -> bool {
-        matches!(
-            self,
-            Self::Replace { pattern: SearchPattern::Regex(regex), .. } if regex.source() == SPACE_RUNS
-        )
-    }
-
     /// The normalizer that it amounts to after the front of a text, if it does anything there.
     pub fn behind_front(&self) -> Option<Self> {
         match self {

@@ -160,20 +160,6 @@ impl Charsmap {
         starts.all(|rest| self.prefixes(rest).next().is_none())
     }
 
-    /// Whether no key begins in these bytes, and so none with them.
-    pub fn leaves(&self, bytes: &[u8]) -> bool {
-        let mut node = 0;
-        for &byte in bytes {
-            node = base(node, self.units[node]) ^ usize::from(byte);
-            match self.units.get(node) {
-                Some(&unit) if label(unit) == Some(byte) && ends_key(unit) => return false,
-                Some(&unit) if label(unit) == Some(byte) => {}
-                _ => return true,
-            }
-        }
-        !self.goes_on(node, |_| true)
-    }
-
     /// Whether text of printable ASCII characters is always left as it is.
     pub fn keeps_ascii(&self) -> bool {
         let root = base(0, self.units[0]);
@@ -623,15 +609,6 @@ mod tests {
         let inner = charsmap.inner_bytes();
         assert!(inner[usize::from(b'E')] && inner[0xCC] && inner[0x81]);
         assert!(!inner[usize::from(b'A')] && !inner[usize::from(b' ')]);
-    }
-
-    #[test]
-    fn characters_that_no_key_begins_with_are_left() {
-        let charsmap = Charsmap::new(BLOB).unwrap();
-        let leaves = |text: &str| charsmap.leaves(text.as_bytes());
-        assert!(leaves("x") && leaves("中"));
-        // `e` may come before an accent.
-        assert!(!leaves("A") && !leaves("\u{200b}") && !leaves("E"));
     }
 
     #[test]

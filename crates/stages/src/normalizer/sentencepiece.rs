@@ -170,16 +170,6 @@ impl SentencePieceNormalizer {
         text.replace(new, origins)
     }
 
-    /// Whether this character is left as it is, whatever follows it.
-    pub fn leaves(&self, character: char) -> bool {
-        let mut bytes = [0; 4];
-        let bytes = character.encode_utf8(&mut bytes).as_bytes();
-        let place = bytes.iter().try_fold(self.matcher.root(), |place, &byte| {
-            self.matcher.step(place, byte)
-        });
-        place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
-    }
-
     /// Whether it changes only white space.
     pub(super) fn changes_only_spaces(&self) -> bool {
         self.charsmap().is_none() && self.parts.user_defined.is_empty()
@@ -208,7 +198,7 @@ impl SentencePieceNormalizer {
     }
 
     /// What the text begins with: how many bytes, and what they become.
-    pub fn step<'a>(&'a self, text: &'a str, at: usize) -> (usize, &'a str) {
+    fn step<'a>(&'a self, text: &'a str, at: usize) -> (usize, &'a str) {
         // Only a map with keys that end inside a character leads there.
         if !text.is_char_boundary(at) {
             let mapped = self.parts.charsmap.as_ref();

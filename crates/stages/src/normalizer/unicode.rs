@@ -330,7 +330,7 @@ mod tests {
     const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
 
     #[test]
-    fn worked_example() {
+    fn only_unsure_stretches_are_normalized() {
         let found = Form::Nfc.normalized("cafe\u{301} né");
         assert_eq!(found, "café né");
         let (unsure, is_normalized) = Form::Nfc.table().next_unsure("cafe\u{301} né", 0).unwrap();

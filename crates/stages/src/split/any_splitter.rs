@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn a_text_is_split_where_its_stages_look_no_farther() {
         let punctuation = |behavior| PreTokenizer::Punctuation { behavior };
         let digits = PreTokenizer::Digits {
             individual_digits: false,

@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn spaces_begin_chunks_or_lie_between_them() {
         let kept = Delimiters::new(vec![b' '..=b' '], false, vec![b'\n'..=b'\n']);
         assert_eq!(
             found(&kept, "to  be\n or"),

@@ -147,14 +147,6 @@ impl SplitPoints {
         count + 1
     }
 
-    /// Whether some token may hold these two characters side by side, if all tokens are whole
-    /// characters.
-    #[inline(always)]
-    pub fn may_join(&self, left: u32, right: u32) -> bool {
-        let pair = Self::hash(left, right);
-        self.pairs[pair / 64] >> (pair % 64) & 1 != 0
-    }
-
     /// Whether some token may hold both characters that are next to the place `at`.
     #[inline(always)]
     fn may_hold_together(&self, text: &[u8], at: usize, left: u32, right: u32) -> bool {
@@ -209,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn words_are_split_where_no_token_spans() {
         let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
         let tokens = bytes.chain([b"ab".to_vec(), b"bc".to_vec()]);
         let split_points = SplitPoints::new(&Vocab::new(tokens.zip(0..)).unwrap());

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn stretches_begin_at_words_and_end_where_told() {
         let mut given = Vec::new();
         let mut stretches = Stretches::new(|start, length, bits: &[u64]| {
             given.push((start, length, bits.to_vec()));

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn numbers_of_one_tag_are_alike() {
         let mut table = TagTable::new(20);
         let (here, there) = (table.place(1 << 63 | 7 << 20), table.place(7 << 20));
         assert!(table.insert(here, 3) && table.insert(here, 5) && table.insert(there, 4));

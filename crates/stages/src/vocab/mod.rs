@@ -5,7 +5,6 @@ mod withheld;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
-use std::ops::Range;
 
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
@@ -237,16 +236,6 @@ impl Vocab {
     /// The largest id.
     pub fn max_id(&self) -> Option<u32> {
         self.ranges.len().checked_sub(1).map(|id| id as u32)
-    }
-
-    /// The bytes of all tokens, and where in them each lies that is there, with its id and in the order
-    /// of ids.
-    pub fn places(&self) -> (&[u8], impl Iterator<Item = (Range<usize>, u32)>) {
-        let there = |(&(start, end), id)| match (start, end) {
-            ABSENT => None,
-            _ => Some((start as usize..end as usize, id)),
-        };
-        (&self.bytes, self.ranges.iter().zip(0..).filter_map(there))
     }
 
     /// Tokens with their ids, in the order of ids.

@@ -3,13 +3,8 @@
 //! Look here for how text is skipped quickly if only few of its characters matter: the search is for
 //! the bytes that begin these.
 
-use super::boundary_before;
-
 /// Bytes that are read together.
 const BYTES_AT_ONCE: usize = 64;
-
-/// Bytes that [`ByteSet::find_near`] passes at most: what it looked at is still near then.
-const FARTHEST: usize = 1 << 12;
 
 /// A set of bytes. One whose 16 rows of 16 bytes are of more than eight kinds contains some other bytes
 /// too.
@@ -62,15 +57,6 @@ impl ByteSet {
             return unsafe { avx2::find(self, text, from, is_it) };
         }
         self.find_by(text, from, |block| self.portable(block), is_it)
-    }
-
-    /// As [`Self::find`], of the bytes near `from`; after these, where a character begins or the text
-    /// ends.
-    #[inline]
-    pub fn find_near(&self, text: &str, from: usize, is_it: impl FnMut(usize) -> bool) -> usize {
-        let most = text.len().min(from + FARTHEST);
-        let found = self.find(&text.as_bytes()[..most], from, is_it);
-        found.unwrap_or_else(|| boundary_before(text, most))
     }
 
     /// As [`Self::find`], with what says which bytes of a block are members.
@@ -165,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn the_first_member_that_is_accepted_is_found() {
         let set = ByteSet::new(|byte| byte < b' ' || byte == 0xC3);
         let text = "a café\n".as_bytes();
         assert_eq!(set.find(text, 0, |_| true), Some(5));

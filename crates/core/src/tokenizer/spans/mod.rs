@@ -1,9 +1,9 @@
 //! Spans at about the speed of ids: the fast path returns the ids, and a walk along the text finds the place
 //! of each.
 //!
-//! `walk` adds up the lengths of tokens along text that keeps its length through the stages (`kept`), and
-//! elsewhere caches the answers of the stages. `run` passes most tokens in one loop, with the lengths in
-//! `table`; `spelled` matches tokens with the text that reaches the model; `ruler` counts units.
+//! `walk` adds up the lengths of tokens along text of byte-level models, in one loop (`run`) with the lengths in
+//! `table`, and elsewhere caches the answers of the stages, chunk by chunk (`kept`). `spelled` matches tokens
+//! with the text that reaches the model; `ruler` counts units.
 
 mod kept;
 mod ruler;

@@ -9,10 +9,9 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::table::{Spelling, spelling, without_prefix, without_suffix};
-use jeton_models::model::Model;
 use jeton_models::model::bpe::MergeRule;
 use jeton_models::model::sentencepiece::spec::PieceKind;
+use jeton_models::model::{Model, byte_of_token};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::SPACE_MARK;
 use jeton_text::interrupt::{Pace, paced};
@@ -214,4 +213,86 @@ fn known_characters(model: &Model) -> KnownCharacters {
     // A space is written as its mark.
     known.insert(' ');
     KnownCharacters { known, are_all }
+}
+
+/// What a token is.
+enum Spelling<'v> {
+    /// Text. `prefix` marks a token that continues a piece, `suffix` one that ends it.
+    Text {
+        token: &'v [u8],
+        prefix: &'v [u8],
+        suffix: &'v [u8],
+    },
+    Byte(u8),
+    Unknown,
+}
+
+/// What a token of the model spells, if text becomes it.
+fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
+    let model = &stages.model;
+    let Some(token) = model.vocab().token(id) else {
+        return Spelling::Unknown;
+    };
+    let (mut prefix, mut suffix) = ("", "");
+    let (is_unknown, has_bytes) = match model {
+        Model::Bpe(bpe) => {
+            let options = bpe.options();
+            prefix = options
+                .continuing_subword_prefix
+                .as_deref()
+                .unwrap_or_default();
+            suffix = options.end_of_word_suffix.as_deref().unwrap_or_default();
+            let unk_token = options.unk_token.as_deref();
+            let is_unknown = unk_token.is_some_and(|it| it.as_bytes() == token);
+            (is_unknown || options.separate_suffix, options.byte_fallback)
+        }
+        Model::Characters(characters) => (characters.unk_id() == Some(id), false),
+        // The tokens of the bytes of a character, or of several, all have the span of all of them.
+        Model::Unigram(unigram) => {
+            let is_byte = unigram.byte_fallback() && byte_of_token(token).is_some();
+            (unigram.unk_id() == Some(id) || is_byte, false)
+        }
+        Model::SentencePiece(model) => match model.kind(id) {
+            PieceKind::Byte => (false, true),
+            PieceKind::Normal | PieceKind::UserDefined => (false, false),
+            _ => (true, false),
+        },
+        Model::LongestMatch(_) => (false, false),
+        Model::WordLevel(model) => (model.unk_token().as_bytes() == token, false),
+        Model::WordPiece(model) => {
+            prefix = model.continuing_subword_prefix();
+            (model.unk_token().as_bytes() == token, false)
+        }
+    };
+    if is_unknown {
+        return Spelling::Unknown;
+    }
+    if has_bytes && let Some(byte) = byte_of_token(token) {
+        return Spelling::Byte(byte);
+    }
+    Spelling::Text {
+        token,
+        prefix: prefix.as_bytes(),
+        suffix: suffix.as_bytes(),
+    }
+}
+
+/// A token without the mark of one that continues a piece. Most models have none, and to compare a token
+/// with an empty slice is slow on a processor with AVX-512 (`docs/experiments.md`): the pointer of such a
+/// slice leads nowhere, and a masked load from there is left to microcode.
+#[inline(always)]
+fn without_prefix<'v>(token: &'v [u8], prefix: &[u8]) -> Option<&'v [u8]> {
+    if prefix.is_empty() {
+        return Some(token);
+    }
+    token.strip_prefix(prefix)
+}
+
+/// A token without the mark of one that ends a piece, as [`without_prefix`].
+#[inline(always)]
+fn without_suffix<'v>(token: &'v [u8], suffix: &[u8]) -> Option<&'v [u8]> {
+    if suffix.is_empty() {
+        return Some(token);
+    }
+    token.strip_suffix(suffix)
 }

@@ -1,7 +1,7 @@
 //! The walk along a text that finds the places of the fast path's tokens.
 //!
-//! Look here for why these are the spans of the stages. Where text keeps its length through the stages, the
-//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk ends only where
+//! Look here for why these are the spans of the stages. Along text of a byte-level model, the lengths of its
+//! tokens are enough. Text that is split at spaces goes to the stages chunk by chunk. A chunk ends only where
 //! the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
 //! of its tokens, as the strategy's own cache keeps the tokens. If the stages give a chunk other tokens than
 //! the fast path, the whole text goes through the stages.
@@ -13,18 +13,18 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::kept::KeptText;
+use super::kept::KeptCharacters;
 use super::ruler::At;
 use super::spelled::{Spanned, Unknown};
 use super::table::{LengthTable, LengthTables};
 use super::{Output, Section};
 use crate::tokenizer::STAGED_BYTES;
-use jeton_fast::{Compiled, Place, Reusable, Spaces, Taken, WordCache, WorkspacePool};
+use jeton_fast::{Compiled, Place, Reusable, Spanning, Taken, WordCache, WorkspacePool};
 use jeton_models::model::{Model, Sampler, Sampling};
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Form, Normalizer, SPACE_MARK};
 use jeton_stages::post_processor::{Margins, Trimming};
-use jeton_text::interrupt::{Pace, paced, position};
+use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
 
@@ -38,11 +38,8 @@ const BEHIND: usize = 16;
 /// Finds the places of tokens, mostly without the model.
 #[derive(Debug)]
 pub struct Walk {
-    /// How tokens write the spaces of text that stays as it is; `None` if no such text is known.
-    spaces: Option<Spaces>,
-    /// Whether lengths do not add up, as characters are dropped.
-    drops: bool,
-    kept: KeptText,
+    spanning: Spanning,
+    kept: KeptCharacters,
     /// The bytes that the strategy treats as spaces.
     is_space: [bool; 256],
     tables: LengthTables,
@@ -77,8 +74,6 @@ struct Call<'c, 'o, 't> {
     /// Byte of the section where it begins.
     at: usize,
     output: &'c mut Output<'o, 't>,
-    /// Byte of the section where the piece ends that held the last unknown token.
-    piece_end: usize,
     chunks: Option<Taken<'c, Chunks>>,
     /// Buffers for the tokens of a chunk, and for its entry in the cache.
     found: Vec<Spanned>,
@@ -103,20 +98,20 @@ impl Walk {
             }
             _ => trimming == Trimming::None || knows_margins,
         };
-        let spaces = compiled.and_then(Compiled::spaces);
-        let sees_parts = spaces.is_some() || matches!(compiled, Some(Compiled::CachedPieces(_)));
+        let compiled = compiled?;
+        let spanning = match compiled.spanning() {
+            Spanning::Lengths if !LengthTables::have_room(stages.model.vocab()) => Spanning::Pieces,
+            spanning => spanning,
+        };
         // Where a text itself spells a mark of word parts, a token may be longer than its entry says.
         let marks = stages.model.marks().into_iter().flatten();
         let marks: Vec<char> = marks.filter_map(|it| it.chars().next()).collect();
         let drops = matches!(&stages.model, Model::Bpe(bpe) if bpe.drops_unknown());
         // Where characters are dropped, one may look like a mark, and a mark may be a token of no text.
-        (is_known && sees_parts && (!drops || marks.is_empty())).then(|| Self {
-            spaces: spaces.filter(|_| LengthTables::have_room(stages)),
-            drops,
-            kept: KeptText::new(spaces == Some(Spaces::Marked), marks),
-            is_space: std::array::from_fn(|byte| {
-                compiled.is_some_and(|it| it.is_space(byte as u8))
-            }),
+        (is_known && (!drops || marks.is_empty())).then(|| Self {
+            spanning,
+            kept: KeptCharacters::new(marks),
+            is_space: std::array::from_fn(|byte| compiled.is_space(byte as u8)),
             tables: LengthTables::new(),
             unknown: Unknown::new(),
             pools: Default::default(),
@@ -143,22 +138,24 @@ impl Walk {
             next: 0,
             at: 0,
             output,
-            piece_end: 0,
             chunks: None,
             found: Vec::new(),
             remembered: Vec::new(),
         };
-        match (section.origin, self.spaces) {
+        match (section.origin, self.spanning) {
             (Some(text), _) => call.spelled(text, None)?,
-            (None, Some(spaces)) => {
-                let table = self.tables.of(stages, call.output.ruler.unit, spaces);
-                if spaces == Spaces::Plain {
-                    call.bytes(table)?;
-                } else {
-                    call.chunks(table, spaces)?;
+            (None, Spanning::Lengths) => {
+                let vocab = stages.model.vocab();
+                call.bytes(self.tables.of(vocab, call.output.ruler.unit))?;
+            }
+            (None, Spanning::Chunks) => {
+                let mut pace = Pace::default();
+                while call.at < section.stretch.text.len() {
+                    pace.step();
+                    call.chunk()?;
                 }
             }
-            (None, None) => {
+            (None, Spanning::Pieces) => {
                 let normalizer = stages.normalizer.as_ref();
                 let normalizer = normalizer.filter(|_| !section.stretch.is_normalized);
                 let text = section.stretch.text;
@@ -270,7 +267,7 @@ impl Call<'_, '_, '_> {
                 changed = next_changed(passed.end);
             }
             let end = changed.as_ref().map_or(text.len(), |it| it.start);
-            let done = self.run(table, Spaces::Plain, end);
+            let done = self.run(table, end);
             pace.steps(done);
             // A window begins with a whole character.
             while !text.is_char_boundary(self.at) {
@@ -347,7 +344,7 @@ impl Call<'_, '_, '_> {
     }
 
     /// Adds tokens along text that stays as it is up to `end`, until one is odd; returns how many.
-    fn run(&mut self, table: &LengthTable, spaces: Spaces, end: usize) -> usize {
+    fn run(&mut self, table: &LengthTable, end: usize) -> usize {
         let start = self.section.start;
         let text = &self.section.stretch.text.as_bytes()[..end];
         let ids = &self.ids[self.next..self.ids.len().min(self.next + STEPS)];
@@ -358,11 +355,9 @@ impl Call<'_, '_, '_> {
         let Output {
             spans, trimming, ..
         } = &mut *self.output;
-        let done = match spaces {
-            Spaces::Dropped => table.run_of_words(text, ids, &mut at, spans),
-            Spaces::Collapsed => table.run::<false, true>(text, ids, &mut at, spans),
-            _ if *trimming != Trimming::None => table.run::<true, false>(text, ids, &mut at, spans),
-            _ => table.run::<false, false>(text, ids, &mut at, spans),
+        let done = match *trimming {
+            Trimming::None => table.run::<false>(text, ids, &mut at, spans),
+            _ => table.run::<true>(text, ids, &mut at, spans),
         };
         self.output.ruler.set(start + at.byte, at.units);
         self.at = at.byte;
@@ -370,125 +365,12 @@ impl Call<'_, '_, '_> {
         done
     }
 
-    /// Adds the tokens of chunks that begin with spaces.
-    fn chunks(&mut self, table: &LengthTable, spaces: Spaces) -> Option<()> {
-        let text = self.section.stretch.text;
-        // End of the last chunk whose text is all kept.
-        let mut end = 0;
-        let mut pace = Pace::default();
-        if self.section.stretch.place != Place::Inner && !text.is_empty() {
-            self.chunk()?;
-        }
-        while self.at < text.len() {
-            pace.step();
-            if end <= self.at {
-                end = self.kept_end();
-            }
-            if end > self.at {
-                let (from, before) = (self.at, self.output.spans.len());
-                let units = self.output.ruler.at(self.section.start + from);
-                let mut done = self.run(table, spaces, end);
-                while self.at < end && done < STEPS && self.unknown(spaces, end).is_some() {
-                    done += 1 + self.run(table, spaces, end);
-                }
-                pace.steps(done);
-                if self.at == text.len() || self.at < end && done >= STEPS {
-                    continue;
-                }
-                if self.at < end {
-                    // From here on the chunk needs the stages, and they need the whole chunk.
-                    let mut starts = (from + 1..=self.at).rev();
-                    let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
-                    // Tokens that are not where their lengths put them have moved the ruler.
-                    self.output.ruler.set(self.section.start + from, units);
-                    let units = self.output.ruler.at(self.section.start + start) as i64;
-                    let spans = &mut self.output.spans;
-                    while spans.len() > before && spans.last().is_some_and(|[it, _]| *it >= units) {
-                        spans.pop();
-                        self.next -= 1;
-                    }
-                    self.at = start;
-                }
-            }
-            // Kept text ends before a chunk that is not kept, or far from where it begins.
-            self.chunk()?;
-        }
-        Some(())
-    }
-
-    /// Adds the next token, of text that is kept up to `end`, if it is an unknown one or the `▁` alone that
-    /// a word begins with. `None` if it is another one, or if its place is not certain.
-    fn unknown(&mut self, spaces: Spaces, end: usize) -> Option<()> {
-        let &id = self.ids.get(self.next)?;
-        let text = &self.section.stretch.text[..end];
-        let mut start = self.at;
-        if spaces == Spaces::Dropped {
-            let rest = &text.as_bytes()[start..];
-            start += position(rest, |byte| !self.is_space(byte))?;
-            let token = std::str::from_utf8(self.stages.model.vocab().token(id)?).ok()?;
-            if token.chars().eq([SPACE_MARK]) {
-                // It stands for no character, and has the span of the first character after it.
-                let first = text.get(start..)?.chars().next()?;
-                self.at = start;
-                self.push(Span::new(start, start + first.len_utf8()));
-                return Some(());
-            }
-        }
-        if self.piece_end <= start {
-            let length = self
-                .compiled
-                .piece_length(self.stages, text.get(start..)?)?;
-            self.piece_end = start + length;
-        }
-        let rest = text.get(start..self.piece_end)?;
-        let length = self.walk.unknown.length(self.stages, id, rest, true)?;
-        self.push(Span::new(start, start + length));
-        self.at = start + length;
-        Some(())
-    }
-
-    fn is_space(&self, byte: u8) -> bool {
-        self.walk.is_space[usize::from(byte)]
-    }
-
-    /// Whether a chunk begins at a place after the first in kept text.
-    fn begins_chunk(&self, at: usize) -> bool {
-        let text = self.section.stretch.text.as_bytes();
-        self.is_space(text[at]) && !self.is_space(text[at - 1])
-    }
-
-    /// End of the last chunk from here on whose text is all kept: here, if the first one holds a character
-    /// that is not. Spaces at the end of the text may be removed.
-    fn kept_end(&self) -> usize {
-        let text = self.section.stretch.text;
-        let normalizer = self.stages.normalizer.as_ref();
-        let is_space = |byte: u8| self.is_space(byte);
-        if self.walk.drops {
-            return self.at;
-        }
-        let mut from = self.at;
-        let mut pace = Pace::default();
-        loop {
-            pace.step();
-            let kept = self.walk.kept.end(normalizer, text, from, is_space);
-            if kept == text.len() && !is_space(text.as_bytes()[kept - 1]) {
-                return kept;
-            }
-            let mut places = (from.max(self.at + 1)..kept).rev();
-            match places.find(|at| self.begins_chunk(*at)) {
-                Some(end) => return end,
-                None if kept == from || kept == text.len() => return self.at,
-                None => from = kept,
-            }
-        }
-    }
-
     /// Adds the tokens of the chunk that begins here: from the cache if its entry has the same ids, else from
     /// the stages.
     fn chunk(&mut self) -> Option<()> {
         let text = self.section.stretch.text;
         let normalizer = self.stages.normalizer.as_ref();
-        let is_space = |at: usize| self.is_space(text.as_bytes()[at]);
+        let is_space = |at: usize| self.walk.is_space[usize::from(text.as_bytes()[at])];
         let ends = |at: &usize| {
             let before = || text[..*at].chars().next_back();
             is_space(*at)

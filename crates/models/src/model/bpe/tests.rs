@@ -142,7 +142,7 @@ fn derived_merges_are_those_of_the_definition() {
 }
 
 #[test]
-fn worked_example_of_derivation() {
+fn pairs_are_derived_from_shorter_tokens() {
     let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
     let tokens = bytes.chain([b"ab".to_vec(), b"abc".to_vec()]);
     let vocab = Vocab::new(tokens.zip(0..)).unwrap();

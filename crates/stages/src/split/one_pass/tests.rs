@@ -149,7 +149,7 @@ fn random_sequences_cut_as_their_stages() {
 }
 
 #[test]
-fn worked_example() {
+fn several_stages_split_in_one_pass() {
     let split = |source| PreTokenizer::Split {
         pattern: regex(source, Dialect::Oniguruma),
         behavior: SplitBehavior::Isolated,

@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn words_begin_with_the_space_before_them() {
         assert_eq!(starts(Rules::GPT2, "in  a box"), [0, 2, 3, 5]);
     }
 

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worked_example() {
+    fn shifts_and_runs_reach_into_the_next_block() {
         assert_eq!(0b1001u64.later::<3>(1 << 61), 0b100_1001);
         assert_eq!(0b1001u64.earlier::<3>(1), 1 | 1 << 61);
         // Of three runs the second and, from the block before, the first.

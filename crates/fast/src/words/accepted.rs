@@ -1,9 +1,8 @@
-//! Which normalizers and which BPE the strategy for `▁` accepts: those that give a chunk the same tokens
+//! Which normalizers and which BPE the words with `▁` accept: those that give a chunk the same tokens
 //! next to any other chunk.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::Spaces;
 use crate::fallback::PlainWords;
 use crate::fallback::bpe_merger::merges_nothing_unknown;
 use jeton_models::model::Bpe;
@@ -68,21 +67,6 @@ pub(super) fn lines_stand_alone(bpe: &Bpe) -> bool {
 pub(super) fn unk_id(bpe: &Bpe) -> Option<u32> {
     let unk_token = bpe.options().unk_token.as_ref()?;
     bpe.vocab().id(unk_token.as_bytes())
-}
-
-/// How tokens write spaces, if a single stage decides that.
-pub(super) fn spaces_of_tokens(
-    normalizers: &[Normalizer],
-    marking: Option<&SpaceMarking>,
-) -> Option<Spaces> {
-    if marking.is_some_and(|it| it.drops_white_space) {
-        let is_single = !normalizers.iter().any(|it| it.facts().writes_marks);
-        is_single.then_some(Spaces::Dropped)
-    } else if normalizers.iter().any(Normalizer::collapses_spaces) {
-        Some(Spaces::Collapsed)
-    } else {
-        Some(Spaces::Marked)
-    }
 }
 
 /// Whether a chunk becomes one piece, with `▁` for each space and nothing else changed.
