@@ -17,8 +17,9 @@ from typing import Any, NoReturn, TextIO, TypeVar
 
 import click
 
+import jeton._core as _core
 from jeton.cli.printing import styled
-from jeton.cli.signals import exit_code
+from jeton.cli.signals import exit_code, undisturbed
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
@@ -112,6 +113,8 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            with undisturbed():
+                _load_numpy()
             with _warnings_as_notes():
                 return super().invoke(ctx)
         except BrokenPipeError:
@@ -127,6 +130,13 @@ class Command(click.Command):
                 tell(traceback.format_exc().rstrip("\n"))
                 raise click.exceptions.Exit(1) from None
             _end(ctx, _in_terms_of_options(ctx.command, _one_line(error)), 1)
+
+
+def _load_numpy() -> None:
+    """Has the core find numpy now: a signal in the middle of that would be an error in it."""
+    import numpy as np
+
+    _core.lists(np.empty(0, np.uint32), np.zeros(1, np.int64))
 
 
 @contextlib.contextmanager
@@ -163,7 +173,8 @@ def _end(ctx: click.Context, message: str, code: int) -> NoReturn:
 def _one_line(error: Exception) -> str:
     if isinstance(error, JetonError):
         return str(error)
-    if isinstance(error, MemoryError):
+    # Python says so of a thread whose stack finds no room.
+    if isinstance(error, MemoryError) or str(error) == "can't start new thread":
         return "out of memory (documents that are lines take less: --lines)"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()

@@ -124,10 +124,18 @@ class SaveMethods(ChangeMethods):
                     "instead of those of tokenizer.json",
                     FormatWarning,
                 )
+            if changes.new_special_tokens and not lossy:
+                tokens = ", ".join(map(repr, changes.new_special_tokens))
+                warn_caller(
+                    f"{Path(name).name} makes {tokens} special: a folder does so with every token "
+                    "that has a role",
+                    FormatWarning,
+                )
         elif target == ".gguf":
             left_out = tokenizer._save_gguf(name, into)
         else:
-            left_out = [*_core.save(self._core, name), *self._held_by_folders()]
+            left_out, roles_of_file = _core.save(self._core, name)
+            left_out += self._not_in_a_file(dict(roles_of_file))
         if left_out and not lossy:
             ids = self._core.special_tokens().values()
             holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
@@ -153,14 +161,9 @@ class SaveMethods(ChangeMethods):
             left_out.append("model_max_length")
         return left_out
 
-    def _held_by_folders(self) -> list[str]:
-        """The settings that only a folder can hold."""
-        roles_of_file = dict(self._core.roles())
-        roles = [
-            role
-            for role, token in self._settings.roles.items()
-            if token is not None and roles_of_file.get(role) != token
-        ]
+    def _not_in_a_file(self, roles_of_file: Mapping[str, str]) -> list[str]:
+        """The settings that a file with these roles does not hold."""
+        roles = [role for role, token in self.roles.items() if roles_of_file.get(role) != token]
         names = [f"the role{'s' * (len(roles) > 1)} {', '.join(roles)}"] if roles else []
         if self._settings.chat_template is not None:
             names.append("the chat template")
