@@ -77,7 +77,7 @@ def test_transformers_knows_the_roles(
         assert again.encode(text, special="allow") == found, text
         found = theirs(text)["input_ids"]
         assert again.encode(text, special="allow", add_special_tokens=True) == found, text
-        if tok.added_tokens == again.added_tokens:
+        if type(tok.model) is type(again.model):
             assert again == tok
 
 

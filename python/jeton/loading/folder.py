@@ -48,8 +48,6 @@ class Folder:
 
     files: dict[str, bytes]
     left_out: list[str]
-    new_special_tokens: list[str]
-    """Tokens that are special only because they have a role in the folder."""
     replaced_class: str | None
     """The class of the configuration, if transformers would build other stages for it."""
 
@@ -136,13 +134,7 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
     new_roles = Settings.of_files(files, {}).roles
     found = {**dict(roles_of_stages), **new_roles}
     left_out += [f"the role {role}" for role, token in roles.items() if found.get(role) != token]
-    new_special = [it for it in new_roles.values() if it is not None and it not in special_tokens]
-    return Folder(
-        {_TOKENIZER: new_files[_TOKENIZER].encode(), **files},
-        left_out,
-        list(dict.fromkeys(new_special)),
-        old_class,
-    )
+    return Folder({_TOKENIZER: new_files[_TOKENIZER].encode(), **files}, left_out, old_class)
 
 
 def _names_in_a_folder(core: Pipeline) -> dict[str, str]:

@@ -379,7 +379,10 @@ def _of_counts(
         processor.id_to_piece(id) for id in range(len(processor)) if processor.kind(id) == "normal"
     }
     source = characters if kind == "char" else counts
+    total = math.log(source.total())
     counts = Counter({it: count for it, count in source.items() if normal.issuperset(it)})
+    if kind == "char":
+        total = math.log(counts.total())
     kept = [
         value
         for at, value in fields(_proto(begun))
@@ -392,7 +395,6 @@ def _of_counts(
             f"vocab_size={size} is too high: the corpus has {len(ranked)} of model_type={kind!r} "
             "(lower it, or pass hard_vocab_limit=False)"
         )
-    total = math.log(counts.total())
     rows = [
         chunk(1, text.encode()) + b"\x15" + struct.pack("<f", math.log(count) - total)
         for text, count in chosen

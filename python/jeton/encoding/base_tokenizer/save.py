@@ -46,8 +46,8 @@ class SaveMethods(ChangeMethods):
         A folder is one that `transformers` loads. A tokenizer that was loaded from a folder is
         saved with the same files, apart from what has changed (configuration, chat templates,
         lists of special tokens) and a class name by which transformers would not read the file.
-        Tokenizer files of another tokenizer in the folder are replaced. Whoever loads the folder
-        gets the tokens of roles as special tokens.
+        Tokenizer files of another tokenizer in the folder are replaced. A role of an ordinary token follows
+        from the stages; it is not written, since a folder makes the tokens of its roles special.
 
         Saving fails if the file would mean another tokenizer. Some formats leave parts to the
         caller of their loader, such as the pattern and the special tokens of ranks, and only a
@@ -122,13 +122,6 @@ class SaveMethods(ChangeMethods):
                     f"{Path(name).name} names the class {AS_IT_STANDS}, not "
                     f"{changes.replaced_class}, for which transformers 5 builds its own stages "
                     "instead of those of tokenizer.json",
-                    FormatWarning,
-                )
-            if changes.new_special_tokens and not lossy:
-                tokens = ", ".join(map(repr, changes.new_special_tokens))
-                warn_caller(
-                    f"{Path(name).name} makes {tokens} special: a folder does so with every token "
-                    "that has a role",
                     FormatWarning,
                 )
         elif target == ".gguf":
