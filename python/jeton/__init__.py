@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from jeton.encoding.chunks import Chunk, Truncated
     from jeton.encoding.streams import CountedText, DecodeStream
     from jeton.learn import textbook
-    from jeton.loading.known_names import names, patterns
+    from jeton.loading.known_names import names
+    from jeton.loading.patterns import patterns, split
     from jeton.tokenizer.play import ServedPage
     from jeton.training import (
         BPETrainer,
@@ -84,6 +85,7 @@ __all__ = [
     "samples",
     "sentencepiece",
     "set_cache_limit",
+    "split",
     "textbook",
     "tiktoken",
 ]
@@ -118,8 +120,9 @@ _IMPORTED_WHEN_USED = {
     "cache_limit": "jeton.encoding.cache",
     "names": "jeton.loading.known_names",
     "patch_transformers": "jeton.transformers_patch",
-    "patterns": "jeton.loading.known_names",
+    "patterns": "jeton.loading.patterns",
     "set_cache_limit": "jeton.encoding.cache",
+    "split": "jeton.loading.patterns",
 }
 
 wait_for_imports_before_forks()

@@ -202,7 +202,7 @@ def test_options_of_wrong_values(run: Run) -> None:
     ("form", "encoding"),
     [("table", "cp1252"), ("json", "latin-1"), ("csv", "utf-16"), ("plain", "cp1252")],
 )
-def test_any_encoding(form: str, encoding: str) -> None:
+def test_output_in_every_encoding_of_the_terminal(form: str, encoding: str) -> None:
     Path("図.txt").write_text("the")
     command = f"jeton cost tok.json 図.txt a.txt --input-price 2 --format {form}"
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)

@@ -134,7 +134,9 @@ def test_tiny_shakespeare(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.003, 0.999])
-def test_one_cut_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+def test_a_validation_split_is_exact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
     monkeypatch.setattr(queue, "_IN_MEMORY", 5_000)
     folder = tmp_path / "in"
     folder.mkdir()

@@ -243,7 +243,7 @@ def test_roles_and_tools_and_variables(tmp_path: Path) -> None:
     assert tokens.decode(tokens[:][tokens.mask[:]]) == "a<|im_end|>" * 4
 
 
-def test_what_the_template_leaves_out_is_said_once(tmp_path: Path) -> None:
+def test_messages_that_the_template_leaves_out_are_warned_of_once(tmp_path: Path) -> None:
     turn = [{"role": "user", "content": "a"}, {"role": "robot", "content": "c"}]
     answer = {"role": "assistant", "content": "b"}
     records = [{"messages": [*turn * times, answer]} for times in (1, 2, 3, 4)]

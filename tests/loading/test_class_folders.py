@@ -176,7 +176,7 @@ WARNED = [
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("row", WARNED, ids=[" ".join(row[:2]) for row in WARNED])
-def test_what_is_not_done_or_not_said_is_warned_of(
+def test_ignored_and_missing_settings_are_warned_of(
     row: tuple[str, str, dict[str, str], str], tmp_path: Path
 ) -> None:
     _, name, changed, message = row

@@ -50,6 +50,7 @@ PUBLIC = [
     "samples",
     "sentencepiece",
     "set_cache_limit",
+    "split",
     "textbook",
     "tiktoken",
 ]
@@ -249,7 +250,7 @@ def _with_path(script: str) -> str:
     return f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}\n{script}"
 
 
-def test_what_is_imported_when_used() -> None:
+def test_heavy_packages_are_imported_at_first_use() -> None:
     script = """
 import jeton
 assert set(jeton.__all__) <= set(dir(jeton))

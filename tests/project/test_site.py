@@ -107,7 +107,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_what_is_copied_is_what_test_docs_runs(page: Path, browser_page: Any) -> None:
+def test_copied_examples_are_those_that_are_tested(page: Path, browser_page: Any) -> None:
     """What the button copies, pasted at a prompt, is the statements and commands of the block."""
     for block in FENCED.finditer(page.read_text("utf-8")):
         if block["kind"] == "pycon":

@@ -23,13 +23,13 @@ from jeton.corpora.counting import (
     checked_limits,
     count_words,
     first_stages,
-    named_pre_tokenizer,
 )
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
     UnknownTokenError,
 )
+from jeton.loading.patterns import named_pre_tokenizer
 
 __all__ = ["Corpus", "WordCounts", "is_counts"]
 

@@ -16,9 +16,11 @@ from jeton.loading.settings import json_value
 
 __all__ = [
     "AS_IT_STANDS",
+    "LANGUAGE_CLASS",
     "bare_name",
     "builds_other_stages",
     "input_names",
+    "language_class",
     "padding_side",
     "rebuilt",
     "stages_unknown",
@@ -74,6 +76,16 @@ def bare_name(config: Mapping[str, Any]) -> str:
     """The class of a configuration without `Tokenizer` and `Fast` at its end; empty without one."""
     name = str(config.get("tokenizer_class") or "")
     return name.removesuffix("Fast").removesuffix("Tokenizer")
+
+
+LANGUAGE_CLASS: Final = "language_class"
+"""The field of a configuration that names a class with languages where another reads the file."""
+
+
+def language_class(config: Mapping[str, Any]) -> str | None:
+    """The class of a configuration if it has languages, as `bare_name` has it."""
+    name = config.get(LANGUAGE_CLASS) or bare_name(config)
+    return name if name in ("MBart", "MBart50", "Nllb", "M2M100", "Whisper") else None
 
 
 def input_names(name: str) -> list[str]:

@@ -20,6 +20,7 @@ from jeton.corpora.corpus import are_lines, files_of, warn
 from jeton.corpora.corpus import count as count_corpus
 from jeton.corpora.counting import Counting
 from jeton.corpora.word_counts import WordCounts
+from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.pieces import CorpusPiece, pieces_of
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
@@ -98,7 +99,7 @@ def count(
     if row["cut"]:
         warn(
             f"words of more than max_word_length={task.counting.max_word_length:,} characters were "
-            f"split, {row['cut']:,} times"
+            f"split, {counted(row['cut'], 'time')}"
         )
     # The trainer leaves rare words out: no single machine can know which are rare.
     return trainer.count(_counts(row["counts"]))

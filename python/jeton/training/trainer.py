@@ -28,10 +28,10 @@ from jeton.corpora.counting import (
     count_words,
     counted_words,
     first_stages,
-    named_pre_tokenizer,
 )
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
+from jeton.loading.patterns import named_pre_tokenizer
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Algorithm", "CoreWatch", "Trainer", "WordTrainer", "core_watch", "warn_if_short"]

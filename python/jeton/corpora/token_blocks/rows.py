@@ -68,7 +68,7 @@ def of_rows(
     """The blocks of rows, each a document or empty.
 
     Args:
-        made: The results of `_core.blocks_of_texts`, batch by batch.
+        results: The results of `_core.blocks_of_texts`, batch by batch.
         progress: The position of the first row.
         place: Returns the place where reading resumes after a number of rows.
         read: Returns the approximate bytes of the input in a number of rows.
