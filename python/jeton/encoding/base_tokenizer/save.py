@@ -46,8 +46,9 @@ class SaveMethods(ChangeMethods):
         A folder is one that `transformers` loads. A tokenizer that was loaded from a folder is
         saved with the same files, apart from what has changed (configuration, chat templates,
         lists of special tokens) and a class name by which transformers would not read the file.
-        Tokenizer files of another tokenizer in the folder are replaced. A role of an ordinary token follows
-        from the stages; it is not written, since a folder makes the tokens of its roles special.
+        Tokenizer files of another tokenizer in the folder are replaced. Roles of special tokens are
+        written; that of an ordinary token follows from the stages again, and a folder that said it
+        would make the token special.
 
         Saving fails if the file would mean another tokenizer. Some formats leave parts to the
         caller of their loader, such as the pattern and the special tokens of ranks, and only a
