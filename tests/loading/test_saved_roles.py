@@ -10,6 +10,7 @@ import random
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,13 @@ import kinds
 from jeton.errors import FormatWarning
 from pipelines import compose
 from shared_data import VOCABULARIES, needed
+
+PLAIN: dict[str, Any] = {
+    "alphabet": "sentencepiece",
+    "normalizer": "identity",
+    "remove_extra_whitespaces": False,
+}
+"""A model that a `tokenizer.json` holds, too."""
 
 TEXTS = ["a <unk> b", "the end", "[UNK] and [CLS]", "to </s> be<s>", "<|end|> ▁ <0x41>"]
 
@@ -66,7 +74,7 @@ KINDS: dict[str, Callable[[], jeton.Tokenizer]] = {
     "WordPiece": kinds.word_piece,
     "Unigram": kinds.unigram,
     "characters": kinds.characters,
-    "SentencePiece": lambda: jeton.BPETrainer(40, alphabet="sentencepiece").train(TEXTS * 9),
+    "SentencePiece": lambda: jeton.BPETrainer(40, **PLAIN).train(TEXTS * 9),
 }
 
 
@@ -104,9 +112,9 @@ def test_words_with_inferred_roles_stay_words(tmp_path: Path) -> None:
 
 
 def sentencepiece(folder: Path) -> jeton.Tokenizer:
-    jeton.BPETrainer(
-        40, alphabet="sentencepiece", bos_token="<s>", eos_token="</s>", bos_id=1, eos_id=2
-    ).train(TEXTS * 9).save(folder / "x.model")
+    jeton.BPETrainer(40, **PLAIN, bos_token="<s>", eos_token="</s>", bos_id=1, eos_id=2).train(
+        TEXTS * 9
+    ).save(folder / "x.model")
     return jeton.load(folder / "x.model")
 
 
