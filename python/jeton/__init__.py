@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from jeton import analysis, chat, cost, data, edit, learn, nn, samples, sentencepiece, tiktoken
     from jeton.corpora.corpus import Progress
     from jeton.corpora.word_counts import WordCounts
+    from jeton.encoding.alignment import align, shared_tokens
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.cache import cache_limit, set_cache_limit
     from jeton.encoding.calls import BatchEncoding
@@ -68,6 +69,7 @@ __all__ = [
     "WordLevelTrainer",
     "WordPieceTrainer",
     "__version__",
+    "align",
     "analysis",
     "cache_limit",
     "chat",
@@ -85,6 +87,7 @@ __all__ = [
     "samples",
     "sentencepiece",
     "set_cache_limit",
+    "shared_tokens",
     "split",
     "textbook",
     "tiktoken",
@@ -117,11 +120,13 @@ _IMPORTED_WHEN_USED = {
     "WordCounts": "jeton.corpora.word_counts",
     "WordLevelTrainer": "jeton.training",
     "WordPieceTrainer": "jeton.training",
+    "align": "jeton.encoding.alignment",
     "cache_limit": "jeton.encoding.cache",
     "names": "jeton.loading.known_names",
     "patch_transformers": "jeton.transformers_patch",
     "patterns": "jeton.loading.patterns",
     "set_cache_limit": "jeton.encoding.cache",
+    "shared_tokens": "jeton.encoding.alignment",
     "split": "jeton.loading.patterns",
 }
 

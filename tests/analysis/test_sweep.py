@@ -268,7 +268,7 @@ class TestCommand:
         (here / "x.txt").write_text("\n".join(LINES))
         line = ["sweep", "x.txt", "--sizes", "300,500,900", "--family", "bpe", "--folder", "kept"]
         ran = run(*line)
-        assert "each file of text is a document (--documents line: each line is)" in ran.stderr
+        assert "each file of text is a document (--documents line: each line is;" in ran.stderr
         output = ran.stdout
         assert "bends at" in output and "Kneedle" in output and "←" in output
         assert "has the fewest operations at" in output and "≠" not in output

@@ -749,6 +749,23 @@ def test_the_ends_of_a_generation_config_end_answers(tmp_path: Path) -> None:
     assert end not in jeton.load(tmp_path).parse_stream().ends
 
 
+def test_a_plain_template_is_plain_for_tokens_of_all_formats() -> None:
+    """Unless the tokens leave no doubt: those of Qwen are of one format."""
+    assert byte_level("".join(MARKS)).parse([], template=_ENDLESS).format == "plain"
+    tokens = "<think></think><tool_call></tool_call>"
+    assert byte_level(tokens).parse([], template=_ENDLESS).format == "hermes"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_that_spells_an_unknown_id_is_text(kind: str) -> None:
+    tok = KINDS[kind]("[unknown id 9]")
+    for text in ("[unknown id 9999]", "[unknown id 99999999999999999999999]"):
+        parsed = tok.parse(tok.encode(text), format="hermes")
+        assert parsed.content == tok.decode(tok.encode(text)) and not parsed.problems
+    parsed = tok.parse([*tok.encode("a"), 10**6], format="hermes")
+    assert [it.what for it in parsed.problems] and parsed.problems[0].at == len(tok.encode("a"))
+
+
 def test_an_engine_may_stop_at_the_ends() -> None:
     """`<|end|>` of gpt-oss ends reasoning too: a model that stops at it has said nothing yet."""
     marks = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>"]

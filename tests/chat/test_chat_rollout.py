@@ -566,7 +566,7 @@ _KIMI_K3 = (
         ("<|open|>response<|sep|>So.<|close|>response<|sep|><|close|>message<|sep|>", ""),
     ],
 )
-def test_what_an_answer_left_open_is_closed(written: str, closing: str) -> None:
+def test_extend_closes_what_is_open_of_an_answer_cut_short(written: str, closing: str) -> None:
     tok = byte_level("<|open|><|close|><|sep|>")
     chat = tok.chat(HELLO, template=_KIMI_K3, add_generation_prompt=True)
     ids = tok.encode(written, special="allow")

@@ -234,6 +234,7 @@ def test_a_stop_may_be_a_control_token() -> None:
     stream = tok.parse_stream(format="hermes", stop="</think>")
     _, parsed = read(stream, tok.encode("<think>\nHm.</think>So.", special="allow"))
     assert parsed.message.get("reasoning_content") == "Hm." and parsed.finish == "stop"
+    assert stream.stopped == "</think>"
 
 
 @pytest.mark.parametrize(

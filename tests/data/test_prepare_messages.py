@@ -410,7 +410,7 @@ def test_files_that_are_damaged(tmp_path: Path) -> None:
     for number, data in enumerate((whole[:-20], whole[:90] + b"\0\0\0" + whole[93:])):
         path = tmp_path / f"{number}.jsonl.gz"
         path.write_bytes(data)
-        with pytest.raises(FormatError, match="gz: cannot be read"):
+        with pytest.raises(FileError, match="gz: cannot be read"):
             prepare(path, TOK, tmp_path / f"out-{number}", messages=CHATML)
         (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     with pytest.raises(FormatError, match="not a Parquet file"):

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -401,11 +401,12 @@ def test_its_own_template_is_offered_only_where_there_is_one(page: Any) -> None:
 def test_what_went_wrong_is_closed_or_goes_with_its_cause(page: Any) -> None:
     said = page.locator("#problem")
     name = page.get_by_label("The name of a tokenizer")
-    for leave in (
+    ways: tuple[Callable[[], Any], ...] = (
         lambda: said.get_by_role("button", name="Close this message").click(),
         lambda: page.click("#tab-steps"),
         lambda: name.press("a"),
-    ):
+    )
+    for leave in ways:
         page.click("#tab-tokens")
         name.fill("no such name")
         page.get_by_role("button", name="Add tokenizer").click()

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ BOUNDED: dict[str, str] = {
 """Expressions that may take longer, each with what bounds its input."""
 
 
-def expressions() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes], bool]]:
+def expressions() -> Iterator[tuple[str, re.Pattern[Any], bool]]:
     """Each expression that is written out, where it is, and whether it is looked for everywhere."""
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text()
@@ -49,6 +50,7 @@ def expressions() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes], bo
                 and isinstance(node.args[0], ast.Constant)
             ):
                 continue
+            pattern: Any = node.args[0].value
             flags = 0
             is_compiled = node.func.attr == "compile"
             for given in (
@@ -60,8 +62,8 @@ def expressions() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes], bo
             uses = set(re.findall(rf"\b{name}\.(\w+)", source)) if name else {node.func.attr}
             scans = bool(uses & SCANNING) or not uses
             yield (
-                f"{path.relative_to(PACKAGE)}:{name or repr(node.args[0].value)}",
-                re.compile(node.args[0].value, flags),
+                f"{path.relative_to(PACKAGE)}:{name or repr(pattern)}",
+                re.compile(pattern, flags),
                 scans,
             )
 

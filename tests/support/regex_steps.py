@@ -7,6 +7,7 @@ an expression, in the order in which Python tries it, without its short cuts.
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import warnings
@@ -89,9 +90,8 @@ class Matcher:
                 if self._asserted(value, at) != (kind is op.ASSERT):
                     return -1
             else:
-                return self._branching(
-                    kind, value, at, lambda end, rest=index: self._all(nodes, rest, end, then)
-                )
+                rest = functools.partial(self._all, nodes, index, then=then)
+                return self._branching(kind, value, at, rest)
         return then(at)
 
     def _branching(self, kind: Any, value: Any, at: int, then: Then) -> int:
@@ -172,11 +172,11 @@ class Matcher:
             behind = at < len(text) and word(text[at])
             return (before != behind) == (where is op.AT_BOUNDARY)
         if where in (op.AT_BEGINNING, op.AT_BEGINNING_STRING):
-            lines = where is op.AT_BEGINNING and self.flags & re.MULTILINE
-            return at == 0 or bool(lines and text[at - 1] == "\n")
+            lines = where is op.AT_BEGINNING and bool(self.flags & re.MULTILINE)
+            return at == 0 or (lines and text[at - 1] == "\n")
         if where is op.AT_END:
-            lines = self.flags & re.MULTILINE and text[at : at + 1] == "\n"
-            return at == len(text) or bool(lines) or text[at:] == "\n"
+            lines = bool(self.flags & re.MULTILINE) and text[at : at + 1] == "\n"
+            return at == len(text) or lines or text[at:] == "\n"
         return at == len(text)
 
     def _asserted(self, value: Any, at: int) -> bool:

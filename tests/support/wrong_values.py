@@ -128,6 +128,8 @@ LINES: list[str] = ["hello hello help", "the weather there"]
 
 GOOD: dict[str, Any] = {
     "text": "the theory",
+    "a": TOK,
+    "b": PIECES,
     "encoding": TOK.encode_with_spans("the theory"),
     "max_length": 2,
     "length": 9,

@@ -111,6 +111,7 @@ def test_a_file_says_how_long_rows_are() -> None:
     assert tok("the", padding="max_length", max_length=4)["input_ids"] == [9, 1, 3, 2]
 
 
+@pytest.mark.filterwarnings("ignore:.*transformers 5 gives other ids")
 def test_a_folder_says_which_columns_a_model_takes(tmp_path: Any) -> None:
     def told(**config: Any) -> jeton.Tokenizer:
         BERT.save(tmp_path / "folder", roles={"pad": "[PAD]"})

@@ -271,7 +271,7 @@ def test_a_token_that_is_there_already() -> None:
         ):
             tok.with_added_tokens([token])
     tok = tok.with_added_tokens(["<b>"])
-    every = ["<|endoftext|>", "<c>", jeton.AddedToken("<b>")]
+    every: list[str | jeton.AddedToken] = ["<|endoftext|>", "<c>", jeton.AddedToken("<b>")]
     named = r'"<\|endoftext\|>" with id 0, "<b>" with id 257 are added tokens already'
     with pytest.raises(ArgumentError, match=named):
         tok.with_added_tokens(every)

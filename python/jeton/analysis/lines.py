@@ -11,7 +11,6 @@ from typing import Final, Literal
 
 from jeton.arguments import checked_errors
 from jeton.corpora.corpus import (
-    ParquetColumn,
     Progress,
     TextsOrFiles,
     batches,
@@ -20,6 +19,7 @@ from jeton.corpora.corpus import (
     paths_or_texts,
     size_of,
 )
+from jeton.corpora.documents import documents_of
 from jeton.corpora.text_files import TextFile
 from jeton.errors import ArgumentTypeError
 
@@ -31,8 +31,7 @@ _BATCH_CHARACTERS: Final = 1_000_000
 class Lines:
     """The lines of a corpus that are not blank, in order.
 
-    Files are UTF-8: text, JSON lines (their field `text`), also compressed by gzip or Zstandard, or
-    Parquet.
+    Files are those that training takes; of records, their field `text` is read.
 
     Args:
         data: Texts, or files.
@@ -109,14 +108,11 @@ class Lines:
     def _of_files(self) -> Iterator[Iterable[str]]:
         """The documents, each as texts that end with a line."""
         for path in self._paths:
-            kind = kind_of(path)
-            if kind == "table":
-                for text in ParquetColumn(path, "text", self._errors).texts(_BATCH_CHARACTERS):
-                    yield [text]
-            elif kind == "records":
-                yield from ([text] for text in TextFile(path, self._errors).records("text"))
-            else:
+            if kind_of(path) == "text":
                 yield TextFile(path, self._errors).lines()
+            else:
+                for document in documents_of([path], errors=self._errors):
+                    yield [document.text]
 
 
 def _without_ends(document: Iterable[str]) -> Iterator[str]:

@@ -18,11 +18,11 @@ from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_path
-from jeton.corpora.corpus import ParquetColumn, Progress, kind_of, paths_or_texts, size_of
+from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
+from jeton.corpora.documents import documents_of
 from jeton.corpora.text_files import TextFile
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
-from jeton.files import digest_of
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -200,16 +200,10 @@ class Corpus:
         end = 0
         for path in self._paths:
             match kind_of(path, self._field):
-                case "table":
-                    texts = self._of_table(path)
-                case "records":
-                    texts = self._of_records(path)
                 case "text":
                     yield from self._of_text(path)
-                    texts = iter(())
-            for text in texts:
-                self._add(text, len(text.encode()))
-                yield
+                case _:
+                    yield from self._of_records(path, end)
             end += size_of(path)
             self.read = end
 
@@ -242,17 +236,19 @@ class Corpus:
             yield
         self._hash_file(*file.digest())
 
-    def _of_records(self, path: Path) -> Iterator[str]:
-        file, before = TextFile(path, self._errors), self.read
-        for number, text in enumerate(file.records(self._field or "text")):
-            self.read = before + file.read
-            yield self._clean(text, number)
-        self._hash_file(*file.digest())
+    def _of_records(self, path: Path, before: int) -> Iterator[None]:
+        def read(size: int) -> None:
+            self.read = before + size
 
-    def _of_table(self, path: Path) -> Iterator[str]:
-        yield from ParquetColumn(path, self._field or "text", self._errors).texts(_READ)
-        file_digest = digest_of(path)
-        self._hash_file(file_digest.bytes, bytes.fromhex(file_digest.sha256))
+        for document in documents_of(
+            [path],
+            field=self._field,
+            errors=self._errors,
+            read=read,
+            digest=lambda size, sha256: self._hash_file(size, bytes.fromhex(sha256)),
+        ):
+            self._add(document.text, len(document.text.encode()))
+            yield
 
     def _hash_file(self, size: int, sha256: bytes) -> None:
         self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))

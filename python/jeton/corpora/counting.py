@@ -23,10 +23,10 @@ from jeton.components.component import stored_component
 from jeton.corpora.corpus import (
     Progress,
     TextsOrFiles,
-    are_lines,
     check_watch,
     count,
     drops_bad,
+    unit_of,
     warn,
 )
 from jeton.corpora.memory_size import memory_bytes
@@ -110,7 +110,7 @@ def count_words(
         counting.cutting, max_word_length, min_word_count, allowed, folder, needs
     )
     try:
-        bad = count(
+        dropped = count(
             counter,
             data,
             field=reading.field,
@@ -123,8 +123,8 @@ def count_words(
         counts, (splits, rare, rare_total) = counter.finish()
     finally:
         counter.discard()
-    if bad:
-        warn(f"left out {counted(bad, 'record')} that cannot be read")
+    if dropped.number:
+        warn(str(dropped))
     if splits:
         warn(
             f"words of more than max_word_length={max_word_length:,} characters were split, "
@@ -149,7 +149,7 @@ def counted_words(
     for name, is_given in (
         ("field", reading.field is not None),
         ("errors", reading.errors != "strict"),
-        ("documents", are_lines(reading.documents)),
+        ("documents", bool(unit_of(reading.documents))),
         ("bad_records", drops_bad(reading.bad_records)),
         ("temp_dir", reading.temp_dir is not None),
     ):

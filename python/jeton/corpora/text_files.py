@@ -1,13 +1,11 @@
 """The text of one file of a corpus, decompressed and decoded while it is read, for measures.
 
-Look here for what a line and a record of a file are. Training and token sets read files in the
-core.
+Look here for what a line of a file is; records are read by `jeton.corpora.documents`.
 """
 
 from __future__ import annotations
 
 import codecs
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +21,7 @@ _READ: Final = 4 << 20
 
 
 class TextFile:
-    """A file of text, or of JSON lines; each can be gone through once.
+    """A file of text, which can be gone through once.
 
     Attributes:
         read: The bytes of its content that were read so far, decompressed.
@@ -74,25 +72,6 @@ class TextFile:
                 fragments = [last]
         if line := "".join(fragments):
             yield line
-
-    def records(self, field: str) -> Iterator[str]:
-        """The text in a field of each line that is not blank.
-
-        Raises:
-            FormatError: A line is not a JSON object with such a text.
-            As `parts`.
-        """
-        for number, line in enumerate(self.lines(), 1):
-            if not line.strip():
-                continue
-            place = f"{self.path}: line {number}"
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise FormatError(f"{place}: not JSON: {error}") from None
-            if not isinstance(record, dict) or not isinstance(record.get(field), str):
-                raise FormatError(f"{place}: there is no text in the field {field!r}")
-            yield record[field]
 
     def digest(self) -> tuple[int, bytes]:
         """The size of the file on the disk as far as it was read, and its SHA-256."""

@@ -83,7 +83,7 @@ class WordCounts:
         special_tokens: Iterable[str] = (),
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
-        documents: Literal["file", "line"] = "file",
+        documents: Literal["file", "line"] | str = "file",
         bad_records: Literal["error", "drop"] = "error",
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,

@@ -28,7 +28,7 @@ from jeton.errors import (
 )
 from jeton.files import write
 from jeton.interop.sentencepiece import SentencePieceNormalizer
-from jeton.interop.sentencepiece.wire import chunk, fields, number
+from jeton.loading.protocol_buffers import chunk, fields, number
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, UnigramTrainer
 
@@ -489,7 +489,7 @@ def _with_normalizer(tokenizer: Tokenizer, normalizer: SentencePieceNormalizer) 
     """The model with another normalizer."""
     parts = [
         chunk(at, value)
-        for at, value in fields(_proto(tokenizer))
+        for at, _, value in fields(_proto(tokenizer))
         if at != _NORMALIZER_SPEC and isinstance(value, bytes)
     ]
     parts.append(chunk(_NORMALIZER_SPEC, normalizer.serialized_normalizer_spec()))

@@ -1,7 +1,19 @@
 """Parses what a model wrote: from ids to a message, at once or as a stream.
 
 `tok.parse` and `tok.parse_stream` call this. Look here for which template and which tools are
-taken; `prompts.py` finds the beginning of the answer that is in a prompt.
+taken. Where to look for the rest:
+
+- the formats, as data: `formats.py`
+- the format of a folder's `response_template`: `response_templates.py`; the values of its fields:
+  `field_values.py`; its message: `fields.py`
+- which format a template has, and what begins and ends its turns: `turns.py`; a format that none of
+  the known ones is: `inference.py`
+- where in a prompt the answer begins: `prompts.py`
+- how a mark is found, and what happens to one that is out of place: `marks.py`
+- when an event is certain, and where a turn ends: `machine.py`
+- where the arguments of a call are read: `readers.py` (JSON, Python, braces), `calls.py` (one by
+  one), `arguments.py` (their types)
+- ids, stops and the parts of an answer: `stream.py`; the results: `parsed.py`
 """
 
 from __future__ import annotations

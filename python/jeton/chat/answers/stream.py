@@ -224,7 +224,7 @@ class ParseStream:
         said, found = self._stops.before(text)
         self._feed(said)
         if found:
-            self._stops.found = found
+            self._stops.found = self._compiled.spelled(found)
 
     def _flush(self, id: int | None = None) -> None:
         """Takes what was held back, as no stop will follow; or one that is an id."""

@@ -485,7 +485,16 @@ def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> tuple
             tried = compiled(format, {}, _ends(probes, marks), written, recovers=False)
             if all(_gives_back(tried, it, anchor, lead, probes) for it in answers):
                 best, most = format, score
-        return best
+        if best is None or any(it.reasoning or it.calls for it in answers):
+            return best
+        return PLAIN if is_unclear(best) else best
+
+    def is_unclear(best: Format) -> bool:
+        """Whether the template writes no mark of it, and the tokens are those of others as well."""
+        mine = {it for it in _marks(best) if len(it) >= _SHORTEST}
+        tokens = {it for it in known if it not in written}
+        others = (_marks(it) & tokens for it in FORMATS.values())
+        return not any(it in written for it in mine) and any(it - mine for it in others)
 
     # Some templates write words and a call without any mark between them.
     apart = [it for it in probes.answers if not (it.content and it.calls)]
