@@ -28,7 +28,8 @@ from jeton.errors import (
 )
 from jeton.files import write
 from jeton.interop.sentencepiece import SentencePieceNormalizer
-from jeton.loading.protocol_buffers import chunk, fields, number
+from jeton.loading import protocol_buffers
+from jeton.loading.protocol_buffers import FIXED32, chunk, fields, number
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, UnigramTrainer
 
@@ -385,8 +386,10 @@ def _of_counts(
         total = math.log(counts.total())
     kept = [
         value
-        for at, value in fields(_proto(begun))
-        if at == _PIECE and isinstance(value, bytes) and (_PIECE_TYPE in dict(fields(value)))
+        for at, _, value in fields(_proto(begun))
+        if at == _PIECE
+        and isinstance(value, bytes)
+        and any(of_piece == _PIECE_TYPE for of_piece, *_ in fields(value))
     ]
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     chosen = ranked if takes_all else ranked[: max(0, size - len(kept))]
@@ -396,12 +399,13 @@ def _of_counts(
             "(lower it, or pass hard_vocab_limit=False)"
         )
     rows = [
-        chunk(1, text.encode()) + b"\x15" + struct.pack("<f", math.log(count) - total)
+        chunk(1, text.encode())
+        + protocol_buffers.field(2, FIXED32, struct.pack("<f", math.log(count) - total))
         for text, count in chosen
     ]
     spec = b"".join(
         value
-        for at, value in fields(_proto(begun))
+        for at, _, value in fields(_proto(begun))
         if at == _TRAINER_SPEC and isinstance(value, bytes)
     )
     spec += number(_MODEL_TYPE, _COUNTED[kind]) + number(_VOCAB_SIZE, len(kept) + len(rows))
