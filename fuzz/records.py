@@ -3,7 +3,7 @@
     python fuzz/records.py [OPTION OF LIBFUZZER | FOLDER OF INPUTS]...
 
 Records are what jeton reads besides texts: a tokenizer with the files beside it, a `.model`, a
-model's checkpoint, a map of ids, saved results, prices. The first byte of an input says which one;
+model's checkpoint, a map of ids, saved results. The first byte of an input says which one;
 the others say what is changed where, so that what comes of it is as deep as what was sound.
 """
 
@@ -27,7 +27,6 @@ import atheris
 with atheris.instrument_imports(include=["jeton"]):
     import jeton
     import jeton.analysis
-    import jeton.cost
     import jeton.edit
     from jeton.edit.checkpoint import rewrite_checkpoint
     from jeton.errors import JetonError
@@ -366,11 +365,7 @@ def sound_results() -> list[tuple[type[Any], dict[str, Any]]]:
         path = FOLDER / "result.json"
         result.save(path)
         found.append((type(result), json.loads(path.read_text())))
-    prices = {
-        "currency": "USD", "date": "2026-01-01", "source": "a page",
-        "models": {"mine": {"input": 1.5, "output": 2, "cached": 0.5, "tokenizer": "gpt2"}},
-    }  # fmt: skip
-    return [*found, (jeton.cost.Prices, prices)]
+    return found
 
 
 def read_result(sound: tuple[type[Any], dict[str, Any]], choices: Choices) -> None:
@@ -387,8 +382,6 @@ def read_result(sound: tuple[type[Any], dict[str, Any]], choices: Choices) -> No
             calls.append(lambda: result.html("a title"))
         if isinstance(result, jeton.edit.IdMap):
             calls += [lambda: result.inverse, lambda: result.apply([0, 1], missing="drop")]
-        if isinstance(result, jeton.cost.Prices):
-            calls.append(lambda: [result[name] for name in result])
         is_let_through(calls)
 
     is_let_through([load])

@@ -40,7 +40,6 @@ MOVED = {
     "known_names": "loading.known_names",
     "memory_size": "corpora.memory_size",
     "message_counts": "chat.message_counts",
-    "message_fields": "chat.message_fields",
     "model_file": "loading.model_file",
     "notebooks": "display.notebooks",
     "other_names": "encoding.other_names",

@@ -16,7 +16,7 @@ import pytest
 import jeton
 import jeton.chat
 from chat_cases import HELLO, byte_level, templates
-from jeton.chat import isolation, renderer
+from jeton.chat.templates import isolation, renderer
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
@@ -154,7 +154,7 @@ DEATHS: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("name", DEATHS)
 def test_a_process_that_fails_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, says = DEATHS[name]
-    patch = f"from jeton.chat import isolation; isolation._answer = lambda it: {answer}"
+    patch = f"from jeton.chat.templates import isolation; isolation._answer = lambda it: {answer}"
     monkeypatch.setattr(
         isolation, "_START", isolation._START.replace("serve(i", f"{patch}\nserve(i")
     )
@@ -173,7 +173,7 @@ SOURCES = ["{}", "{'literals': 'a', 'names': []}", "{'literals': [1], 'names': [
 def test_answers_of_a_process_are_checked(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answered = f"(lambda it: {answer} if isinstance(it, str) else answer(it))"
     patch = (
-        f"from jeton.chat import isolation; answer = isolation._answer; "
+        f"from jeton.chat.templates import isolation; answer = isolation._answer; "
         f"isolation._answer = {answered}"
     )
     monkeypatch.setattr(
@@ -275,7 +275,7 @@ def test_threads_have_processes_of_their_own() -> None:
 FORKED = """
 import os, sys
 import jeton, jeton.chat
-from jeton.chat import isolation, renderer
+from jeton.chat.templates import isolation, renderer
 tok = jeton.BPETrainer(vocab_size=256).train(["a"])
 ask = lambda: tok.chat([{"role": "user", "content": "a"}], template="{{ messages }}", isolate=True).ids
 expected = ask()

@@ -9,7 +9,7 @@ import pytest
 
 from chat_cases import HELLO, byte_level, templates
 from jeton.chat import json_text
-from jeton.chat import kept_tools as kept
+from jeton.chat.templates import kept_tools as kept
 from jeton.errors import JetonError
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")

@@ -13,9 +13,10 @@ import pytest
 from jinja2.sandbox import SandboxedEnvironment
 
 from chat_cases import HELLO, byte_level
-from jeton.chat import limits, rendering
-from jeton.chat.costs import FILTERS, METHODS, OPERATORS, TESTS
-from jeton.chat.limits import _WORK, let_go_at_end, running
+from jeton.chat import limits
+from jeton.chat.templates import rendering
+from jeton.chat.templates.costs import FILTERS, METHODS, OPERATORS, TESTS
+from jeton.chat.templates.limits import _WORK, let_go_at_end, running
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")

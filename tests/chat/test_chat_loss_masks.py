@@ -1,6 +1,6 @@
 """`Chat.loss_mask`: which tokens a model learns to write.
 
-What is tested is `jeton.chat.loss_masks`, through the chat.
+What is tested is `jeton.chat.training.masks`, through the chat.
 """
 
 from __future__ import annotations

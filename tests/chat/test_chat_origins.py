@@ -1,6 +1,6 @@
 """Whatever a template does to data, it stays data, and the text is that of transformers.
 
-Text that is marked safe for HTML is `jeton.chat.safe_text`.
+Text that is marked safe for HTML is `jeton.chat.templates.safe_text`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from chat_cases import byte_level
-from jeton.chat.messages import TemplateInput, sent_messages
-from jeton.chat.parts import data_in, raw, runs_of
-from jeton.chat.rendering import RenderRequest, rendered
+from jeton.chat.messages import sent_messages
 from jeton.chat.showing import pieces
-from jeton.chat.traced import Traced
-from jeton.chat.trust import Trust
+from jeton.chat.templates.input import TemplateInput
+from jeton.chat.templates.parts import data_in, raw, runs_of
+from jeton.chat.templates.rendering import RenderRequest, rendered
+from jeton.chat.templates.traced import Traced
+from jeton.chat.templates.trust import Trust
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 """What templates leave out is the matter of `test_chat_unprinted.py`."""

@@ -15,11 +15,12 @@ import pytest
 
 import jeton
 from jeton.chat.encoding import ControlTokens, encoded, encoded_ids
-from jeton.chat.messages import TemplateInput, sent_messages
-from jeton.chat.origins import TEMPLATE, Origin
-from jeton.chat.parts import raw, runs_of
-from jeton.chat.rendering import RenderRequest, rendered
-from jeton.chat.trust import Trust
+from jeton.chat.messages import sent_messages
+from jeton.chat.templates.input import TemplateInput
+from jeton.chat.templates.origins import TEMPLATE, Origin
+from jeton.chat.templates.parts import raw, runs_of
+from jeton.chat.templates.rendering import RenderRequest, rendered
+from jeton.chat.templates.trust import Trust
 from jeton.errors import JetonError
 
 OPERATIONS = """

@@ -1,7 +1,7 @@
 """`tok.parse` by the `response_template` of a folder, against `parse_response` of transformers.
 
-These tests hold `jeton.chat.parsing.described_machine`, which reads the answer, and
-`jeton.chat.parsing.described_values`, which gives its values their types.
+These tests hold `jeton.chat.answers.described_machine`, which reads the answer, and
+`jeton.chat.answers.described_values`, which gives its values their types.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def test_messages_are_those_of_transformers(
     name: str, has_regex: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_regex:
-        monkeypatch.setattr("jeton.chat.parsing.response_templates.expressions", re)
+        monkeypatch.setattr("jeton.chat.answers.response_templates.expressions", re)
     parsing = pytest.importorskip("transformers.utils.chat_parsing")
     tok = described(DESCRIPTIONS[name], tmp_path)
     prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"

@@ -15,7 +15,7 @@ import jeton
 from answer_cases import options, rendered
 from chat_cases import HELLO, PUBLISHED, TOOLS, TURNS, byte_level, call, templates
 from jeton.chat import limits
-from jeton.chat.limits import current
+from jeton.chat.templates.limits import current
 from jeton.components import post_processors
 from jeton.errors import ChatWarning, JetonError
 

@@ -24,29 +24,16 @@ from jeton.cli import documents
 from kinds import ranks
 
 TOK = ranks()
-PRICES = {
-    "date": "2100-01-01",
-    "source": "me",
-    "models": {
-        "mine": {"input": 2, "cached": 0.5, "output": 8, "tokenizer": "tok.json"},
-        "long": {"input": 1, "tokenizer": "tok.json", "above": {"tokens": 5, "input": 3}},
-        "old": {"input": 2, "date": "2020-01-01", "tokenizer": "tok.json"},
-        "other": {"input": 2},
-        "claude-9": {"input": 2},
-        "chat": {"input": 2, "tokenizer": "model"},
-    },
-}
-MINE = ("--prices", "p.json")
+MINE = ("--input-price", "2", "--cached-price", "0.5", "--output-price", "8")
 
 
 @pytest.fixture(autouse=True)
 def files(here: Path) -> Path:
-    """A tokenizer, texts and prices."""
+    """A tokenizer, one with a chat template, and texts."""
     TOK.save("tok.json")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         TOK.save("model", chat_template=TEMPLATES["chatml"])
-    Path("p.json").write_text(json.dumps(PRICES))
     os.makedirs("sub/deep")
     for name, text in {"a.txt": "the weather\n", "sub/b.md": "there", "sub/deep/c.md": ""}.items():
         Path(name).write_text(text, encoding="utf-8")
@@ -59,31 +46,28 @@ def record(run: Run, *arguments: str, **options: Any) -> dict[str, Any]:
 
 
 def test_files_folders_and_patterns(run: Run) -> None:
-    told = record(run, "mine", "a.txt", "sub", *MINE)
+    told = record(run, "tok.json", "a.txt", "sub", *MINE)
     assert [file["file"] for file in told["files"]] == ["a.txt", "sub/b.md", "sub/deep/c.md"]
     tokens = [TOK.count("the weather\n"), TOK.count("there"), 0]
     assert [file["tokens"] for file in told["files"]] == tokens
     assert told["total"]["cost"] == sum(tokens) * 2 / 1e6
     assert told["exact"] and told["notes"] == []
-    assert told["price"] == {
-        "input": 2.0, "cached": 0.5, "output": 8.0, "date": "2100-01-01", "source": "me"
-    }  # fmt: skip
-    assert record(run, "mine", "**/*.md", *MINE)["total"]["requests"] == 2
-    again = run("cost", "mine", "a.txt", "./a.txt", *MINE, "--format", "plain")
+    assert record(run, "tok.json", "**/*.md", *MINE)["total"]["requests"] == 2
+    again = run("cost", "tok.json", "a.txt", "./a.txt", *MINE, "--format", "plain")
     assert "more than once" in again.stderr and again.stdout.count("\n") == 1
 
 
 def test_requests(run: Run) -> None:
     Path("lines.txt").write_text("the\nthe weather there\n\n")
     options = ("--lines", "--output-tokens", "10", "--cached-tokens", "1")
-    told = record(run, "mine", "lines.txt", *options, *MINE)["total"]
+    told = record(run, "tok.json", "lines.txt", *options, *MINE)["total"]
     counts = TOK.count_batch(["the", "the weather there", ""])
     cached = sum(min(1, count) for count in counts)
     assert (told["requests"], told["tokens"]) == (3, sum(counts))
     assert (told["cached_tokens"], told["output_tokens"]) == (cached, 30)
     want = (sum(counts) - cached) * 2 + cached * 0.5 + 30 * 8
     assert told["cost"] == pytest.approx(want / 1e6, rel=1e-12)
-    assert "requests" in run("cost", "mine", "lines.txt", *options, *MINE).stdout
+    assert "requests" in run("cost", "tok.json", "lines.txt", *options, *MINE).stdout
 
 
 def test_packed_files(run: Run) -> None:
@@ -94,10 +78,10 @@ def test_packed_files(run: Run) -> None:
     table = pyarrow.table({"text": [*texts, None], "other": [1, 2, 3, 4]})
     parquet.write_table(table, "c.parquet")
     names = ["a.jsonl.gz", "b.jsonl.zst", "c.parquet"]
-    told = record(run, "mine", *names, "--field", "text", *MINE)
+    told = record(run, "tok.json", *names, "--field", "text", *MINE)
     want = (3, sum(TOK.count_batch(texts)))
     assert [(file["requests"], file["tokens"]) for file in told["files"]] == [want] * 3
-    whole = record(run, "mine", "a.jsonl.gz", "c.parquet", *MINE)["files"]
+    whole = record(run, "tok.json", "a.jsonl.gz", "c.parquet", *MINE)["files"]
     assert [file["requests"] for file in whole] == [1, 3]
     assert whole[0]["tokens"] == TOK.count(lines.decode())
     counted = run("count", "tok.json", *names, "--field", "text", "--total").stdout
@@ -114,85 +98,40 @@ def test_few_bytes_that_hold_many(
     monkeypatch.setattr(documents, "MAX_LINE", 1_000_000)
     monkeypatch.setattr(documents, "MAX_DOCUMENT", 1_000_000)
     Path("a.gz").write_bytes(gzip.compress(b"a" * 1_000_001))
-    message = error_of(run("cost", "mine", "a.gz", *options, *MINE, code=1))
+    message = error_of(run("cost", "tok.json", "a.gz", *options, *MINE, code=1))
     assert "has more than 1 MB" in message
 
 
-def test_fine_tuned_models(run: Run) -> None:
-    model = "ft:gpt-4o:me::1"
-    rows = {"known": {"tokenizer": "tok.json"}, "other": {}}
-    for name, row in rows.items():
-        Path(f"{name}.json").write_text(json.dumps({"models": {model: {"input": 2, **row}}}))
-    known = record(run, model, "a.txt", "--prices", "known.json")
-    assert known["exact"]
-    told = record(run, model, "a.txt", "--prices", "other.json", "--tokenizer", "tok.json")
-    assert not told["exact"]
-
-
-def test_long_prompts_are_told_by_request(run: Run) -> None:
-    texts = ["the", "the weather there, the weather there"]
-    Path("lines.txt").write_text("\n".join(texts))
-    short, long = TOK.count_batch(texts)
-    assert short < 5 < long
-    told = record(run, "long", "--lines", "lines.txt", *MINE)["total"]
-    assert told["cost"] == pytest.approx((short + 3 * long) / 1e6)
-
-
 def test_formats(run: Run) -> None:
-    plain = run("cost", "mine", "a.txt", "sub/b.md", *MINE, "--format", "plain").stdout
+    plain = run("cost", "tok.json", "a.txt", "sub/b.md", *MINE, "--format", "plain").stdout
     rows = [line.split("\t") for line in plain.splitlines()]
     assert [row[2] for row in rows] == ["a.txt", "sub/b.md", "total"]
     assert sum(Decimal(row[0]) for row in rows[:2]) == Decimal(rows[2][0])
     table = [
-        *csv.DictReader(io.StringIO(run("cost", "mine", "a.txt", *MINE, "--format", "csv").stdout))
+        *csv.DictReader(
+            io.StringIO(run("cost", "tok.json", "a.txt", *MINE, "--format", "csv").stdout)
+        )
     ]
     assert table[0]["file"] == "a.txt" and float(table[0]["cost"]) == float(rows[0][0])
-    assert (table[0]["currency"], table[0]["exact"]) == ("USD", "True")
-    shown = run("cost", "mine", "a.txt", "sub", *MINE).stdout
-    assert "$2.00 per million tokens" in shown and "price of me, 2100-01-01" in shown
+    shown = run("cost", "tok.json", "a.txt", "sub", *MINE).stdout
     assert "total" in shown and "\x1b" not in shown
-    assert "\x1b[1m" in run("cost", "mine", "a.txt", *MINE, "--color", "always").stdout
-    assert "standard input" in run("cost", "mine", *MINE, input="the").stdout
-
-
-def test_stale_prices_and_estimates_are_said_to_be(run: Run) -> None:
-    assert "! the price is from 2020-01-01" in run("cost", "old", "a.txt", *MINE).stdout
-    stale = run("cost", "old", "a.txt", *MINE, "--format", "plain")
-    assert "it may be stale" in stale.stderr
-    with_other = ("--tokenizer", "tok.json", *MINE)
-    told = record(run, "claude-9", "a.txt", *with_other)
-    assert not told["exact"] and "the tokenizer of claude-9 is not public" in told["notes"][0]
-    assert (
-        "the tokenizer of other is not known"
-        in record(run, "other", "a.txt", *with_other)["notes"][0]
-    )
-    assert (
-        f"~{TOK.count('the weather' + chr(10))}"
-        in run("cost", "claude-9", "a.txt", *with_other).stdout
-    )
-    jeton.CharTrainer().train("the weather\n").save("c.json")
-    told = record(run, "mine", "a.txt", "--tokenizer", "c.json", *MINE)
-    assert "the tokenizer of mine is tok.json" in told["notes"][0] and not told["exact"]
-    assert record(run, "mine", "a.txt", "--tokenizer", "tok.json", *MINE)["exact"]
+    assert "\x1b[1m" in run("cost", "tok.json", "a.txt", *MINE, "--color", "always").stdout
+    assert "standard input" in run("cost", "tok.json", *MINE, input="the").stdout
 
 
 def test_conversations(run: Run) -> None:
     Path("c.jsonl").write_text(f"{json.dumps(TURNS)}\n\n{json.dumps({'messages': TURNS[:1]})}\n")
-    told = record(run, "chat", "c.jsonl", "--lines", "--messages", *MINE)
+    told = record(run, "model", "c.jsonl", "--lines", "--messages", *MINE)
     tok = jeton.load("model")
     want = [tok.count_messages(messages).tokens for messages in (TURNS, TURNS[:1])]
     assert (told["total"]["requests"], told["total"]["tokens"]) == (2, sum(want))
     assert told["exact"]
-    told = record(
-        run, "claude-9", "c.jsonl", "--lines", "--messages", "--tokenizer", "tok.json", *MINE
-    )
-    assert not told["exact"] and "chat format is public" in told["notes"][-1]
     image = [{"role": "user", "content": [{"type": "image"}]}]
     Path("c.json").write_text(json.dumps(image))
-    told = record(run, "chat", "c.json", "--messages", "--tokens-per-part", "85", *MINE)
+    told = record(run, "model", "c.json", "--messages", "--tokens-per-part", "85", *MINE)
     assert told["total"]["tokens"] > 85 and "85 tokens for each part" in told["notes"][0]
     assert not told["exact"]
-    run("cost", "chat", "c.json", "--tokens-per-part", "85", *MINE, code=2)
+    run("cost", "model", "c.json", "--tokens-per-part", "85", *MINE, code=2)
     wrong = {
         "{}": "c.jsonl: expected a list of messages",
         "[]": "c.jsonl: messages is empty",
@@ -202,7 +141,7 @@ def test_conversations(run: Run) -> None:
     }
     for text, says in wrong.items():
         Path("c.jsonl").write_text(text)
-        result = run("cost", "chat", "c.jsonl", "--messages", *MINE, code=1)
+        result = run("cost", "model", "c.jsonl", "--messages", *MINE, code=1)
         assert says in error_of(result)
 
 
@@ -216,41 +155,26 @@ def test_conversations_are_named_by_their_line(run: Run) -> None:
     }
     for text, says in wrong.items():
         Path("c.jsonl").write_text(f"{good}\n\n{text}\n")
-        result = run("cost", "chat", "c.jsonl", "--lines", "--messages", *MINE, code=1)
+        result = run("cost", "model", "c.jsonl", "--lines", "--messages", *MINE, code=1)
         assert error_of(result).startswith("c.jsonl:3: ") and says in error_of(result)
     Path("c.jsonl").write_text(good)
-    result = run("cost", "mine", "c.jsonl", "--messages", *MINE, code=1)
-    assert "no chat template: --tokenizer takes a folder that has one" in error_of(result)
+    result = run("cost", "tok.json", "c.jsonl", "--messages", *MINE, code=1)
+    assert "no chat template" in error_of(result)
 
 
 BAD: list[tuple[tuple[str, ...], str]] = [
-    (("gpt-4oo", "a.txt"), "no price is known for a model 'gpt-4oo' (did you mean 'gpt-4o'"),
+    (("tok.json", "a.txt.gz", *MINE), "a.txt.gz: cannot be read: Compressed file ended"),
+    (("tok.json", "bad.zst", *MINE), "bad.zst: cannot be read: "),
+    (("tok.json", "bad.parquet", *MINE), "bad.parquet: not a Parquet file"),
     (
-        ("claude-sonnet-5", "a.txt"),
-        "the tokenizer of claude-sonnet-5 is not public: name another with --tokenizer",
-    ),
-    (
-        ("other", "a.txt", *MINE),
-        "the tokenizer of other is not known to jeton: name another with --tokenizer",
-    ),
-    (("mine", "a.txt.gz", *MINE), "a.txt.gz: cannot be read: Compressed file ended"),
-    (("mine", "bad.zst", *MINE), "bad.zst: cannot be read: "),
-    (("mine", "bad.parquet", *MINE), "bad.parquet: not a Parquet file"),
-    (
-        ("mine", "a.txt", "--cached-tokens", "1000", *MINE),
+        ("tok.json", "a.txt", "--cached-tokens", "1000", *MINE),
         "--cached-tokens is 1,000, more than the 8 of a request in a.txt: 'the weather\\n'",
     ),
-    (("mine", "none.txt", *MINE), "'none.txt': there is no such file"),
-    (("mine", "*.none", *MINE), "'*.none': there is no such file"),
-    (("mine", "a.txt", "--prices", "none.json"), "none.json: there is no such file"),
-    (("mine", "a.txt", "--prices", "a.txt"), "a.txt: a table of prices is .json or .toml"),
-    (
-        ("old", "a.txt", "--output-tokens", "1", *MINE),
-        "output_tokens: 'old' has no price for output",
-    ),
-    (("mine", "bad.txt", *MINE), "bad.txt: byte 0 (0xff) is not UTF-8"),
-    (("mine", "a.txt", "--tokenizer", "none.json", *MINE), "none.json"),
-    (("mine", "a.txt", "--field", "x", *MINE), "a.txt:1: not JSON"),
+    (("tok.json", "none.txt", *MINE), "'none.txt': there is no such file"),
+    (("tok.json", "*.none", *MINE), "'*.none': there is no such file"),
+    (("tok.json", "bad.txt", *MINE), "bad.txt: byte 0 (0xff) is not UTF-8"),
+    (("none.json", "a.txt", *MINE), "none.json"),
+    (("tok.json", "a.txt", "--field", "x", *MINE), "a.txt:1: not JSON"),
 ]
 
 
@@ -263,18 +187,14 @@ def test_bad_input(run: Run, arguments: tuple[str, ...], says: str) -> None:
     assert says in error_of(run("cost", *arguments, code=1))
 
 
-def test_wrong_options(run: Run) -> None:
+def test_options_of_wrong_values(run: Run) -> None:
     run("cost", code=2)
-    run("cost", "mine", "a.txt", "--format", "xml", code=2)
-    run("cost", "mine", "a.txt", "--output-tokens", "-1", code=2)
-
-
-def test_prices_are_listed(run: Run) -> None:
-    shown = run("list", "prices").stdout
-    assert "gpt-4o " in shown and "OpenAI" in shown
-    listed = json.loads(run("list", "prices", "--format", "json").stdout)["prices"]
-    assert listed["gpt-4o"]["source"] == "OpenAI, API pricing"
-    assert "prices" not in json.loads(run("list", "--format", "json").stdout)
+    run("cost", "tok.json", "a.txt", *MINE, "--format", "xml", code=2)
+    run("cost", "tok.json", "a.txt", code=2)
+    run("cost", "tok.json", "a.txt", "--input-price", "-1", code=2)
+    run("cost", "tok.json", "a.txt", *MINE, "--output-tokens", "-1", code=2)
+    without = run("cost", "tok.json", "a.txt", *MINE[:2], "--output-tokens", "1", code=2)
+    assert "--output-tokens needs --output-price" in without.stderr
 
 
 @pytest.mark.large
@@ -284,9 +204,7 @@ def test_prices_are_listed(run: Run) -> None:
 )
 def test_any_encoding(form: str, encoding: str) -> None:
     Path("図.txt").write_text("the")
-    command = (
-        f"jeton cost claude-9 図.txt a.txt --prices p.json --tokenizer tok.json --format {form}"
-    )
+    command = f"jeton cost tok.json 図.txt a.txt --input-price 2 --format {form}"
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)
     assert (code, bool(output)) == (0, True)
     assert "Traceback" not in errors and "mistake" not in errors
@@ -296,7 +214,7 @@ def test_any_encoding(form: str, encoding: str) -> None:
 @needs_full
 @pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
 def test_closed_and_full(form: str) -> None:
-    command = f"jeton cost mine a.txt sub --prices p.json --format {form}"
+    command = f"jeton cost tok.json a.txt sub --input-price 2 --format {form}"
     assert shell(f"{command} > /dev/full")[::2] == (
         1,
         "Error: standard output: no space left on device\n",
@@ -314,5 +232,5 @@ def test_names_that_are_no_utf8(run: Run) -> None:
         pytest.skip("the file system takes only names in UTF-8")
     sign = "‹ff›.txt".encode().decode("latin-1")
     for form, shown in [("table", sign), ("plain", "\xff.txt"), ("json", "\\udcff.txt")]:
-        code, output, _ = shell(f"jeton cost mine {name} --prices p.json --format {form}")
+        code, output, _ = shell(f"jeton cost tok.json {name} --input-price 2 --format {form}")
         assert (code, shown in output) == (0, True)

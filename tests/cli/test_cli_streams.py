@@ -65,6 +65,96 @@ def test_closed_and_full(command: str, code: int, told: str) -> None:
     assert "Traceback" not in errors and "mistake" not in errors
 
 
+@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
+def unbuffered(request: pytest.FixtureRequest) -> str:
+    """A value of `PYTHONUNBUFFERED`, which takes the buffer from Python's own streams."""
+    return str(request.param)
+
+
+LONG = "hello world\n" * 30_000
+PRINTING = {
+    "encode": "jeton encode tok.json long.txt",
+    "encode lines": "jeton encode tok.json --lines long.txt",
+    "decode": "jeton decode tok.json ids.txt",
+    "count": "jeton count tok.json --lines --each long.txt",
+    "samples": "jeton samples languages",
+    "data show": "jeton data show set --tokens 30000 --ids",
+    "check": "jeton check tok.json --format json",
+    "compare": "jeton compare tok.json same.json --corpus long.txt --format json",
+    "diff": "jeton diff tok.json same.json --corpus long.txt --format json",
+}
+
+
+@pytest.fixture
+def long_output(folder: Path) -> None:
+    """What `PRINTING` reads; each of its commands but a few prints more than a pipe holds."""
+    Path("long.txt").write_text(LONG, encoding="utf-8")
+    tok = jeton.load("tok.json")
+    tok.save("same.json")
+    Path("ids.txt").write_text(" ".join(map(str, tok.encode(LONG))), encoding="utf-8")
+
+
+@pytest.mark.large
+@pytest.mark.usefixtures("long_output")
+@pytest.mark.parametrize("name", PRINTING)
+def test_output_that_does_not_fit_is_an_error(name: str, unbuffered: str) -> None:
+    if name == "data show":
+        assert shell("jeton prepare tok.json long.txt -o set --no-end-of-text")[0] == 0
+    whole = shell(PRINTING[name], PYTHONUNBUFFERED=unbuffered)
+    assert whole[0] in (0, 1) and whole[2] == ""
+    blocks = len(whole[1]) // 2048
+    code, _, errors = shell(
+        f"ulimit -f {blocks}; {PRINTING[name]} > cut",
+        PYTHONUNBUFFERED=unbuffered,
+    )
+    assert Path("cut").stat().st_size == 1024 * blocks
+    assert (code, errors) == (1, "Error: standard output: file too large\n")
+
+
+@pytest.mark.medium
+@pytest.mark.usefixtures("long_output")
+@pytest.mark.parametrize("name", ["encode", "decode", "count"])
+def test_a_reader_that_leaves_ends_a_command(name: str, unbuffered: str) -> None:
+    command = f"{PRINTING[name]} | head -c 10 > /dev/null; exit ${{PIPESTATUS[0]}}"
+    assert shell(command, PYTHONUNBUFFERED=unbuffered) == (141, "", "")
+
+
+@pytest.mark.medium
+@pytest.mark.usefixtures("long_output")
+def test_a_pipe_that_does_not_block_is_waited_for(unbuffered: str) -> None:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    command = PRINTING["decode"].replace("jeton", JETON, 1).split()
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(command, stdout=write, env=environment) as process:
+        os.close(write)
+        time.sleep(0.5)  # so that it fills
+        with open(read, "rb") as reader:
+            assert reader.read() == LONG.encode()
+        assert process.wait(30) == 0
+
+
+FILES = {
+    "report": "jeton report tok.json --corpus in.txt -o",
+    "compare": "jeton compare tok.json --corpus in.txt --format json -o",
+    "check": "jeton check tok.json --fail-on never --format json -o",
+    "sweep": "jeton sweep in.txt --held-out in.txt --sizes 258,259 --format json -o",
+    "samples": "jeton samples essays -o",
+    "learn": "jeton learn bpe hello --html",
+    "encode": "jeton encode tok.json in.txt --format text -o",
+}
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_does_not_fit_is_named(name: str, folder: Path) -> None:
+    Path("in.txt").write_text("hello\n" * 300, encoding="utf-8")
+    before = sorted(os.listdir())
+    code, _, errors = shell(f"ulimit -f 1; {FILES[name]} out.json")
+    assert (code, errors.splitlines()[-1]) == (1, "Error: out.json: file too large")
+    assert sorted(os.listdir()) == before
+
+
 def test_a_closed_stream_is_not_the_next_file() -> None:
     assert shell("jeton encode tok.json in.txt -o x.txt >&- 2>&- <&-")[0] == 0
     assert Path("x.txt").read_text() == shell("jeton encode tok.json in.txt")[1]

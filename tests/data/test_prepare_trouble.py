@@ -242,6 +242,22 @@ def test_files_that_the_system_has_no_room_for(
     assert contents(Path("out")) == contents(Path("whole"))
 
 
+def test_a_tokenizer_that_the_disk_has_no_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jeton.load("jeton-4k").save("tok.json")
+    Path("in.jsonl").write_text(json.dumps({"text": "to be or not to be"}))
+    command = [sys.executable, "-c", LIMITED, "jeton"]
+    failed = subprocess.run(command, capture_output=True, text=True)
+    assert failed.returncode == 1
+    assert "tokenizer.json: cannot be written: File too large" in failed.stderr
+    assert not looks_whole(Path("out")) and not Path("out/tokenizer.json").exists()
+    manifest = prepare("in.jsonl", jeton.load("tok.json"), "out", layout="jeton", shuffle=1)
+    assert manifest.tokenizer["file"] == "tokenizer.json"
+    assert jeton.load("out/tokenizer.json") == jeton.load("tok.json")
+
+
 def test_what_fails_at_once_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
     with pytest.raises(FormatError, match="not UTF-8"):

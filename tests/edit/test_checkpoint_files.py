@@ -359,6 +359,14 @@ def test_what_the_folder_knows_goes_along(model: Path, tmp_path: Path) -> None:
     assert (again.roles["eos"], again.chat_template) == ("<|end|>", "{{ messages }}")
 
 
+def test_a_damaged_tokenizer_beside_the_model_is_an_error(model: Path, tmp_path: Path) -> None:
+    tok = FAMILIES["bpe"](1)
+    (model / "tokenizer.json").write_text('{"model": ')
+    with pytest.raises(FormatError, match=r"tokenizer\.json: this is not valid JSON"):
+        edit.rewrite_checkpoint(model, changed(tok), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 def test_another_tokenizer_is_refused(model: Path, tmp_path: Path) -> None:
     tok = FAMILIES["bpe"](1)
     tok.save(model, lossy=True)

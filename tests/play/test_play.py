@@ -229,7 +229,6 @@ ANSWERS: list[tuple[str, dict[str, Any], Any]] = [
     ("token", {"id": 300}, lambda it: it["id"] == 300 and it["tree"]["parts"]),
     ("neighbours", {"id": 300}, lambda it: it["into"] and "of" in it),
     ("gotchas", {}, lambda it: {f["name"] for f in it["found"]} >= {"trailing-space"}),
-    ("price", {"model": "gpt-4o", "counts": [1000]}, lambda it: it["prices"][0].startswith("$")),
     ("steps", {"text": "weather"}, lambda it: it["frames"][0]["title"] == "The text"),
     ("vocabulary", {"query": "the", "stop": 5}, lambda it: 0 < len(it["rows"]) <= 5),
     ("vocabulary", {"query": "20 74", "kind": "bytes"}, lambda it: it["total"] > 0),

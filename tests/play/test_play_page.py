@@ -353,13 +353,10 @@ def test_what_is_shared_as_python_runs(
 
 
 def test_the_whole_state_is_shared(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
-    """The selected token, the model for prices, and the input of each view."""
+    """The selected token and the input of each view."""
     write(page, "the weather and the tide")
     page.locator(".card .flow").nth(1).locator(".t").nth(2).click()
     expect(page.locator("#rail")).to_contain_text("token 3 of")
-    model = page.get_by_label("The price for a model")
-    model.select_option(index=1)
-    chosen = model.input_value()
     page.click("#tab-steps")
     page.fill("[aria-label='The word or sentence']", "lighthouse")
     page.click("#tab-vocabulary")
@@ -386,8 +383,6 @@ def test_the_whole_state_is_shared(page: Any, tokenizers: dict[str, jeton.Tokeni
     again.click("#tab-chat")
     expect(again.get_by_label("Rendered chat")).to_have_text("You are brief.!")
     expect(again.locator("textarea[aria-label='Template in Jinja']")).to_be_visible()
-    again.click("#tab-tokens")
-    expect(again.get_by_label("The price for a model")).to_have_value(chosen)
 
 
 def test_an_address_that_is_pasted_into_an_open_page(page: Any) -> None:

@@ -38,9 +38,9 @@ _SIGN = re.compile(r"␛|\\x1b|\\u001b|\\u\{1b\}|%1B")
 """What a person sees of an escape; a `repr` and JSON have their own."""
 _OURS = re.compile(r"\x1b\[[0-9;]*m")
 
-TOKENIZER, CORPUS, CHAT, MODEL, SET, TEMPLATE, COMPARISON, PRICES = (
+TOKENIZER, CORPUS, CHAT, MODEL, SET, TEMPLATE, COMPARISON = (
     f"{HOSTILE}{IN_BYTES}.{end}"
-    for end in ("json", "txt", "chat.json", "model", "set", "jinja", "comparison.json", "toml")
+    for end in ("json", "txt", "chat.json", "model", "set", "jinja", "comparison.json")
 )
 OTHER = f"{HOSTILE}.json"
 NAMED, NAMED_CORPUS = f"{HOSTILE}={TOKENIZER}", f"{HOSTILE}={CORPUS}"
@@ -56,10 +56,9 @@ LINES = {
     "count": ["count", TOKENIZER, CORPUS],
     "count special": ["count", TOKENIZER, CORPUS, "--special", "raise"],
     "count as JSON": ["count", TOKENIZER, CORPUS, "--format", "jsonl"],
-    "cost": ["cost", "gpt-4o", CORPUS, "--tokenizer", TOKENIZER],
-    "cost by own prices": ["cost", HOSTILE, CORPUS, "--tokenizer", TOKENIZER, "--prices", PRICES],
-    "cost as JSON": ["cost", "gpt-4o", CORPUS, "--tokenizer", TOKENIZER, "--format", "json"],
-    "cost of nothing": ["cost", ABSENT, CORPUS],
+    "cost": ["cost", TOKENIZER, CORPUS, "--input-price", "2"],
+    "cost as JSON": ["cost", TOKENIZER, CORPUS, "--input-price", "2", "--format", "json"],
+    "cost of nothing": ["cost", ABSENT, CORPUS, "--input-price", "2"],
     "inspect": ["inspect", TOKENIZER],
     "inspect a text": ["inspect", TOKENIZER, HOSTILE, "--special", "allow"],
     "inspect a file": ["inspect", TOKENIZER, "--file", CORPUS],
@@ -122,10 +121,6 @@ def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     chat = [{"role": HOSTILE, "content": HOSTILE}, {"role": "user", "content": HOSTILE + IN_JSON}]
     (folder / CHAT).write_text(json.dumps(chat[:1]))
     (folder / TEMPLATE).write_text("{{ raise_exception(messages[0].content) }}")
-    price = json.dumps(HOSTILE).replace("\\u007f", "").replace("\x7f", "\\u007f")
-    (folder / PRICES).write_text(
-        f'[{price}]\ninput = 1\ncurrency = "[red]"\ntokenizer = "gpt2"\nsource = {price}\n'
-    )
     (folder / MODEL).mkdir()
     (folder / MODEL / "config.json").write_text(json.dumps({"vocab_size": HOSTILE}))
     tok = jeton.load(folder / TOKENIZER)

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 import jeton
 import jeton._core as _core
 from edit_families import FAMILIES
-from jeton import analysis, cost, data, edit, files
+from jeton import analysis, data, edit, files
 from jeton.cli import main
 from jeton.data.preparing import pipeline
 from jeton.errors import FileError, FormatWarning, JetonError
@@ -155,7 +155,6 @@ READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "a health": ("x.json", analysis.Health.load),
     "a usage": ("x.json", analysis.Usage.load),
     "an id map": ("x.json", edit.IdMap.load),
-    "prices": ("x.json", cost.Prices.load),
     "a model's configuration": ("config.json", _config),
     "a model's list of shards": ("model.safetensors.index.json", _shard_index),
     "embeddings": ("x.safetensors", lambda path: analysis.check(_tok(), embeddings=path)),

@@ -32,8 +32,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("JETON_DATA_DIR", raising=False)
     TOK.save("tokenizer.json")
-    prices = '{"models": {"mine": {"input": 2, "output": 8, "tokenizer": "tokenizer.json"}}}'
-    Path("prices.json").write_text(prices, encoding="utf-8")
     yield
     jeton.set_cache_limit(limit)
 
@@ -51,7 +49,7 @@ BASE = {
     "encode": ["tokenizer.json", "in.txt"],
     "decode": ["tokenizer.json", "ids.txt"],
     "count": ["tokenizer.json", "in.txt"],
-    "cost": ["mine", "in.txt", "--prices", "prices.json"],
+    "cost": ["tokenizer.json", "in.txt", "--input-price", "2"],
     "inspect": ["tokenizer.json", "some text"],
     "check": ["tokenizer.json", "--only", "id-gap"],
     "diff": ["tokenizer.json", "tokenizer.json", "--corpus", "in.txt"],

@@ -88,7 +88,7 @@ TOK = ranks()
 PIECES = jeton.UnigramTrainer(20, hard_vocab_limit=False).train(["the weather", "there"])
 BYTES = {bytes([byte]): byte for byte in range(256)}
 COUNTS = jeton.WordCounts([("hello", 3), ("help", 1)])
-PRICE = cost.Price(input=2, output=8, date="2026-11-01")
+PRICE = cost.Price(input=2, output=8)
 
 EVALUATION = analysis.evaluate(TOK, ["the"])
 
@@ -120,8 +120,7 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     analysis.Sweep: lambda: analysis.sweep(LINES, sizes=[258], families=["bpe"], held_out=0.6),
     analysis.Usage: lambda: TOK.usage(["the theory"]),
     cost.Price: lambda: PRICE,
-    cost.Prices: lambda: cost.Prices({"mine": PRICE}),
-    cost.Cost: lambda: cost.estimate("mine", 9, prices=cost.Prices({"mine": PRICE})),
+    cost.Cost: lambda: cost.estimate(9, PRICE),
 }
 """An object of each class that has methods; for single methods, one that has what they need."""
 
@@ -218,13 +217,7 @@ GOOD: dict[str, Any] = {
     "single_token_bytes": b"a",
     "text_or_token": "a",
     "word": "a",
-    "cost.Above.tokens": 1_000,
     "input": 2,
-    "prices": {"mine": PRICE},
-    "cost.estimate.model": "gpt-4o",
-    "cost.tokenizer_of.model": "gpt-4o",
-    "cost.Prices.get.key": "mine",
-    "cost.Prices.load.path": "prices.json",
     "on": datetime.date(2026, 11, 23),
     "amount": Decimal(2),
     "price": PRICE,

@@ -6,7 +6,7 @@ Look here for the result of `compare`: its table, page and pictures, and the cha
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -149,24 +149,19 @@ class Comparison(Saved):
             check_kind("sweep", sweep, Sweep, "a Sweep")
         return page(self.evaluations, title, sample_lines(tokenizers or {}, lines or {}), sweep)
 
-    def pictures(
-        self, folder: str | os.PathLike[str], formats: Iterable[str] = ("svg", "png")
-    ) -> list[str]:
-        """Writes the pictures of the page as SVG (text stays text) and PNG (200 dpi).
+    def pictures(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Writes the pictures of the page as SVG, in which text stays text.
 
         Bars by corpus and language, premiums, sizes, lengths, ranks and frequencies. A picture
         without data is left out.
 
         Args:
             folder: The folder to write to; it is created if it does not exist.
-            formats: `"svg"`, `"png"` or both.
 
         Returns:
             The names of the files.
 
         Raises:
-            ArgumentError: The format is another.
-            UnsupportedError: matplotlib is not installed (`jeton[plots]`).
             FileError: A file cannot be written.
 
         Example:
@@ -175,12 +170,12 @@ class Comparison(Saved):
             >>> tok = jeton.CharTrainer().train("low lower")
             >>> comparison = analysis.compare([tok], ["low lower"])
             >>> with tempfile.TemporaryDirectory() as folder:
-            ...     comparison.pictures(folder, ["svg"])[:2]
+            ...     comparison.pictures(folder)[:2]
             ['compression.svg', 'sizes.svg']
         """
         from jeton.analysis.report import write_pictures
 
-        return write_pictures(self.evaluations, folder, formats)
+        return write_pictures(self.evaluations, folder)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole comparison as values for JSON."""

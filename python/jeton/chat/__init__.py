@@ -13,15 +13,15 @@ from jeton.errors import UnsupportedError
 if importlib.util.find_spec("jinja2") is None:
     raise UnsupportedError("chats need jinja2: pip install 'jeton[chat]'")
 
+from jeton.chat.answers import Event, Parsed, ParsedCall, ParseStream, Part, Problem
+from jeton.chat.answers.formats import FORMATS
 from jeton.chat.chat import Chat, Request
-from jeton.chat.fitting import Fitted
-from jeton.chat.limits import limits
-from jeton.chat.origins import Origin
-from jeton.chat.parsing import Event, Parsed, ParsedCall, ParseStream, Part, Problem
-from jeton.chat.parsing.answer_formats import FORMATS
 from jeton.chat.prefixes import Prefixes, Step
 from jeton.chat.rollout import Rewritten, Rollout
-from jeton.chat.templates import TEMPLATES
+from jeton.chat.templates.finding import TEMPLATES
+from jeton.chat.templates.limits import limits
+from jeton.chat.templates.origins import Origin
+from jeton.chat.training.fitting import Fitted
 
 __all__ = [
     "FORMATS",

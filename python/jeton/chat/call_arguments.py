@@ -11,8 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from jeton.chat.message_fields import fields_of
-from jeton.chat.messages import Sent
+from jeton.chat.messages import Sent, fields_of
 
 __all__ = ["with_parsed_arguments", "wrong_arguments"]
 

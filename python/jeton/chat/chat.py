@@ -15,20 +15,21 @@ from jeton.arguments import checked_int
 from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
-from jeton.chat.limits import current
-from jeton.chat.loss_masks import Answers
-from jeton.chat.messages import Sent, TemplateInput, sent_messages
-from jeton.chat.origins import Origin
-from jeton.chat.parts import raw, runs_of
+from jeton.chat.messages import Sent, sent_messages
 from jeton.chat.prefixes import Prefixes, Step, compared
-from jeton.chat.renderer import Renderer, questions
 from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
-from jeton.chat.template_values import PLAIN, TemplateValues
-from jeton.chat.templates import name_of, template_of
-from jeton.chat.trust import Trust
+from jeton.chat.templates.finding import name_of, template_of
+from jeton.chat.templates.input import TemplateInput
+from jeton.chat.templates.limits import current
+from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.parts import raw, runs_of
+from jeton.chat.templates.renderer import Renderer, questions
+from jeton.chat.templates.trust import Trust
+from jeton.chat.templates.variables import PLAIN, TemplateValues
+from jeton.chat.templates.writers import Writers
+from jeton.chat.training.masks import Answers
 from jeton.chat.unprinted import Unprinted, UnprintedError
-from jeton.chat.writers import Writers
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,

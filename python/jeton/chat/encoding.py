@@ -18,7 +18,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.once import added_tokens_of, once_per_tokenizer
-from jeton.chat.origins import Runs
+from jeton.chat.templates.origins import Runs
 from jeton.components import AddedToken
 from jeton.errors import InternalError
 

@@ -7,10 +7,18 @@ from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final
 
-from jeton.chat.limits import spend, written_of
-from jeton.chat.origins import Origin
-from jeton.chat.parts import TextParts, TracedFloat, TracedInt, data_in, plain, raw, runs_of
-from jeton.chat.traced import joined, whole
+from jeton.chat.templates.limits import spend, written_of
+from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.parts import (
+    TextParts,
+    TracedFloat,
+    TracedInt,
+    data_in,
+    plain,
+    raw,
+    runs_of,
+)
+from jeton.chat.templates.traced import joined, whole
 
 __all__ = ["to_json"]
 

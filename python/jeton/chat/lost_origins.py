@@ -11,12 +11,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from jeton.chat import printing
-from jeton.chat.limits import counted_items
-from jeton.chat.origins import Origin
-from jeton.chat.parts import data_in, plain, raw
-from jeton.chat.safe_text import safe
-from jeton.chat.traced import Traced, marked, whole
+from jeton.chat.templates import printing
+from jeton.chat.templates.limits import counted_items
+from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.parts import data_in, plain, raw
+from jeton.chat.templates.safe_text import safe
+from jeton.chat.templates.traced import Traced, marked, whole
 
 __all__ = ["conservatively", "printed"]
 

@@ -1,28 +1,77 @@
-"""The input of a template: plain values, each text with its place in the call.
+"""Messages as programs send them: dicts, dataclasses or pydantic models, and parts of a content.
 
-Look here for which types messages may have. Which of them may hold control tokens is decided in
-`trust.py`.
+Look here for which types a message may have, and which parts are text. What a template sees of them
+is in `templates/input.py`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+import types
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.chat.message_fields import fields_of
-from jeton.chat.origins import Kind, Origin
-from jeton.chat.parts import TracedFloat, TracedInt
-from jeton.chat.traced import Traced
-from jeton.chat.trust import KNOWN_ROLES, REASONING, Path, Trust
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Group", "Sent", "TemplateInput", "sent_messages"]
+__all__ = ["TEXTS", "Sent", "fields_of", "is_media", "is_text", "sent_messages"]
 
-_MAX_DEPTH: Final = 100
-_MEDIA: Final = re.compile(r"content\[\d+\]\.(?!(text|type|content|thinking)\b)")
-"""Places in the parts of a content that may hold images and sounds, which templates do not read."""
+TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
+"""The kinds of parts that are text, and the field that holds it."""
+
+_MEDIA_KIND: Final = re.compile(r"(?i)image|audio|video|file|document|media|blob")
+_MEDIA_FIELD: Final = re.compile(
+    r"(?i)((input|inline)_?)?(image|audio|video|file|media|data|url|bytes|blob)"
+    r"(_?(url|uri|data|id))?"
+)
+
+
+def fields_of(value: object) -> Mapping[Any, Any] | None:
+    """The fields by name; `None` for what has none.
+
+    >>> fields_of({"role": "user"}), fields_of("user")
+    ({'role': 'user'}, None)
+    """
+    if isinstance(value, Mapping):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    dump: Callable[[], Any] | None = getattr(value, "model_dump", None)
+    if isinstance(dump, types.MethodType):
+        dumped = dump()
+        return dumped if isinstance(dumped, Mapping) else None
+    return None
+
+
+def is_text(part: object) -> bool:
+    """Whether a part of a content is text.
+
+    >>> is_text("a"), is_text({"text": "a"}), is_text({"type": "image", "url": "a.png"})
+    (True, True, False)
+    """
+    fields = fields_of(part)
+    if fields is None:
+        return isinstance(part, str)
+    kind = fields.get("type", "text")
+    return isinstance(kind, str) and kind in TEXTS and isinstance(fields.get(TEXTS[kind]), str)
+
+
+def is_media(part: object) -> bool:
+    """Whether a part of a message holds no text: an image, a sound, a file.
+
+    >>> is_media({"type": "image_url"}), is_media({"type": "tool_result", "content": "a"})
+    (True, False)
+    """
+    fields = fields_of(part)
+    if fields is None:
+        return not isinstance(part, str)
+    if (source := fields_of(fields.get("source"))) and source.get("type") in ("text", "content"):
+        return False
+    kind = fields.get("type")
+    if isinstance(kind, str) and (kind in TEXTS or _MEDIA_KIND.search(kind)):
+        return kind not in TEXTS
+    return any(isinstance(name, str) and _MEDIA_FIELD.fullmatch(name) for name in fields)
 
 
 @dataclass(frozen=True)
@@ -75,124 +124,3 @@ def _sent_message(at: int, message: object, *, is_part: bool) -> Sent:
     if role is not None and not isinstance(role, str):
         raise ArgumentTypeError(f"messages[{at}].role must be a str, not {type(role).__name__}")
     return Sent(None if is_part else at, None if role is None else str.__str__(role), fields)
-
-
-Group = tuple[Kind, int | None, Path]
-"""What is printed or left out as one: a field of a message, one item of a list there, a tool, a
-document, a variable."""
-
-
-@dataclass(frozen=True, slots=True)
-class _CallPlace:
-    """Where in a call a value is."""
-
-    kind: Kind
-    message: int | None
-    """The index in the messages that the template sees."""
-    number: int | None
-    """The index in the call that the message was sent with."""
-    role: str | None
-    path: Path
-
-    def inside(self, step: str | int) -> _CallPlace:
-        """The place of the contents of a value."""
-        return _CallPlace(self.kind, self.message, self.number, self.role, (*self.path, step))
-
-    @property
-    def field(self) -> str:
-        """The path as text."""
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
-        return "".join(steps).removeprefix("." if self.kind in ("message", "variable") else "")
-
-    @property
-    def group(self) -> Group:
-        """What the value is printed with."""
-        is_item = self.kind == "message" and len(self.path) > 1 and isinstance(self.path[1], int)
-        return self.kind, self.message, self.path[: 2 if is_item else 1]
-
-
-class TemplateInput:
-    """Turns the values of a call into what a template sees.
-
-    Attributes:
-        characters: How many characters the texts have.
-        groups: The fields with text, by the fields that they are printed with.
-    """
-
-    def __init__(self, trust: Trust) -> None:
-        self.trust = trust
-        self.characters = 0
-        self.groups: dict[Group, list[str]] = {}
-
-    def messages(self, messages: list[Sent]) -> list[dict[str, Any]]:
-        """The messages, each field with its place; fields that are `None` are left out."""
-        return [self._message(at, message) for at, message in enumerate(messages)]
-
-    def _message(self, at: int, message: Sent) -> dict[str, Any]:
-        seen: dict[str, Any] = {}
-        for name, value in message.fields.items():
-            if value is not None:
-                place = _CallPlace("message", at, message.number, message.role, (name,))
-                seen[self._text(name, place)] = self._value(value, place)
-        reasoning = next((seen[name] for name in REASONING if name in seen), None)
-        if reasoning is not None:
-            seen = {"thinking": reasoning, **seen, "reasoning_content": reasoning}
-        return seen
-
-    def other(self, kind: Kind, value: object, name: str | None = None) -> Any:
-        """The tools, the documents, or a variable, which has a name."""
-        return self._value(
-            value, _CallPlace(kind, None, None, None, () if name is None else (name,))
-        )
-
-    def _text(self, text: str, place: _CallPlace) -> str:
-        text = str.__str__(text)
-        self.characters += len(text)
-        return Traced(text, ((len(text), self._origin(text, place)),)) if text else ""
-
-    def _origin(self, value: object, place: _CallPlace) -> Origin:
-        trusted = self.trust.covers(place.kind, place.number, place.role, place.path)
-        if place.kind == "message" and place.path == ("role",):
-            trusted = trusted or value in KNOWN_ROLES
-        return Origin(place.kind, place.message, place.role, place.field, trusted)
-
-    def _value(self, value: Any, place: _CallPlace, depth: int = 0) -> Any:
-        if value is None or isinstance(value, bool):
-            return value
-        if isinstance(value, (str, int, float)):
-            if not isinstance(value, str) or value.strip():
-                self.groups.setdefault(place.group, []).append(place.field)
-            if isinstance(value, str):
-                return self._text(value, place)
-            origin = self._origin(value, place)
-            if isinstance(value, int):
-                return TracedInt.of(value, origin)
-            return TracedFloat.of(value, origin)
-        if depth > _MAX_DEPTH:
-            raise ArgumentError(f"{_described(place)!s:.60}… is nested too deep")
-        if isinstance(value, (list, tuple)):
-            items = [
-                self._value(item, place.inside(at), depth + 1) for at, item in enumerate(value)
-            ]
-            return items if isinstance(value, list) else tuple(items)
-        if (fields := fields_of(value)) is not None:
-            seen = {}
-            for key, item in fields.items():
-                inner = place.inside(str(key))
-                # A name alone is nothing that was said, so it is in no group.
-                is_name = isinstance(key, str)
-                name = self._text(key, inner) if is_name else self._value(key, inner, depth + 1)
-                seen[name] = self._value(item, inner, depth + 1)
-            return seen
-        if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():
-            return self._value(value.item(), place, depth + 1)
-        if place.kind == "message" and not _MEDIA.match(place.field):
-            raise ArgumentTypeError(
-                f"{_described(place)!s:.60} must be text, a number, a list or a dict, not "
-                f"{type(value).__name__}"
-            )
-        return self._value(f"<{type(value).__name__}>", place, depth + 1)
-
-
-def _described(place: _CallPlace) -> Origin:
-    return Origin(place.kind, place.message, place.role, place.field)

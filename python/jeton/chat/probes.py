@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.chat.limits import LimitError
-from jeton.chat.messages import TemplateInput, sent_messages
-from jeton.chat.origins import ANSWERING
-from jeton.chat.parts import raw
-from jeton.chat.renderer import Renderer
-from jeton.chat.rendering import RenderRequest
-from jeton.chat.trust import Trust
+from jeton.chat.messages import sent_messages
+from jeton.chat.templates.input import TemplateInput
+from jeton.chat.templates.limits import LimitError
+from jeton.chat.templates.origins import ANSWERING
+from jeton.chat.templates.parts import raw
+from jeton.chat.templates.renderer import Renderer
+from jeton.chat.templates.rendering import RenderRequest
+from jeton.chat.templates.trust import Trust
 from jeton.errors import JetonError
 
 __all__ = [

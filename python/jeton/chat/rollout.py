@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from jeton.arguments import checked_id
 from jeton.chat.encoding import encoded_stretch
-from jeton.chat.message_fields import fields_of
-from jeton.chat.messages import Sent
-from jeton.chat.origins import ANSWERING
+from jeton.chat.messages import Sent, fields_of
+from jeton.chat.templates.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
 
 if TYPE_CHECKING:
-    from jeton.chat.origins import Origin
-    from jeton.chat.parsing.parsed import Parsed
+    from jeton.chat.answers.parsed import Parsed
+    from jeton.chat.templates.origins import Origin
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Rewritten", "Rollout"]

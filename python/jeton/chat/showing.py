@@ -12,7 +12,7 @@ from jeton.display.human_readable import printable
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from jeton.chat.origins import Origin
+    from jeton.chat.templates.origins import Origin
 
 __all__ = ["LEGEND", "STYLES", "Look", "coloured", "pieces"]
 

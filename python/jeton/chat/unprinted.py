@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from typing import Final
 
 import jeton._core as _core
-from jeton.chat.message_fields import fields_of, is_media, is_text
-from jeton.chat.messages import Group
-from jeton.chat.origins import Origin
-from jeton.chat.parts import raw, runs_of
-from jeton.chat.template_values import TemplateValues
-from jeton.chat.trust import KNOWN_ROLES, REASONING, Path
+from jeton.chat.messages import fields_of, is_media, is_text
+from jeton.chat.templates.input import Group
+from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.parts import raw, runs_of
+from jeton.chat.templates.trust import KNOWN_ROLES, REASONING, Path
+from jeton.chat.templates.variables import TemplateValues
 from jeton.errors import JetonError, UnsupportedError
 
 __all__ = ["Unprinted", "UnprintedError"]

@@ -184,7 +184,6 @@ _OPTION_PHRASES = (
         "--tokenizer",
         "--tokenizer takes a folder that has one",
     ),
-    ("prices= takes a table of your own", "--prices", "--prices takes a table of your own"),
     ("template= one of", "--template", "--template takes one of"),
     ("; jeton.names()", None, "; jeton list has all"),
     ("with folder= or JETON_DATA_DIR", None, "in JETON_DATA_DIR"),

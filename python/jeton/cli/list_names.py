@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 import jeton
-from jeton import cost, saved_json
+from jeton import saved_json
 from jeton.cli.command import Command, format_option
 from jeton.cli.printing import say, styled
 from jeton.cli.terminal import columns, heading, shorten, table
@@ -18,26 +18,23 @@ __all__ = ["list"]
 HELP = """List the known names of tokenizers, models and patterns.
 
 Use the name of a tokenizer, or of a model that uses it, wherever a command takes TOKENIZER; its
-files are downloaded once. Use the name of a pattern with --pattern. `jeton list prices` lists the
-prices that `jeton cost` uses.
+files are downloaded once. Use the name of a pattern with --pattern.
 
 \b
 Examples:
   jeton list
   jeton list patterns
-  jeton list prices
   jeton list --format json
 """
 
-_KINDS = ("tokenizers", "models", "patterns", "prices")
-_SHOWN = _KINDS[:3]
+_KINDS = ("tokenizers", "models", "patterns")
 
 
 @click.command(cls=Command, help=HELP, short_help="List known tokenizers and patterns.")
 @click.argument("kind", required=False, type=click.Choice(_KINDS))
 @format_option("table", "json", help="A table for people, or one JSON object.")
 def list(kind: str | None, form: str) -> None:
-    kinds = _SHOWN if kind is None else (kind,)
+    kinds = _KINDS if kind is None else (kind,)
     if form == "json":
         say(saved_json.dumps({kind: _RECORDS[kind]() for kind in kinds}))
         return
@@ -46,7 +43,7 @@ def list(kind: str | None, form: str) -> None:
             say()
         say(heading(_TITLES[name]))
         rows = [*_ROWS[name]()]
-        say(table(rows, _ALIGN.get(name, "<" * len(rows[0]))))
+        say(table(rows, "<" * len(rows[0])))
 
 
 def _tokenizers() -> dict[str, dict[str, object]]:
@@ -95,46 +92,18 @@ def _pattern_rows() -> Iterator[tuple[str, str]]:
             yield "", styled(shorten(expression, room), dim=True)
 
 
-def _prices() -> dict[str, dict[str, object]]:
-    return {
-        model: {
-            "input": float(price.input),
-            "cached": None if price.cached is None else float(price.cached),
-            "output": None if price.output is None else float(price.output),
-            "currency": price.currency,
-            "date": price.date.isoformat(),
-            "source": price.source,
-        }
-        for model, price in cost.shipped().items()
-    }
-
-
-def _price_rows() -> Iterator[tuple[str, ...]]:
-    names = ("", "input", "cached", "output", "read on", "")
-    yield tuple(styled(name, dim=True) for name in names)
-    for model, price in cost.shipped().items():
-        amounts = (price.input, price.cached, price.output)
-        cells = ["–" if amount is None else f"{amount:.3f}" for amount in amounts]
-        source = price.source.partition(",")[0]
-        yield styled(model, bold=True), *cells, str(price.date), source
-
-
 _TITLES = {
     "tokenizers": "Tokenizers",
     "models": "Models, by tokenizer",
     "patterns": "Patterns, for --pattern",
-    "prices": "Prices per million tokens, in US dollars",
 }
 _ROWS = {
     "tokenizers": _tokenizer_rows,
     "models": _model_rows,
     "patterns": _pattern_rows,
-    "prices": _price_rows,
 }
-_ALIGN = {"prices": "<>>><<"}
 _RECORDS = {
     "tokenizers": _tokenizers,
     "models": lambda: dict(registry.MODELS),
     "patterns": _patterns,
-    "prices": _prices,
 }

@@ -82,7 +82,7 @@ _READ = 200_000
     "--pictures",
     type=FilePath(),
     metavar="DIR",
-    help="Also write the pictures as SVG and PNG (needs matplotlib).",
+    help="Also write the pictures as SVG.",
 )
 @click.option(
     "--save",

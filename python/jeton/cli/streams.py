@@ -10,11 +10,12 @@ import codecs
 import contextlib
 import errno
 import os
+import select
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from io import TextIOWrapper
-from typing import BinaryIO
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import Any, BinaryIO
 
 from jeton.cli.printing import say
 from jeton.errors import FileError
@@ -74,7 +75,7 @@ def run_with_streams(run: Callable[[], int]) -> int:
 
     When this returns, all output has been written, or the code says that it has not.
     """
-    with _streams_open(), _any_character():
+    with _streams_open(), _whole_writes():
         code = 0
         try:
             code = run()
@@ -147,22 +148,45 @@ def _streams_open() -> Iterator[None]:
             setattr(sys, name, None)
 
 
+class _PatientFile(FileIO):
+    """A file that waits until a non-blocking pipe takes more."""
+
+    def write(self, data: Any) -> int:
+        while (written := super().write(data)) is None:
+            select.select([], [self], [])
+        return written
+
+
 @contextlib.contextmanager
-def _any_character() -> Iterator[None]:
-    """Lets standard output and error take any `str`."""
-    before: list[tuple[TextIOWrapper, str]] = []
-    stdout, stderr = sys.stdout, sys.stderr
-    for stream in (stdout, stderr):
-        if isinstance(stream, TextIOWrapper):
-            before.append((stream, stream.errors or "strict"))
-            stream.reconfigure(errors="jeton.shown")
+def _whole_writes() -> Iterator[None]:
+    """Lets standard output and error take any `str`, and write all of it or raise.
+
+    Under `PYTHONUNBUFFERED`, Python's own streams have no buffer: they pass on what the system
+    takes, which may be a part, and say nothing.
+    """
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_whole_writer, before)
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = stdout, stderr  # click wraps them if a reader has left
-        for stream, errors in before:
-            with contextlib.suppress(OSError, ValueError):
-                stream.reconfigure(errors=errors)
+        sys.stdout, sys.stderr = before  # also if click wrapped them since a reader has left
+
+
+def _whole_writer(stream: Any) -> Any:
+    """A writer in place of a text stream over a file of the system; other streams stay."""
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError, AttributeError):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="jeton.shown")
+        return stream
+    stream.flush()
+    return TextIOWrapper(
+        BufferedWriter(_PatientFile(number, "w", closefd=False)),
+        encoding=stream.encoding,
+        errors="jeton.shown",
+        line_buffering=stream.isatty(),
+    )
 
 
 def _give_up_what_is_left() -> None:

@@ -154,14 +154,14 @@ def replacing(target: Path, *, force: bool) -> Iterator[BinaryIO]:
     If `target` is a link, it stays one. Devices and pipes are written to directly.
     """
     if target.exists() and not target.is_file():
-        with target.open("wb") as stream:
+        with name_full_file(str(target)), target.open("wb") as stream:
             yield stream
         return
     real = Path(os.path.realpath(target))
     with undisturbed():
         partial, file = files.create_beside(real)
     try:
-        with file:
+        with name_full_file(str(target)), file:
             yield file
         if not force and real.exists():
             raise _exists(target)  # made while the command ran
@@ -280,7 +280,7 @@ def _move(file: Path, final: Path) -> None:
         # A link may lead to another file system, where renaming fails.
         partial, copy = files.create_beside(final)
         try:
-            with copy, file.open("rb") as source:
+            with name_full_file(str(final)), copy, file.open("rb") as source:
                 shutil.copyfileobj(source, copy)
             os.replace(partial, final)
         finally:

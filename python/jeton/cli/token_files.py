@@ -82,7 +82,7 @@ def output(path: str | None, *, force: bool) -> Iterator[BinaryIO]:
             yield stdout
             stdout.flush()
     else:
-        with name_full_file(path), replacing(Path(path), force=force) as file:
+        with replacing(Path(path), force=force) as file:
             yield file
             file.flush()
             if file.seekable():

@@ -121,7 +121,7 @@ class Conversations:
         Raises:
             ArgumentError: There is no such template, or it writes the date and no date is set.
         """
-        from jeton.chat.templates import template_of
+        from jeton.chat.templates.finding import template_of
 
         try:
             texts = [template_of(tokenizer, self.template, with_tools=False)]

@@ -341,7 +341,7 @@ def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
     layout = LAYOUTS[manifest.layout]
     try:
         names = splits(root, layout=manifest.layout)
-    except JetonError:
+    except MissingFileError:
         return
     if not names:
         return

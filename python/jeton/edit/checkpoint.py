@@ -29,7 +29,6 @@ from jeton.errors import (
     FileError,
     FormatError,
     FormatWarning,
-    JetonError,
     MissingFileError,
     UnsupportedError,
     warn_caller,
@@ -277,8 +276,8 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     """
     try:
         own = load(folder)
-    except JetonError:
-        return edited.tok  # the folder need not have a tokenizer
+    except (MissingFileError, ArgumentError, UnsupportedError):
+        return edited.tok  # the folder need not have a tokenizer that loads without arguments
     own_tokens, new_tokens = bytes_by_id(own), bytes_by_id(edited.tok)
     names = dict(edited.renamed)
     for old, new in enumerate(edited.id_map.moved):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import functools
 import ipaddress
 import itertools
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from jeton import cost, samples
+from jeton import samples
 from jeton._core import __version__
 from jeton.arguments import check_named, check_text
 from jeton.chat import TEMPLATES
@@ -246,7 +245,7 @@ class _RouteAnswers:
         routes = [
             Route(f"/api/{name}", responding(answering(getattr(self, name))), methods=["POST"])
             for name in (
-                "start load encode window token neighbours gotchas price steps vocabulary "
+                "start load encode window token neighbours gotchas steps vocabulary "
                 "unreachable chat answer train decode save"
             ).split()
         ]
@@ -263,14 +262,12 @@ class _RouteAnswers:
 
     def start(self, question: Question) -> object:
         del question
-        prices = cost.shipped()
         return {
             "version": __version__,
             "cards": [card.summary() for card in self.shelf],
             "first": self.shelf.first,
             "names": [{"name": name, "what": what} for name, what in names().items()],
             "templates": sorted(TEMPLATES),
-            "models": sorted(prices),
             "samples": {name: text[:4000] for name, text in samples.read_all().items()},
             "text": self.text,
         }
@@ -380,16 +377,6 @@ class _RouteAnswers:
             ],
             "looked": len(text),
             "of": document.characters,
-        }
-
-    def price(self, question: Question) -> object:
-        model = question.text("model")
-        prices = [cost.estimate(model, count) for count in question.numbers("counts")]
-        return {
-            "prices": [str(it) for it in prices],
-            "tokenizer": cost.tokenizer_of(model),
-            "notes": list(prices[0].notes) if prices else [],
-            "today": datetime.date.today().isoformat(),
         }
 
     def steps(self, question: Question) -> object:

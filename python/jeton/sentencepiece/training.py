@@ -13,6 +13,7 @@ from jeton.arguments import check_text, checked_path, checked_texts
 from jeton.components import models, normalizers
 from jeton.corpora.corpus import warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
+from jeton.files import write
 from jeton.interop.sentencepiece import SentencePieceNormalizer
 from jeton.interop.sentencepiece.wire import chunk, fields
 from jeton.tokenizer import Tokenizer
@@ -391,8 +392,4 @@ def _write_vocab(path: str, tokenizer: Tokenizer, with_scores: bool) -> None:
         f"{piece}\t{score:g}\n" if with_scores else f"{piece}\n"
         for piece, score in zip(pieces, scores, strict=True)
     )
-    try:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from None
+    write(path, "".join(lines).encode())

@@ -188,7 +188,7 @@ class ChatMethods(BaseTokenizer):
             [('call', 'f')]
             [('arguments', '{}'), ('call_end', '')]
         """
-        from jeton.chat.parsing import parse_stream
+        from jeton.chat.answers import parse_stream
 
         return parse_stream(self, prompt, template, tools, format)
 
@@ -240,9 +240,9 @@ class ChatMethods(BaseTokenizer):
         """
         from jeton.arguments import checked_int
         from jeton.chat import Request
-        from jeton.chat.fitting import fitted
         from jeton.chat.messages import sent_messages
         from jeton.chat.schemas import tools_of
+        from jeton.chat.training.fitting import fitted
 
         limit = checked_int("max_tokens", max_tokens, 1)
         conversation: Any = getattr(messages, "messages", messages)
@@ -269,7 +269,6 @@ class ChatMethods(BaseTokenizer):
         self,
         messages: Iterable[Mapping[str, Any]],
         *,
-        model: str | None = None,
         template: str | None = None,
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         add_generation_prompt: bool = True,
@@ -278,16 +277,10 @@ class ChatMethods(BaseTokenizer):
     ) -> MessageCount:
         """How many tokens a conversation has when it is sent to a model, and whether that is exact.
 
-        With a chat template, it is the number of ids of `chat`, exact if the template prints all of
-        its input. The formats of OpenAI's chat models are not public: `model=` counts by the rules
-        that OpenAI publishes. They are exact for plain texts and the models that OpenAI names
-        (GPT-3.5, GPT-4, GPT-4o), and an estimate for tools, other fields and other models. Models
-        whose tokenizer is not public (Claude, Gemini) are always estimated, with this tokenizer in
-        place of theirs.
+        It is the number of ids of `chat`, exact if the template prints all of its input.
 
         Args:
             messages: As in `chat`.
-            model: The name of a model with published rules, such as `"gpt-4o"`.
             template: As in `chat`; by default the tokenizer's own.
             tools: As in `chat`.
             add_generation_prompt: Whether to count the beginning of the model's answer.
@@ -296,9 +289,7 @@ class ChatMethods(BaseTokenizer):
             variables: Other variables of the template.
 
         Raises:
-            ArgumentError: A part that is not text; neither a model nor a template; a model that
-                takes no messages.
-            UnknownNameError: The format of the model is not known.
+            ArgumentError: A part that is not text; no template.
             As `chat`.
 
         Example:
@@ -315,7 +306,6 @@ class ChatMethods(BaseTokenizer):
         return counted(
             self,
             messages,
-            model=model,
             template=template,
             tools=tools,
             add_generation_prompt=add_generation_prompt,

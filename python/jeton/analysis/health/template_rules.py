@@ -74,7 +74,7 @@ def templates(subject: Subject) -> Iterator[Finding]:
 
 def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
     """The rules that a template breaks, each with what it does and the text that it writes."""
-    from jeton.chat.template_date import stopped
+    from jeton.chat.templates.dates import stopped
 
     def text(
         *messages: Mapping[str, Any], prompt: bool = False, tools: list[Any] | None = None
@@ -127,7 +127,7 @@ def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]
 def _open_mark(answer: str, template: str) -> str | None:
     """The first mark that an answer opens and does not close, of those that have an end: in the
     template, or in a format of answers."""
-    from jeton.chat.parsing.answer_formats import FORMATS
+    from jeton.chat.answers.formats import FORMATS
 
     ends = {
         it.strip()

@@ -1,14 +1,14 @@
 """Reports: a comparison as one page to read, mail and print.
 
 Look here for `page`, which `Comparison.html` and `jeton report` return, and for `write_pictures`,
-which writes the pictures as files. `svg_charts.py` draws for the page, `matplotlib_pictures.py` for
-files; `samples.py` splits the lines that are shown side by side.
+which writes the pictures as files. `svg_charts.py` draws; `samples.py` splits the lines that are
+shown side by side.
 """
 
 from __future__ import annotations
 
-from jeton.analysis.report.matplotlib_pictures import write_pictures
 from jeton.analysis.report.page import page
+from jeton.analysis.report.page_pictures import write_pictures
 from jeton.analysis.report.samples import SampleLine, sample_lines
 
 __all__ = ["SampleLine", "page", "sample_lines", "write_pictures"]

@@ -7,6 +7,7 @@ shades, so that the page's style sheet can define them for light, dark and print
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,7 +15,17 @@ from html import escape
 from jeton.analysis.values import Value
 from jeton.display.human_readable import without_controls
 
-__all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "safe_text", "shade"]
+__all__ = [
+    "COLOURS",
+    "Series",
+    "bars",
+    "lines",
+    "number",
+    "points",
+    "safe_text",
+    "shade",
+    "standalone",
+]
 
 COLOURS = 12
 """The number of colours for series in the style sheet; further series reuse them."""
@@ -322,6 +333,34 @@ def _summary(series: Sequence[Series], x_unit: str, y_unit: str) -> str:
             first = f"{number(one.y[0])} at {number(one.x[0])}"
             parts.append(f"{one.name}: {first}" + (f" to {last}" if len(one.x) > 1 else ""))
     return f"{y_unit} by {x_unit}. {'; '.join(parts)}"
+
+
+def standalone(
+    charts: Sequence[tuple[str, str]], style: str, key: Sequence[tuple[int, str]] = ()
+) -> str:
+    """Charts below each other as one file of SVG; empty without charts.
+
+    Args:
+        charts: The title of each, and the chart.
+        style: A style sheet without variables, which programs for pictures do not know.
+        key: The numbers and names of the series, where the chart does not write them.
+    """
+    parts, width, height = [], 0, 0
+    for title, chart in charts:
+        size = re.match(r'<svg viewBox="0 0 (\d+) (\d+)"', chart)
+        assert size is not None
+        own_width, own_height = map(int, size.groups())
+        parts.append(f'<text x="8" y="{height + 18}" font-weight="bold">{safe_text(title)}</text>')
+        place = f'<svg x="0" y="{height + 26}" width="{own_width}" height="{own_height}" '
+        parts.append(chart.replace("<svg ", place, 1))
+        width, height = max(width, own_width), height + own_height + 34
+    for place, name in key:
+        parts.append(f'<g class="s{place % COLOURS}"><circle cx="14" cy="{height + 8}" r="5"/>')
+        parts.append(f'<text x="26" y="{height + 12}">{safe_text(name)}</text></g>')
+        height += 20
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="chart">'
+    ground = f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
+    return f"{head}<style>{style}</style>{ground}{''.join(parts)}</svg>" if charts else ""
 
 
 def shade(value: float, low: float, high: float, scale: Callable[[float], float]) -> int:

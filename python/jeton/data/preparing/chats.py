@@ -167,7 +167,7 @@ class ChatEncoder:
 
     def _document_of(self, messages: object, tools: object) -> _Document:
         from jeton.chat import Request
-        from jeton.chat.template_date import stopped
+        from jeton.chat.templates.dates import stopped
         from jeton.chat.unprinted import UnprintedError
 
         try:

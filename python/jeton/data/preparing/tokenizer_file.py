@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jeton._core as _core
-from jeton.errors import JetonError
+from jeton.errors import FileError, JetonError
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["NAMES", "saved_tokenizer"]
@@ -22,6 +22,9 @@ def saved_tokenizer(
     """The entry of the manifest for a tokenizer, and the file that it was saved to.
 
     It is saved in the first format from which the same tokenizer is loaded again, if there is one.
+
+    Raises:
+        FileError: The disk does not take the file.
     """
     entry: dict[str, Any] = {"name": name} if name else {}
     entry.update(digest=tokenizer.digest, vocab_size=tokenizer.vocab_size, max_id=tokenizer.max_id)
@@ -32,7 +35,10 @@ def saved_tokenizer(
             core, *_ = _core.load(os.fspath(path), None, None, None, None, None)  # without warnings
             if Tokenizer._of_core(core) == tokenizer:
                 return {**entry, "file": file}, [file]
+        except FileError:
+            path.unlink(missing_ok=True)
+            raise
         except JetonError:
-            pass
+            pass  # the format cannot hold this tokenizer
         path.unlink(missing_ok=True)
     return entry, []

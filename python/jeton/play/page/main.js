@@ -155,7 +155,6 @@ async function begin() {
   if (shared) {
     Object.assign(state, { text: shared.text, marks: shared.marks !== false, differences: shared.differences === true, special: shared.special === "allow" ? "allow" : "ignore" });
     if (["text", "ids", "bytes"].includes(shared.shown)) state.view = shared.shown;
-    if (state.start.models.includes(shared.model)) state.model = shared.model;
     for (const name of ["word", "ids"]) if (typeof shared[name] === "string") state[name] = shared[name];
     for (const [name, known] of Object.entries(state.search)) if (typeof shared.search?.[name] === typeof known) state.search[name] = shared.search[name];
     restoreChat(shared.chat);

@@ -13,7 +13,7 @@ const MAX_DRAWN = 1000; // tokens of a picture
 export function snapshot(view) {
   return JSON.stringify({
     view, text: state.text, cards: state.cards.map(({ name, digest }) => ({ name, digest })), shown: state.view, marks: state.marks,
-    differences: state.differences, special: state.special, model: state.model, chat: chatState,
+    differences: state.differences, special: state.special, chat: chatState,
     word: state.word, ids: state.ids, search: state.search,
     picked: state.picked && { ...state.picked, name: cardOf(state.picked.card)?.name },
   });

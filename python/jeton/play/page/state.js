@@ -26,7 +26,6 @@ export const state = {
   marks: true,        // white space is visible
   differences: false,
   special: "ignore",
-  model: "",
   picked: null,       // { card, index, id, start, end, hue, part }
   word: null,         // what the view of steps explains, if it was typed
   ids: "",            // what the view from ids to text decodes

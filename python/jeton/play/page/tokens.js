@@ -8,19 +8,14 @@ import { addCard, cardOf, on, refresh, removeCard, state, tell } from "./state.j
 export function tokensView(main) {
   const flows = new Map();
   const cards = el("div", { className: "cards" });
-  const model = el("select", { "aria-label": "The price for a model", onchange: () => { state.model = model.value; priced(); } },
-    el("option", { value: "" }, "Price for …"),
-    ...state.start.models.map((name) => el("option", { value: name, selected: name === state.model }, name)));
   const compared = el("span", { className: "small quiet" });
-  const cost = el("span", { className: "small quiet" });
 
   fill(main,
     el("div", { className: "row", role: "toolbar", "aria-label": "How tokens are shown" },
       choice("Tokens as", [["text", "Text"], ["ids", "Ids"], ["bytes", "Bytes"]], state.view, (view) => { state.view = view; draw(); }),
       toggle("White space", state.marks, (isOn) => { state.marks = isOn; draw(); }),
       toggle("Only differences", state.differences, (isOn) => { state.differences = isOn; draw(); }),
-      compared, toggle("Special tokens", state.special === "allow", (isOn) => { state.special = isOn ? "allow" : "ignore"; refresh(); }),
-      model, cost),
+      compared, toggle("Special tokens", state.special === "allow", (isOn) => { state.special = isOn ? "allow" : "ignore"; refresh(); })),
     cards, adding());
 
   function build() {
@@ -60,18 +55,6 @@ export function tokensView(main) {
     if (state.size) {
       say(state.cards.filter((card) => card.tokens).map((card) => `${card.name}: ${number(card.tokens.count)} tokens`).join(", "));
     }
-    priced();
-  }
-
-  async function priced() {
-    const ready = state.cards.filter((card) => card.tokens);
-    if (!state.model || !ready.length) { cost.textContent = ""; return; }
-    try {
-      const found = await ask("price", { model: state.model, counts: ready.map((card) => card.tokens.count) });
-      const own = found.tokenizer ? `; ${state.model} counts with ${found.tokenizer}` : "";
-      cost.textContent = ready.map((card, at) => `${card.name} ${found.prices[at]}`).join(" · ") + own
-        + (found.notes.length ? ` (${found.notes.join("; ")})` : "");
-    } catch (error) { cost.textContent = error.message; }
   }
 
   const stops = [

@@ -1,0 +1,285 @@
+"""The types that schemas of tools allow, and values of arguments that come as text, by these."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from jeton.chat.answers.readers import CONSTANTS, NOT_ESCAPED, loose
+from jeton.errors import ArgumentTypeError
+
+__all__ = ["BUT_TEXT", "Types", "as_text", "loaded", "parameters_of", "takes_only_text", "typed"]
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+}
+BUT_TEXT: Final = tuple(it for it in _TYPES if it != "string")
+"""All types but text."""
+
+_CONTROL: Final = re.compile("[\x00-\x1f]")
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+Types = tuple[str, ...]
+"""The names of the types that a parameter may have; none if its schema names none."""
+
+
+def parameters_of(
+    tools: Iterable[Mapping[str, Any]] | None, *, only_declared: bool = False
+) -> dict[str, dict[str, Types]] | None:
+    """The types of the parameters of each tool, by its name; `None` without tools.
+
+    Args:
+        tools: The tools, with the schemas of their parameters.
+        only_declared: Read no more of a schema than transformers does: the types that `type`,
+            `anyOf`, `oneOf` and `nullable` name.
+
+    Raises:
+        ArgumentTypeError: A keyword of a schema that names types has a value of the wrong type.
+
+    >>> parameters_of([{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}])
+    {'f': {'a': ('integer',)}}
+    """
+    if tools is None:
+        return None
+    found: dict[str, dict[str, Types]] = {}
+    for tool in tools:
+        function = tool.get("function", tool)
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if isinstance(name, str):
+            parameters = function.get("parameters")
+            if only_declared:
+                properties = parameters.get("properties") if isinstance(parameters, Mapping) else {}
+                items = properties.items() if isinstance(properties, Mapping) else ()
+                found[name] = {key: _declared(it, f"{name}.{key}") for key, it in items}
+            else:
+                found[name] = _Schemas(name, parameters).parameters()
+    return found
+
+
+def _declared(schema: object, place: str) -> Types:
+    if not isinstance(schema, Mapping):
+        return ()
+    named = schema.get("type", [])
+    if not isinstance(named, (str, list, tuple)):
+        raise _wrong(place, "type", named)
+    types = [named] if isinstance(named, str) else [it for it in named if isinstance(it, str)]
+    for keyword in ("anyOf", "oneOf"):
+        choices = schema.get(keyword) or []
+        if not isinstance(choices, (list, tuple)):
+            raise _wrong(place, keyword, choices)
+        for choice in choices:
+            types += _declared(choice, place)
+    return (*types, "null") if schema.get("nullable") and "null" not in types else tuple(types)
+
+
+class _Schemas:
+    """The schema of the parameters of a tool, with the schemas that it refers to."""
+
+    def __init__(self, tool: str, root: object) -> None:
+        self._tool, self._root = tool, root
+        self._known: dict[str, Types | None] = {}
+        """The types of each schema that was referred to."""
+
+    def parameters(self) -> dict[str, Types]:
+        """The types of each parameter."""
+        root = self._root
+        if isinstance(root, Mapping) and "properties" not in root:
+            root = self._at(root.get("$ref"))
+        properties = root.get("properties") if isinstance(root, Mapping) else None
+        if not isinstance(properties, Mapping):
+            return {}
+        return {key: self._types(it, f"{self._tool}.{key}") or () for key, it in properties.items()}
+
+    def _types(self, schema: object, place: str) -> Types | None:
+        """The types that a schema allows; `None` if it does not say."""
+        if schema == {} or schema is True:
+            return tuple(_TYPES)
+        if not isinstance(schema, Mapping):
+            return None
+        types = schema.get("type", [])
+        if not isinstance(types, (str, list, tuple)):
+            raise _wrong(place, "type", types)
+        named = [types] if isinstance(types, str) else types
+        rules = [tuple(it for it in named if isinstance(it, str) and it in _TYPES) or None]
+        if isinstance(schema.get("enum"), list):
+            rules.append(tuple(dict.fromkeys(map(_type_of, schema["enum"]))))
+        if "const" in schema:
+            rules.append((_type_of(schema["const"]),))
+        if (reference := schema.get("$ref")) is not None:
+            rules.append(self._referred(reference, place))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            choices = schema.get(keyword) or []
+            if not isinstance(choices, (list, tuple)):
+                raise _wrong(place, keyword, choices)
+            each = [self._types(it, place) for it in choices]
+            if keyword == "allOf":
+                rules += each
+            elif each:
+                either = [it for types in each for it in ([*_TYPES] if types is None else types)]
+                rules.append(tuple(dict.fromkeys(either)))
+        said = [it for it in rules if it is not None]
+        if not said:
+            return None
+        found = functools.reduce(_in_both, said)
+        return (*found, "null") if schema.get("nullable") and "null" not in found else found
+
+    def _referred(self, reference: object, place: str) -> Types | None:
+        if not isinstance(reference, str):
+            raise _wrong(place, "$ref", reference)
+        if reference not in self._known:
+            self._known[reference] = ()  # a schema that refers to itself adds no types
+            self._known[reference] = self._types(self._at(reference), place)
+        return self._known[reference]
+
+    def _at(self, reference: object) -> object:
+        """The schema at a place as `#/$defs/City`; `None` if there is none."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return None
+        found: object = self._root
+        for step in reference.split("/")[1:]:
+            step = step.replace("~1", "/").replace("~0", "~")
+            found = found.get(step) if isinstance(found, Mapping) else None
+        return found
+
+
+def _wrong(place: str, keyword: str, value: object) -> ArgumentTypeError:
+    expected = {"type": "a str or a list of them", "$ref": "a str"}.get(keyword, "a list")
+    return ArgumentTypeError(
+        f"tools: {keyword!r} in the schema of {place!s:.80} must be {expected}, not {value!r:.40}"
+    )
+
+
+def _type_of(value: object) -> str:
+    """The name of the type of a value; `"string"` for a value that JSON does not have."""
+    if isinstance(value, bool):
+        return "boolean"
+    return next((name for name, types in _TYPES.items() if isinstance(value, types)), "string")
+
+
+def _in_both(some: Types, others: Types) -> Types:
+    """The types in both. An integer is a number too."""
+    found = [it for it in some if it in others or (it == "integer" and "number" in others)]
+    if "number" in some and "integer" in others and "integer" not in found:
+        found.append("integer")
+    return tuple(found)
+
+
+def loaded(text: str) -> tuple[Any, list[str]]:
+    """The value of a JSON text, and what is wrong with it that does not keep it from being read.
+
+    Raises:
+        ValueError: It is no JSON, or a number in it is not finite.
+
+    >>> loaded('{"a": 1, "a": 2}')
+    ({'a': 2}, ["the key 'a' comes twice"])
+    >>> loaded('{"a": "b\\tc"}')
+    ({'a': 'b\\tc'}, ['a control character in a JSON string is not escaped'])
+    """
+    wrong = []
+    try:
+        value = _decoder(_without_repeats).decode(text)
+    except _RepeatedKey as repeated:
+        wrong.append(f"the key {repeated.args[0]!r:.60} comes twice")
+        value = _decoder(dict).decode(text)
+    if _CONTROL.search(text):
+        try:
+            json.loads(text)  # white space between values is allowed
+        except ValueError:
+            wrong.append(NOT_ESCAPED)
+    if _SURROGATE.search(text) and (whole := as_text(value, _without_halves)) != value:
+        value = whole
+        wrong.append("half of a surrogate pair is in the text")
+    return value, wrong
+
+
+class _RepeatedKey(Exception):
+    """A key that comes twice in an object."""
+
+
+def _without_repeats(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(items)
+    if len(found) < len(items):
+        raise _RepeatedKey(Counter(key for key, _ in items).most_common(1)[0][0])
+    return found
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a finite number")
+    return value
+
+
+@functools.cache
+def _decoder(object: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        strict=False, object_pairs_hook=object, parse_constant=_finite, parse_float=_finite
+    )
+
+
+def _without_halves(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def takes_only_text(types: Types) -> bool:
+    """Whether any text is a valid value as it is.
+
+    >>> takes_only_text(("string",)), takes_only_text(("string", "null"))
+    (True, False)
+    """
+    return not set(types) - {"string"}
+
+
+def typed(text: str, types: Types) -> tuple[Any, list[str]]:
+    """The value of a text, and what is wrong with it.
+
+    Args:
+        text: A value as JSON or as Python writes it, or any text.
+        types: The types of the parameter.
+
+    >>> typed("3", ("integer",)), typed("3", ("string",))
+    ((3, []), ('3', []))
+    >>> typed("x", ("number",))
+    ('x', ['the tool does not allow its type'])
+    """
+    shown, wrong = text.strip(), list[str]()
+    if takes_only_text(types):
+        return text, wrong
+    value: Any = CONSTANTS.get(shown, text)
+    if value is text:
+        try:
+            value, wrong = loaded(shown)
+        except (ValueError, RecursionError):
+            value = loose(shown, text)
+    for kind in types:
+        if kind == "string":
+            continue
+        is_bool = isinstance(value, bool)
+        if isinstance(value, _TYPES[kind]) and is_bool == (kind == "boolean"):
+            return value, wrong
+        if kind == "integer" and isinstance(value, float) and value.is_integer():
+            return int(value), wrong
+    return text, [] if "string" in types else ["the tool does not allow its type"]
+
+
+def as_text(value: object, spelled: Callable[[str], str]) -> Any:
+    """A value with every text in it spelled by `spelled`."""
+    if isinstance(value, str):
+        return spelled(value)
+    if isinstance(value, list):
+        return [as_text(item, spelled) for item in value]
+    if isinstance(value, dict):
+        return {spelled(key): as_text(item, spelled) for key, item in value.items()}
+    return value

@@ -1,0 +1,458 @@
+"""`Machine`: reads an answer by a `Format` while it is written.
+
+Look here for when an event is certain, and for how text that breaks the format is treated. The
+machine takes text in which control tokens are single symbols (`marks.py`); it knows nothing of
+ids, which `stream.py` adds.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from typing import Final
+
+from jeton.chat.answers import readers
+from jeton.chat.answers.calls import NAMELESS, Calls, Tools
+from jeton.chat.answers.formats import END, Shape
+from jeton.chat.answers.marks import Compiled, CompiledState
+from jeton.chat.answers.parsed import Event, ParsedCall, event
+
+__all__ = ["Machine"]
+
+_OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
+"""Kinds of text within a call."""
+_WORDS: Final = frozenset(("content", "reasoning"))
+_LONGEST_SHAPE: Final = 1024
+"""Characters after which text that may still become a shape is taken for none."""
+_LONGEST_PIECE: Final = 4096
+"""Characters that are read at once: each step looks ahead as far as these go."""
+_PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\udfff]")
+"""Control tokens by themselves, and what is between."""
+
+
+class Machine:
+    """Reads one answer.
+
+    Args:
+        compiled: The format.
+        tools: The types of the parameters of each tool, by its name; `None` if the tools are not
+            known.
+
+    Attributes:
+        events: What has become certain; the owner removes them.
+        content: The pieces of the words.
+        reasoning: The pieces of the reasoning.
+        calls: The calls that have ended.
+        unfinished: The call that was open when the text ended.
+        stretches: Where all these are in the text: start, end, kind, index of the call.
+        is_complete: Whether the answer had ended when the text did.
+        problems: What is wrong, and at which character.
+        total: The number of characters that are read.
+        texts: All text, in the pieces that came.
+        text_marks: The marks that were found as plain text.
+    """
+
+    def __init__(self, compiled: Compiled, tools: Tools | None) -> None:
+        self.events: list[Event] = []
+        self.content: list[str] = []
+        self.reasoning: list[str] = []
+        self.unfinished: ParsedCall | None = None
+        self.stretches: list[tuple[int, int, str, int]] = []
+        self.problems: list[tuple[str, int]] = []
+        self.text_marks: dict[str, None] = {}
+        self.is_complete = False
+        self.total = 0
+        self.texts: list[str] = []
+        self._compiled = compiled
+        self._calls = Calls(tools, compiled.spelled, self._report, self.problem)
+        self.calls = self._calls.done
+        self.identify, self.arguments = self._calls.identify, self._calls.arguments
+        self._tools = tools
+        self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
+        self._held = ""
+        self._drop = ""
+        self._starts = [0]
+        """Where each of the texts begins, and the end."""
+        self._begin("start", 0)
+
+    # Input
+
+    def skip(self, space: str) -> None:
+        """Drops up to this much white space in front of the next text."""
+        self._drop = space
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the answer has ended."""
+        return self.state.name == END
+
+    def feed(self, text: str) -> None:
+        """Takes more text."""
+        self.texts.append(text)
+        if len(text) > _LONGEST_PIECE:
+            for piece in _PIECES.findall(text):
+                self._read_on(piece)
+        elif text:
+            self._read_on(text)
+
+    def _read_on(self, text: str) -> None:
+        start, at = self.total, 0
+        self.total += len(text)
+        if self._plain and not (self._held or self._drop or self._fresh or self.state.hot(text)):
+            self._plain(text, start)
+            return
+        if self._reader is not None and self._source.before >= 0 and text.isascii():
+            # No control token is in it, so nothing ends the reader but itself.
+            at = self._by_reader(text, 0, start, len(text))
+        if at < len(text):
+            buffer = self._held + text[at:]
+            self._held = ""
+            at = self._read(buffer, self.total - len(buffer))
+            self._held = buffer[at:]
+
+    def finish(self) -> None:
+        """Ends the text."""
+        if self._held:
+            held, self._held = self._held, ""
+            self._fresh = False
+            while held:
+                # What might have become a shape or a mark is text now.
+                at = self._read(held, self.total - len(held), last=True)
+                held = held[at:]
+        self._close_words(self.total)
+        takes = self.state.spec.takes
+        self.is_complete = self.state.spec.done or self.is_over
+        word = "".join(self._word)
+        if (takes == "head" and word.strip()) or (takes == "name" and word):
+            self.stretches.append((self._began, self.total, "call", -1))
+        if self._calls.open is not None:
+            if takes == "json" and self._reader is None and not self._broken:
+                self.end(self.total)
+            else:
+                self._note_call(self.total)
+                self.unfinished = self._calls.stop()
+
+    def _read(self, buffer: str, base: int, *, last: bool = False) -> int:
+        """Reads what is certain. Returns how much that is."""
+        at = 0
+        while at < len(buffer):
+            if self._drop:
+                while self._drop and at < len(buffer) and buffer[at] == self._drop[0]:
+                    at, self._drop = at + 1, self._drop[1:]
+                if at < len(buffer):
+                    self._drop = ""
+                continue
+            state = self.state
+            if self._fresh and state.spec.shapes and not last:
+                shape = self._shape(buffer[at:])
+                if shape is None:
+                    return at
+                if shape:
+                    self._begin(shape, base + at)
+                    continue
+                self._fresh = False
+            if self._reader is not None:
+                at = self._by_reader_or_mark(buffer, at, base)
+                continue
+            match = state.mark(buffer, at, last=last)
+            if match is None:
+                end = len(buffer) if last else state.tail(buffer, at)
+                if end > at:
+                    self._take(buffer[at:end], base + at)
+                return end
+            if match.start() > at:
+                self._take(buffer[at : match.start()], base + at)
+                if self.state is not state:
+                    at = match.start()
+                    continue
+            mark = state.marks[(match.lastindex or 1) - 1]
+            if mark.is_text:
+                self.text_marks[mark.text.strip() or mark.text] = None
+            at = match.end()
+            self._drop = mark.after
+            self._enter(mark.state, base + match.start(), base + at)
+        return at
+
+    def _shape(self, text: str) -> str | None:
+        """The state that a text leads to by its shape; empty if none, `None` if still open."""
+        for shape in self.state.spec.shapes:
+            answer = self._matches(shape, text)
+            if answer is None and len(text) < _LONGEST_SHAPE:
+                return None
+            if answer:
+                if "{names}" in shape.steps:
+                    self.text_marks[
+                        "".join(shape.steps[:4]).replace("\\s*", "").replace("\\", "")
+                    ] = None
+                return shape.state
+        return ""
+
+    def _matches(self, shape: Shape, text: str) -> bool | None:
+        if "{names}" in shape.steps and not self._names:
+            return False
+        steps = [it.replace("{names}", f"(?:{self._names})") for it in shape.steps]
+        if re.match("".join(steps), text):
+            return True
+        # The text may end within the shape: then it begins one of the steps.
+        at = 0
+        for step, expression in zip(shape.steps, steps, strict=True):
+            match, is_name = re.compile(expression).match(text, at), step == "{names}"
+            if match is None or is_name:  # a name may begin another
+                spelled = self._tools or () if is_name else (step.replace("\\", ""),)
+                if any(it.startswith(text[at:]) for it in spelled):
+                    return None
+            if match is None:
+                return False
+            at = match.end()
+        return None
+
+    # States
+
+    def _enter(self, name: str, left: int, place: int) -> None:
+        """Goes to a state.
+
+        Args:
+            name: The state; `"?"` for the one that the head chooses.
+            left: Where the previous state ends.
+            place: Where this one begins.
+        """
+        name = self._leave(name, left)
+        takes = self._compiled.states[name].spec.takes
+        if self._calls.open is not None and (takes not in _OF_CALLS or takes == "name"):
+            self.end(left)
+        self._begin(name, place)
+
+    def _begin(self, name: str, place: int) -> None:
+        self.state: CompiledState = self._compiled.states[name]
+        spec = self.state.spec
+        self._fresh = spec.trimmed or bool(spec.shapes)
+        self._flows = spec.takes in _WORDS
+        self._from: int | None = None
+        if self._flows:
+            self._words = self.content if spec.takes == "content" else self.reasoning
+        self._plain = self._say if self._flows else self._take if spec.takes == "value" else None
+        """Takes text in which no mark can be."""
+        self._word: list[str] = []
+        self._broken = self._odd = False
+        self._began = self._claimed = place
+        self._reader = None
+        if reader := readers.READERS.get(spec.takes):
+            self._source = readers.GrowingText(-1, self._compiled.quote)
+            self._reader = reader(self._source, self)
+
+    def _leave(self, target: str, place: int) -> str:
+        """Ends the state. Returns the one that follows."""
+        takes, word = self.state.spec.takes, self._compiled.spelled("".join(self._word))
+        self._close_words(place)
+        if self._reader is not None and self._source.before >= 0:
+            self._cut(place)
+        if takes == "name" and (word.strip() or target != END):
+            self._named(word)
+        elif takes == "id":
+            self.identify(word.strip())
+        elif takes == "key":
+            self._keyed(word)
+        elif takes == "value":
+            self._calls.end_value(place)
+            if self._compiled.states[target].spec.takes not in _OF_CALLS:
+                self.problem("the last argument is cut off", place)
+        elif takes == "head":
+            return self._routed(word, target, place)
+        return target
+
+    def _routed(self, word: str, target: str, place: int) -> str:
+        """The state that the text of a head leads to."""
+        for pattern, state in self.state.routes if target == "?" else ():
+            if match := pattern.fullmatch(word):
+                if name := match.groupdict().get("name"):
+                    self.begin(name, self._began)
+                return state
+        if target == "?" or word.strip():
+            self.problem(f"{word!r:.60} is no header of this format", place)
+        if word.strip():
+            self._unexpected(word, self._began)
+        return "start" if target == "?" else target
+
+    def _cut(self, place: int) -> None:
+        """Notes that a mark ended the text of a reader too early."""
+        seen = self._slice(self._claimed, place)
+        if self._calls.open is not None:
+            self.problem("the call is cut off", place)
+            self._broken = True
+        elif seen.strip(" \t\r\n,;[]{}"):
+            self.problem("the call is cut off before its name", place)
+            self._unexpected(seen, self._claimed)
+
+    def _slice(self, start: int, end: int) -> str:
+        starts, texts = self._starts, self.texts
+        starts += accumulate(map(len, texts[len(starts) - 1 :]), initial=starts.pop())
+        first = bisect_right(starts, start) - 1
+        text = "".join(texts[first : bisect_left(starts, end)])
+        return text[start - starts[first] : end - starts[first]]
+
+    # Text
+
+    def _take(self, text: str, place: int) -> None:
+        """Takes text of the state."""
+        takes = self.state.spec.takes
+        if self._flows:
+            if self._fresh:
+                text_left = text.lstrip() if self.state.spec.trimmed else text
+                place, text = place + len(text) - len(text_left), text_left
+                self._fresh = not text
+            if text:
+                self._say(text, place)
+        elif self._broken and self._calls.open is not None:
+            self.arguments(text)
+        elif self._broken:
+            self._unexpected(text, place)
+        elif takes == "value":
+            self._calls.more_value(text)
+        elif takes in ("name", "id", "key", "head"):
+            self._word.append(text)
+        elif self.state.name == END:
+            self._stretch("rest", place, place + len(text))
+        elif self._odd or text.strip():
+            if not self._odd:
+                place, text = place + len(text) - len(text.lstrip()), text.lstrip()
+                self.problem("there is text where the format has none", place)
+            self._odd = True
+            self._unexpected(text, place)
+
+    def _say(self, text: str, place: int) -> None:
+        """Reports text of the answer, or of its reasoning."""
+        self._from = place if self._from is None else self._from
+        text = self._compiled.spelled(text)
+        self._words.append(text)
+        self._report(event(self.state.spec.takes, text))  # type: ignore[arg-type]
+
+    def _close_words(self, place: int) -> None:
+        """Ends the current stretch of words."""
+        if self._from is not None:
+            self._stretch(self.state.spec.takes, self._from, place)
+        self._from = None
+
+    def _stretch(self, kind: str, start: int, end: int) -> None:
+        stretches = self.stretches
+        if stretches and stretches[-1][1] == start and stretches[-1][2] == kind:
+            start = stretches.pop()[0]
+        stretches.append((start, end, kind, -1))
+
+    def _unexpected(self, text: str, place: int) -> None:
+        """Reports text that has no place in the format as content, so that none is lost."""
+        if self._calls.open is None:
+            self._stretch("content", place, place + len(text))
+        text = self._compiled.spelled(text)
+        self.content.append(text)
+        self._report(event("content", text))
+
+    def _report(self, said: Event) -> None:
+        self.events.append(said)
+
+    def problem(self, what: str, place: int) -> None:
+        """Notes what is wrong, and where."""
+        self.problems.append((what, place))
+
+    # Readers
+
+    def _by_reader(self, buffer: str, at: int, base: int, limit: int) -> int:
+        """Runs the reader up to a limit. Returns how far it came."""
+        source = self._source
+        if source.before < 0:
+            source.before = base + at
+            source.text, source.at = buffer[at:limit], 0
+        else:
+            source.give(buffer[at:limit])
+        try:
+            next(self._reader)  # type: ignore[arg-type]
+        except StopIteration:
+            self._reader = None
+            return source.place - base
+        except (readers.Broken, RecursionError) as error:
+            self._reader, self._broken = None, True
+            self.problem(str(error), source.place)
+            if self._calls.open is None:
+                self._unexpected(self._slice(self._claimed, source.place), self._claimed)
+            return source.place - base
+        return limit
+
+    def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
+        """Runs the reader up to the next control token that ends its state."""
+        state, limit = self.state, len(buffer)
+        has_symbols = self._compiled.symbols and not buffer.isascii()
+        match = state.mark(buffer, at) if has_symbols else None
+        while match is not None:
+            if not state.marks[(match.lastindex or 1) - 1].is_text:
+                limit = match.start()
+                break
+            match = state.mark(buffer, max(match.end(), match.start() + 1))
+        if limit > at:
+            at = self._by_reader(buffer, at, base, limit)
+        if match is not None and self._reader is not None:
+            # The mark ends the state, whatever the reader has.
+            mark = state.marks[(match.lastindex or 1) - 1]
+            self._drop = mark.after
+            self._enter(mark.state, base + limit, base + match.end())
+            return match.end()
+        return at
+
+    # Calls
+
+    def begin(self, name: str, start: int) -> None:
+        """A call begins."""
+        if self._calls.open is not None:
+            self.end(start)
+        self._calls.begin(name, start)
+
+    def argument(self, key: str, value: object) -> None:
+        """An argument with its value."""
+        self._calls.argument(key, value, self._source.place)
+
+    def text_argument(self, key: str, piece: str) -> None:
+        """More of an argument that is text."""
+        self._calls.text_argument(key, piece, self._source.place)
+
+    def nameless(self, start: int, end: int) -> None:
+        """An object that is no call."""
+        self.problem(NAMELESS, start)
+        self._unexpected(self._slice(start, end), start)
+        self._claimed = end
+
+    def end(self, place: int) -> None:
+        """The call is over."""
+        assert self._calls.open is not None
+        is_text = self._broken and self.state.spec.takes in ("python", "braces")
+        written = self._slice(self._calls.open.start, place) if is_text else None
+        self._note_call(place)
+        self._calls.end(place, written, is_broken=self._broken)
+
+    def _note_call(self, place: int) -> None:
+        """Notes where the open call is."""
+        assert self._calls.open is not None
+        self.stretches.append((self._calls.open.start, place, "call", len(self.calls)))
+        self._claimed = place
+
+    def _named(self, word: str) -> None:
+        pattern = self.state.pattern
+        match = pattern.fullmatch(word) if pattern else None
+        if self._calls.open is not None:
+            self.end(self._began)
+        if match and match["id"]:
+            self._calls.identify(match["id"].strip())
+        self._calls.begin(self._unescaped(match["name"] if match else word.strip()), self._began)
+
+    def _keyed(self, word: str) -> None:
+        pattern = self.state.pattern
+        match = pattern.fullmatch(word) if pattern else None
+        string = match["string"] if match else None
+        self._calls.key(
+            self._unescaped(match["key"] if match else word.strip()),
+            self._began,
+            None if string is None else string in ("true", "string"),
+        )
+
+    def _unescaped(self, word: str) -> str:
+        if not self.state.spec.escaped:
+            return word
+        return word.replace("&quot;", '"').replace("&amp;", "&")

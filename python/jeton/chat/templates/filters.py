@@ -1,0 +1,265 @@
+"""Jinja's filters and tests with origins and limits.
+
+Those that hand their values on are Jinja's own. Those that make text are written here, or, where
+nobody needs to know which part came from where, their whole result is data.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from jinja2 import filters as jinja
+from jinja2 import pass_environment
+from jinja2.exceptions import FilterArgumentError
+from jinja2.utils import _PassArg
+from markupsafe import Markup
+
+from jeton.chat.json_text import to_json
+from jeton.chat.lost_origins import conservatively, printed
+from jeton.chat.templates.costs import FILTERS, OPERATORS, PRINTED, TESTS, Cost
+from jeton.chat.templates.limits import ITEM, counted_items, spend, weight
+from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
+from jeton.chat.templates.traced import Traced, joined
+
+__all__ = ["COUNTED", "SPREAD", "counted", "filters_of", "tests_of"]
+
+COUNTED = "counted by jeton"
+"""The name of the filter that every loop of a template goes through."""
+
+SPREAD = "spread by jeton"
+"""The name of the filter that `*arguments` and `**arguments` of a template go through."""
+
+_HANDS_ON = """
+    abs attr batch count d default dictsort first groupby items last length list map max min
+    random reject rejectattr reverse round select selectattr slice sort unique
+""".split()
+"""Filters that write no text, or whose text keeps its origins because `Traced` does."""
+
+
+_CALLS = {"trim": "strip", "upper": "upper", "lower": "lower", "capitalize": "capitalize"}
+"""The methods of a text that filters are, by name."""
+
+
+class _Counted:
+    """What a loop goes through, item by item under the limits."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        return counted_items(self.items)
+
+
+class _CountedSized(_Counted):
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def counted(items: Any) -> Any:
+    """The same items, counted as a loop takes them."""
+    iter(items)  # raises for a value that is not iterable
+    return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
+
+
+def _spread(items: Any) -> Any:
+    """Arguments, which count before there is a tuple of them."""
+    if isinstance(items, Iterator):
+        return list(counted_items(items))
+    spend(FILTERS["list"](items))
+    return items
+
+
+def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Callable[..., Any]:
+    """A filter or a test under the limits.
+
+    Args:
+        function: The filter or the test.
+        cost: Its cost for these arguments.
+        printing: How many of its arguments it prints first.
+    """
+    skipped = 1 if _PassArg.from_obj(function) is not None else 0
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        within, arguments = args[:skipped], args[skipped:]
+        for value in (*arguments, *kwargs.values()):
+            if not isinstance(value, str):
+                weight(value)
+        if printing:
+            arguments = (*(map(_text, arguments[:printing])), *arguments[printing:])
+        copied = len(arguments[0]) if arguments and isinstance(arguments[0], str) else 0
+        spend(ITEM + copied + cost(*arguments, **kwargs))
+        result = function(*within, *arguments, **kwargs)
+        return counted_items(result) if isinstance(result, Iterator) else result
+
+    return called
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else printed(value)
+
+
+def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that knows no origins."""
+    if _PassArg.from_obj(function) is None:
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return conservatively(function, *args, **kwargs)
+
+        return called
+
+    @functools.wraps(function)
+    def called_within(within: Any, *args: Any, **kwargs: Any) -> Any:
+        return conservatively(functools.partial(function, within), *args, **kwargs)
+
+    return called_within
+
+
+def _unless_safe(
+    ours: Callable[..., Any], original: Callable[..., Any], method: str | None
+) -> Callable[..., Any]:
+    """A filter of ours, except for text that is marked as safe for HTML.
+
+    Args:
+        ours: The filter for other text.
+        original: The filter of Jinja.
+        method: The method of a text that it calls, if it does nothing more.
+    """
+    within = _PassArg.from_obj(original) is not None
+
+    @functools.wraps(original)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        arguments = args[1:] if within else args
+        marked = [isinstance(value, Markup) for value in (*arguments, *kwargs.values())]
+        if not any(marked):
+            return ours(*arguments, **kwargs)
+        if method in FOLLOWED and isinstance(arguments[0], Markup) and sum(marked) == 1:
+            return followed(method, *arguments, **kwargs)
+        return _cautious(original)(*args, **kwargs)
+
+    return called
+
+
+def _traced(value: Any) -> Traced:
+    text = printed(value)
+    return text if isinstance(text, Traced) else Traced(text)
+
+
+def _trim(value: Any, chars: str | None = None) -> str:
+    return _traced(value).strip(chars)
+
+
+def _title(value: Any) -> str:
+    text = _traced(value)
+    return text._recased(jinja.do_title(raw(text)))
+
+
+def _word_count(value: Any) -> int:
+    return jinja.do_wordcount(raw(printed(value)))
+
+
+def _replace(s: Any, old: Any, new: Any, count: int | None = None) -> str:
+    return _traced(s).replace(printed(old), printed(new), -1 if count is None else count)
+
+
+def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+    by = width if isinstance(width, str) else " " * width
+    lines = _traced(joined((s, "\n"))).splitlines()
+    parts: list[str] = []
+    for number, line in enumerate(lines):
+        if number:
+            parts += ("\n", by if line or blank else "")
+        parts.append(line)
+    return joined((by if first else "", *parts))
+
+
+def _format(value: Any, *args: Any, **kwargs: Any) -> str:
+    if args and kwargs:
+        raise FilterArgumentError("can't handle positional and keyword arguments at the same time")
+    return _traced(value) % (kwargs or args)
+
+
+@pass_environment
+def _join(environment: Any, value: Any, d: Any = "", attribute: Any = None) -> str:
+    if attribute is not None:
+        value = map(jinja.make_attrgetter(environment, attribute), value)
+    return _traced(d).join([printed(item) for item in counted(value)])
+
+
+@pass_environment
+def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start: Any = 0) -> Any:
+    if attribute is not None:
+        iterable = map(jinja.make_attrgetter(environment, attribute), iterable)
+    if isinstance(start, str):
+        raise TypeError("sum() can't sum strings")
+    total = start
+    for item in counted(iterable):
+        spend(OPERATORS["+"](total, item))
+        total = total + item
+    return total
+
+
+def _number(original: Callable[..., Any], kind: Any) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def called(value: Any, *args: Any, **kwargs: Any) -> Any:
+        number = original(plain(value), *args, **kwargs)
+        if type(number) not in (int, float):
+            return number  # the default
+        origin = data_in(value) if isinstance(value, (str, int, float)) else None
+        return number if origin is None else kind.of(number, origin)
+
+    return called
+
+
+def _safe(value: Any) -> Markup:
+    return safe(printed(value))
+
+
+def _string(object: Any) -> str:
+    return object if isinstance(object, Markup) else printed(object)
+
+
+def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """All filters of an environment, by name, with origins and limits."""
+    ours: dict[str, Callable[..., Any]] = {
+        "trim": _trim,
+        "title": _title,
+        "upper": lambda s: _traced(s).upper(),
+        "lower": lambda s: _traced(s).lower(),
+        "capitalize": lambda s: _traced(s).capitalize(),
+        "center": lambda value, width=80: _traced(value).center(width),
+        "replace": _replace,
+        "indent": _indent,
+        "format": _format,
+    }
+    chosen: dict[str, Callable[..., Any]] = {}
+    for name, original in originals.items():
+        if name in ours:
+            chosen[name] = _unless_safe(ours[name], original, _CALLS.get(name))
+        elif name in _HANDS_ON:
+            chosen[name] = original
+        else:
+            chosen[name] = _cautious(original)
+    chosen["join"] = _join
+    chosen["sum"] = _sum
+    chosen["wordcount"] = _word_count
+    chosen["tojson"] = to_json
+    chosen["safe"] = _safe
+    chosen["string"] = _string
+    chosen["int"] = _number(jinja.do_int, TracedInt)
+    chosen["float"] = _number(jinja.do_float, TracedFloat)
+    filters = {
+        name: limited(it, FILTERS[name], PRINTED.get(name, 0))
+        for name, it in chosen.items()
+        if name in FILTERS
+    }
+    return {**filters, COUNTED: counted, SPREAD: _spread}
+
+
+def tests_of(originals: Mapping[str, Any]) -> dict[str, Any]:
+    """All tests of an environment, by name, with limits."""
+    return {name: limited(it, TESTS[name]) for name, it in originals.items() if name in TESTS}

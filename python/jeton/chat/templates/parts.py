@@ -1,0 +1,164 @@
+"""Origins apart from the `str` that carries them: read off values, and as texts in parts.
+
+`Traced` is built from these; look there for text that keeps its origins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jinja2 import Undefined
+from markupsafe import Markup
+
+from jeton.chat.templates.limits import ITEM, spend
+from jeton.chat.templates.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
+
+__all__ = [
+    "SCALARS",
+    "TextParts",
+    "TracedFloat",
+    "TracedInt",
+    "cut",
+    "data_in",
+    "origins_in",
+    "plain",
+    "raw",
+    "runs_of",
+]
+
+SCALARS = (bool, int, float, complex, type(None), range, Undefined)
+"""Values that hold no text of a message."""
+
+
+class TracedInt(int):
+    """A whole number of a message."""
+
+    @classmethod
+    def of(cls, number: int, origin: Origin) -> TracedInt:
+        self = cls(number)
+        self._origin = origin  # type: ignore[attr-defined]
+        return self
+
+
+class TracedFloat(float):
+    """A number of a message."""
+
+    @classmethod
+    def of(cls, number: float, origin: Origin) -> TracedFloat:
+        self = cls(number)
+        self._origin = origin  # type: ignore[attr-defined]
+        return self
+
+
+def raw(text: str) -> str:
+    """The text alone."""
+    return str.__str__(text)
+
+
+def runs_of(text: str) -> Runs:
+    """Who wrote a text. A text that is not traced is of the template."""
+    if isinstance(text, str) and (runs := getattr(text, "_runs", None)) is not None:
+        return runs  # type: ignore[no-any-return]
+    return ((len(text), TEMPLATE),) if text else ()
+
+
+def cut(runs: Runs, start: int, stop: int) -> list[tuple[int, Origin]]:
+    """The runs of a slice."""
+    found, at = [], 0
+    for length, origin in runs:
+        low, high = max(at, start), min(at + length, stop)
+        if low < high:
+            found.append((high - low, origin))
+        at += length
+        if at >= stop:
+            break
+    return found
+
+
+def data_in(value: object) -> Origin | None:
+    """Who wrote the text in a value, however deep; `None` for the template."""
+    return least_trusted(origins_in(value))
+
+
+def origins_in(value: object) -> Iterator[Origin]:
+    """The origins of all text in a value, however deep."""
+    if isinstance(value, str):
+        yield from (origin for _, origin in runs_of(value))
+    elif isinstance(value, (TracedInt, TracedFloat)):
+        yield value._origin  # type: ignore[union-attr]
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from origins_in(key)
+            yield from origins_in(item)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from origins_in(item)
+    elif not isinstance(value, SCALARS):
+        yield UNKNOWN
+
+
+def plain(value: object) -> Any:
+    """A value without origins."""
+    if isinstance(value, Markup):
+        return Markup(raw(value))
+    if isinstance(value, str) and hasattr(value, "_runs"):
+        return raw(value)
+    if isinstance(value, TracedInt):
+        return int(value)
+    if isinstance(value, TracedFloat):
+        return float(value)
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if type(value) is tuple:
+        return tuple(plain(item) for item in value)
+    if type(value) is dict:
+        return {plain(key): plain(item) for key, item in value.items()}
+    return value
+
+
+class TextParts:
+    """A text in the making: its parts, each with who wrote it. `whole` makes a text of them.
+
+    What is added counts as work of the template, each part once.
+    """
+
+    __slots__ = ("runs", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.runs: list[tuple[int, Origin]] = []
+
+    @property
+    def text(self) -> str:
+        """The text alone."""
+        return "".join(self.texts)
+
+    def origins(self) -> Iterator[Origin]:
+        """Who wrote the parts."""
+        return (origin for _, origin in self.runs)
+
+    def add(self, text: str) -> None:
+        """Adds a text with its origins."""
+        spend(2 * ITEM + len(text))
+        self.texts.append(raw(text))
+        self.runs += runs_of(text)
+
+    def add_of(self, text: str, origin: Origin | None) -> None:
+        """Adds a text that one origin wrote; `None` is the template."""
+        if text:
+            spend(2 * ITEM + len(text))
+            self.texts.append(raw(text))
+            self.runs.append((len(text), TEMPLATE if origin is None else origin))
+
+    def add_slice(self, text: str, start: int, stop: int) -> None:
+        """Adds a part of a text with its origins."""
+        spend(stop - start)
+        # `raw` would copy all of the text.
+        self.texts.append(str.__getitem__(text, slice(start, stop)))
+        self.runs += cut(runs_of(text), start, stop)
+
+    def extend(self, others: TextParts) -> None:
+        """Adds the parts of another text."""
+        self.texts += others.texts
+        self.runs += others.runs

@@ -1,0 +1,206 @@
+"""The values of a call as its template sees them, and the text that the template writes.
+
+Look here for how parts of text are joined for templates that take only strings.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from jeton.chat.call_arguments import with_parsed_arguments
+from jeton.chat.messages import TEXTS, Sent, is_text
+from jeton.chat.probes import prints_arguments_as_text, takes_parts
+from jeton.chat.templates.input import Group, TemplateInput
+from jeton.chat.templates.kept_tools import KeptTools, kept_tools
+from jeton.chat.templates.parts import raw
+from jeton.chat.templates.renderer import Renderer
+from jeton.chat.templates.rendering import RenderRequest
+from jeton.chat.templates.traced import joined
+from jeton.chat.templates.trust import REASONING, Path
+from jeton.errors import ArgumentError
+
+__all__ = ["PLAIN", "TemplateValues"]
+
+PLAIN: Final = (str, bool, int, float, type(None))
+"""The kinds of variables that probes get as well."""
+
+
+class TemplateValues:
+    """The values of a call.
+
+    Args:
+        template: The text of the template.
+        renderer: Runs it.
+        values: Turns them into what a template sees.
+        sent: The messages.
+        continued: The field of the last message that is left open.
+        tools: JSON schemas.
+        documents: Dicts.
+        add_generation_prompt: Whether the beginning of an answer follows.
+        tokens: The tokens of the tokenizer's roles, by the names of their variables.
+        variables: Further variables of the template.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        renderer: Renderer,
+        values: TemplateInput,
+        sent: list[Sent],
+        continued: str | None,
+        *,
+        tools: list[Any] | None,
+        documents: list[Any] | None,
+        add_generation_prompt: bool,
+        tokens: Mapping[str, str],
+        variables: Mapping[str, Any],
+    ) -> None:
+        self.template = template
+        self.renderer = renderer
+        self.sent = sent
+        self.variables = variables
+        self._tokens = tuple(tokens.items())
+        self._values = values
+        self._continued = continued
+        prints_text = functools.partial(
+            prints_arguments_as_text, renderer, template, (*self._tokens, *self._plain_variables)
+        )
+        self._messages = values.messages(with_parsed_arguments(sent, prints_text))
+        self._tools = self._seen_tools(tools)
+        self._documents = documents and values.other("documents", documents)
+        self._further = {
+            "add_generation_prompt": add_generation_prompt,
+            **tokens,
+            **{name: values.other("variable", it, name) for name, it in variables.items()},
+        }
+
+    @property
+    def _plain_variables(self) -> list[tuple[str, Any]]:
+        """The variables that probes get as well."""
+        return [(name, it) for name, it in self.variables.items() if isinstance(it, PLAIN)]
+
+    def _seen_tools(self, tools: list[Any] | None) -> KeptTools | list[Any] | None:
+        """The tools as a template sees them, those of the last call if they are the same."""
+        kept = kept_tools(tools) if tools and not self._values.trust else None
+        if kept is None:
+            return tools and self._values.other("tools", tools)
+        self._values.characters += kept.characters
+        self._values.groups.update(kept.groups)
+        return kept
+
+    @property
+    def groups(self) -> Mapping[Group, list[str]]:
+        """The fields with text, by the fields that they are printed with."""
+        return self._values.groups
+
+    def of_first(self, count: int, prompt: bool) -> TemplateValues:
+        """The values of the same call with its first messages alone.
+
+        Args:
+            count: How many messages.
+            prompt: Whether the beginning of an answer follows.
+        """
+        first = copy.copy(self)
+        first.sent, first._messages = self.sent[:count], self._messages[:count]
+        first._further = {**self._further, "add_generation_prompt": prompt}
+        first._continued = None
+        return first
+
+    def text(self, left_out: Collection[Group] = ()) -> str:
+        """What the template writes; or what it would write without some of its values.
+
+        Raises:
+            As `jeton.chat.templates.rendering.rendered`.
+        """
+        gone: dict[tuple[str, int | None], set[Path]] = {}
+        for kind, message, path in left_out:
+            gone.setdefault((kind, message), set()).add(path)
+        messages = [
+            _without(message, gone.get(("message", at), set()))
+            for at, message in enumerate(self._messages)
+        ]
+        write = self.renderer.answer if left_out else self.renderer.text
+        try:
+            return self._written(write, messages, gone)
+        except ArgumentError:
+            # A template that fails without a content may take `None`, as transformers passes it.
+            silent = [
+                "content" not in message and "content" in sent.fields
+                for message, sent in zip(messages, self.sent, strict=True)
+            ]
+            if not any(silent):
+                raise
+            messages = [
+                {**message, "content": None} if is_silent else message
+                for message, is_silent in zip(messages, silent, strict=True)
+            ]
+            try:
+                return self._written(write, messages, gone)
+            except ArgumentError:
+                pass
+            raise
+
+    def _written(
+        self,
+        write: Callable[[RenderRequest], str],
+        messages: list[dict[str, Any]],
+        gone: Mapping[tuple[str, int | None], set[Path]],
+    ) -> str:
+        request = RenderRequest(
+            self.template,
+            [self._with_text(message) for message in messages],
+            self._continued,
+            {
+                "tools": _cached_tools(self._tools, gone.get(("tools", None), set())),
+                "documents": _cached_tools(self._documents, gone.get(("documents", None), set())),
+                **self._further,
+            },
+            self._values.characters,
+        )
+        return write(request)
+
+    def _with_text(self, message: dict[str, Any]) -> dict[str, Any]:
+        """A message whose parts of text are one text, if the template takes no parts."""
+        content = message.get("content")
+        if not isinstance(content, (list, tuple)) or not any(map(is_text, content)):
+            return message
+        role = message.get("role")
+        ask = functools.partial(takes_parts, self.renderer, self.template, role and raw(role))
+        takes = ask(self._tokens)
+        if takes is None and self.variables:  # without some a template may take no chat at all
+            takes = ask((*self._tokens, *self._plain_variables))
+        if takes is None:
+            return message
+        parts = [{"type": "text", "text": it} if isinstance(it, str) else it for it in content]
+        texts = [it[TEXTS[it.get("type", "text")]] for it in parts if is_text(it)]
+        return {**message, "content": parts if takes else joined(texts)}
+
+
+def _cached_tools(
+    items: KeptTools | list[Any] | None, left_out: set[Path]
+) -> KeptTools | list[Any] | None:
+    if not left_out or items is None:
+        return items
+    listed = items.value if isinstance(items, KeptTools) else items
+    return [item for at, item in enumerate(listed) if (at,) not in left_out] or None
+
+
+def _without(message: dict[str, Any], left_out: set[Path]) -> dict[str, Any]:
+    """A message without some fields, or without items of lists in them."""
+    if not left_out:
+        return message
+    if any(path[0] in REASONING for path in left_out):
+        left_out = left_out | {(name,) for name in REASONING}  # a template sees it by two names
+    kept: dict[str, Any] = {}
+    for name, value in message.items():
+        if isinstance(value, (list, tuple)):
+            items = [item for at, item in enumerate(value) if (raw(name), at) not in left_out]
+            if items or not value:
+                kept[name] = items
+        elif (raw(name),) not in left_out:
+            kept[name] = value
+    # A template may fail on a message that has no content, and take an empty one.
+    return kept if "content" in kept or "content" not in message else {**kept, "content": ""}

@@ -1,0 +1,543 @@
+"""Loss masks by who wrote what: which tokens of a chat a model learns to write.
+
+An answer is the text of a message of these roles, with what the template wrote inside
+of it. Look here for where an answer begins and ends: what opens and closes a call of a tool is
+written by the template, and learnt all the same.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import itertools
+import operator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.chat.templates.origins import ANSWERING
+from jeton.errors import JetonError
+
+if TYPE_CHECKING:
+    from jeton.chat.templates.origins import Origin
+    from jeton.chat.templates.writers import Writers
+
+__all__ = ["Answers"]
+
+
+@dataclass(frozen=True)
+class _MessagePart:
+    """What a message says at one place: its tokens, with nothing of other messages between."""
+
+    message: int
+    start: int
+    end: int
+    begins_with: str
+    """The field of the message that the first token is of."""
+    ends_with: str
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it ends with a call of a tool."""
+        return _is_call(self.ends_with)
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """A message as the last one of a short chat."""
+
+    chat: _MaskedChat
+    before: list[Any]
+    """The messages in front of it."""
+
+    def stretches(self) -> Iterator[tuple[int, int, Origin]]:
+        """What the template wrote of it: start, end, origin."""
+        for start, end, origin in self.chat.segments:
+            if origin.message == len(self.before) and origin.field != "role":
+                yield start, end, origin
+
+
+class _MaskedChat(Protocol):
+    """A chat, as far as a mask depends on it."""
+
+    text: str
+
+    @property
+    def roles(self) -> list[str | None]: ...
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def spans(self) -> list[tuple[int, int]]: ...
+
+    @property
+    def origins(self) -> list[Origin]: ...
+
+    @property
+    def segments(self) -> list[tuple[int, int, Origin]]: ...
+
+
+class Answers:
+    """What messages of some roles say in a chat.
+
+    Args:
+        chat: The chat.
+        messages: Its messages.
+        chat_of: Makes the chat of other messages, with a generation prompt or not, to compare.
+        writers: Who wrote its tokens.
+        control: The ids of control tokens.
+        end: The id that ends a text; -1 if there is none.
+        roles: Whose messages count.
+    """
+
+    def __init__(
+        self,
+        chat: _MaskedChat,
+        messages: list[Any],
+        chat_of: Callable[[list[Any], bool], _MaskedChat],
+        writers: Writers,
+        *,
+        control: Collection[int],
+        end: int,
+        roles: set[str],
+    ) -> None:
+        self._chat = chat
+        self._ids, self._spans, self._speakers = chat.ids, chat.spans, chat.roles
+        self._messages = messages
+        self._make = chat_of
+        self._by_message = dict[int, _Alone | None]()
+        self._control = frozenset(control)
+        self._end = end
+        self._roles = roles
+        self._by_template = ~writers.any([it.kind != "template" for _, it in writers.runs])
+        self._is_control = self._by_template & np.isin(self._ids, list(self._control))
+        self._runs = writers.runs
+        self._starts = [0, *itertools.accumulate(length for length, _ in self._runs)]
+        """Where each run begins, in characters, and where the last one ends."""
+        again = self._printed_again()
+        self._said = [
+            self._is_said(it) and at not in again for at, (_, it) in enumerate(self._runs)
+        ]
+        """Whether each run is of an answer."""
+        self._run_of = writers.numbers([at if it else None for at, it in enumerate(self._said)])
+        """The first of its runs that is of an answer, for each token; or -1."""
+        self._parts = self._parts_of(writers)
+
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """Whether each token is learnt."""
+        size = len(self._ids)
+        mask = np.zeros(size, np.bool_)
+        # For each place, the first place from it on where a turn cannot continue.
+        stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
+        stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
+        closing = {part: int(stops[part.end]) for part in self._parts}
+        ends = {
+            it: self._end_in_text(it, at) or it.end - 1
+            for it, at in closing.items()
+            if self._in_text(it, at)
+        }
+        ends |= self._ends({it: at for it, at in closing.items() if it not in ends})
+        is_of_answer = self._by_template | (self._run_of >= 0)
+        for part in self._parts:
+            if self._speakers[part.message] in ANSWERING:
+                mask[self._first_of_answer(part) : part.start] = True
+            mask[part.start : part.end] = is_of_answer[part.start : part.end]
+            mask[part.end : ends[part] + 1] = True
+        mask[self._silences()] = True
+        return mask
+
+    def _is_said(self, origin: Origin) -> bool:
+        return origin.kind == "message" and origin.role in self._roles and origin.field != "role"
+
+    def _parts_of(self, writers: Writers) -> list[_MessagePart]:
+        """What the messages say, in the order of the text."""
+        runs, run_of = writers.runs, self._run_of
+        messages = np.array([-1 if it.message is None else it.message for _, it in runs], np.int64)
+        is_of_message = writers.any([it.kind == "message" for _, it in runs]) | (run_of >= 0)
+        places = np.flatnonzero(is_of_message)
+        speaker = np.where(run_of[places] >= 0, messages[run_of[places]], -1)
+        changes = np.flatnonzero(np.diff(speaker, prepend=-2))
+        parts = []
+        for first, behind in itertools.pairwise([*changes.tolist(), len(places)]):
+            if speaker[first] >= 0:
+                start, last = int(places[first]), int(places[behind - 1])
+                fields = (runs[run_of[at]][1].field for at in (start, last))
+                parts.append(_MessagePart(int(speaker[first]), start, last + 1, *fields))
+        return parts
+
+    def _printed_again(self) -> set[int]:
+        """The runs of calls that are in the text for later messages.
+
+        Some templates write the name of a tool again, around its result.
+        """
+        text = self._chat.text
+        said = [
+            (at, text[start : start + length], it)
+            for at, (start, (length, it)) in enumerate(zip(self._starts, self._runs, strict=False))
+            if self._is_said(it) and _is_call(it.field)
+        ]
+        times = Counter((it, words) for _, words, it in said)
+        found = set()
+        for message in {it.message for (it, _), count in times.items() if count > 1}:
+            alone = None if message is None else self._alone(message)
+            if alone is None:
+                continue
+            left = Counter[str]()
+            for start, end, it in alone.stretches():
+                left[it.field] += end - start
+            for at, words, it in said:
+                if it.message == message:
+                    left[it.field] -= len(words)
+                    if left[it.field] < 0 and times[it, words] > 1:
+                        found.add(at)
+        return found
+
+    def _ends(self, stops: dict[_MessagePart, int]) -> dict[_MessagePart, int]:
+        """The last token of each part, from the first control token behind what it says.
+
+        An answer may be closed by control tokens of its own, as a call of a tool is. If more follow
+        that hold the end of text, or what ends another turn, the turn goes on up to it.
+        """
+        ids = self._ids
+        ends_texts = self._end in np.array(ids)[self._is_control]
+        known, ends = {self._end}, dict[_MessagePart, int]()
+        for part, first in sorted(stops.items(), key=lambda stop: stop[0].is_call):
+            closing = list(
+                itertools.takewhile(self._is_control.__getitem__, range(first, len(ids)))
+            )
+            end = next((at for at in closing if part.is_call and ids[at] in known), None)
+            goes_on = len(closing) > 1 or self._goes_on(closing[-1] + 1)
+            if end is None and (part.is_call or ends_texts or goes_on):
+                end = self._end_alone(part, first, ends_texts=ends_texts)
+            end_or_first = first if end is None else end
+            ends[part] = self._with_last_marks(part, end_or_first, closing[-1])
+            if end is not None or not part.is_call:
+                known.add(ids[end_or_first])
+        return ends
+
+    def _with_last_marks(self, part: _MessagePart, end: int, last: int) -> int:
+        """The last of the control tokens that end a turn together: `<|im_end|><|endofturn|>`.
+
+        No other turn has the further ones, and they end the chat that ends with the answer, too.
+        """
+        ids, spans, text = self._ids, self._spans, self._chat.text
+        if end >= last or ids[end] == self._end or ids[end + 1] in self._after_questions:
+            return end
+        alone = self._alone(part.message)
+        if alone is None:
+            return end
+        said = max((stop for _, stop, _ in alone.stretches()), default=0)
+        behind, start = alone.chat.text[said:], self._said_until(part)
+        while (
+            end < last
+            and ids[end + 1] not in self._after_questions
+            and behind.startswith(text[start : spans[end + 1][1]])
+        ):
+            end += 1
+        return end
+
+    def _goes_on(self, at: int) -> bool:
+        """Whether the template wrote more than white space from this token on."""
+        ids = itertools.takewhile(self._by_template.__getitem__, range(at, len(self._ids)))
+        return any(not self._chat.text[slice(*self._spans[it])].isspace() for it in ids)
+
+    def _in_text(self, part: _MessagePart, stop: int) -> bool:
+        """Whether text ends a part, rather than the control token at `stop`."""
+        if stop >= len(self._ids) or not self._is_control[stop]:
+            return True
+        start, end = self._said_until(part), self._spans[stop][0]
+        if not self._chat.text[start:end].strip():
+            return False
+        last = self._end_in_text(part, stop)
+        return last is not None and last < stop - 1
+
+    def _end_in_text(self, part: _MessagePart, stop: int) -> int | None:
+        """The last token in front of `stop` of the text that ends a part: what the template writes
+        behind it in a chat that ends with it. `None` if that is not what follows here."""
+        alone = self._alone(part.message)
+        if alone is None:
+            return None
+        said = max((end for _, end, _ in alone.stretches()), default=0)
+        behind = alone.chat.text[said:].removesuffix(self._prompt).rstrip()
+        start = self._said_until(part)
+        if not self._chat.text[start:].startswith(behind):
+            return None
+        starts = [span[0] for span in self._spans[part.end : stop]]
+        return part.end - 1 + bisect.bisect_left(starts, start + len(behind))
+
+    def _end_alone(self, part: _MessagePart, first: int, *, ends_texts: bool) -> int | None:
+        """The control token that ends a turn, as a chat shows that ends with it.
+
+        It is the end of text, if the template writes any; or else what ends a turn of the user; or
+        else, behind a call, what ends that chat.
+        """
+        ids, spans, text = self._ids, self._spans, self._chat.text
+        if ids[first] == self._end or (ids[first] == self._end_of_user and not ends_texts):
+            return first
+        alone = self._alone(part.message)
+        if alone is None:
+            return None
+        said = max((end for _, end, _ in alone.stretches()), default=0)
+        behind, start = alone.chat.text[said:], self._said_until(part)
+        closing = [
+            at
+            for at in itertools.takewhile(self._by_template.__getitem__, range(first, len(ids)))
+            if self._is_control[at] and behind.startswith(text[start : spans[at][1]])
+        ]
+        # White space divides the end of a turn from what follows all turns.
+        divided = next((at for at in closing if ids[at] == self._end_of_user), len(ids))
+        closing = [
+            at
+            for at in closing
+            if at <= divided
+            or not any(text[slice(*it)].isspace() for it in spans[divided + 1 : at])
+        ]
+        for ending in (self._end, self._end_of_user):
+            for at in closing:
+                if ids[at] == ending:
+                    return at
+        if not part.is_call or not closing:
+            return None
+        last = max(closing[-1], self._end_in_text(part, len(ids)) or 0)
+        if behind == text[start : spans[last][1]] and not self._turns_have_ends:
+            last += bool(self._is_control[last + 1 : last + 2].any())
+        return last
+
+    def _silences(self) -> list[int]:
+        """The tokens of answers without text, if the template shows where one begins: what it
+        writes after the prompt, up to the token that ends the turn."""
+        heard, answering = {part.message for part in self._parts}, self._roles & ANSWERING
+        is_silent = any(it in answering and at not in heard for at, it in enumerate(self._speakers))
+        text, size = self._chat.text, len(self._ids)
+        found: list[int] = []
+        at = text.find(self._prompt) if is_silent and self._prompt else -1
+        while at >= 0:
+            behind = at + len(self._prompt)
+            begin = bisect.bisect_left(self._spans, behind, key=operator.itemgetter(0))
+            first = bisect.bisect_right(self._starts, at) - 1
+            writers = self._runs[first : bisect.bisect_left(self._starts, behind)]
+            if all(it.kind == "template" or it.field == "role" for _, it in writers):
+                by_template = [
+                    *itertools.takewhile(self._by_template.__getitem__, range(begin, size))
+                ]
+                marks = [it for it in by_template if self._is_control[it]]
+                known = (it for it in marks if self._ids[it] in (self._end, self._end_of_user))
+                end = next(known, None)
+                if end is None and marks and marks[0] == begin:
+                    # The last turn may have an end of its own.
+                    end = marks[-1] if by_template[-1] == size - 1 else begin
+                found += [] if end is None else range(begin, end + 1)
+            at = text.find(self._prompt, behind)
+        return found
+
+    def _first_of_answer(self, part: _MessagePart) -> int:
+        """The first token of an answer that the model writes: it may be text of the template."""
+        spans = self._spans
+        begin = self._begin_of_answer(part)
+        first = part.start
+        if begin is not None:
+            while first and self._by_template[first - 1] and spans[first - 1][1] > begin:
+                first -= 1
+        return first
+
+    def _begin_of_answer(self, part: _MessagePart) -> int | None:
+        """Where the model begins to write: after the part of the answer that the generation prompt
+        has, or where another answer would begin."""
+        run = int(self._run_of[part.start])
+        end = self._starts[run]
+        while run and self._is_head(self._runs[run - 1][1], part.message):
+            run -= 1
+        start = self._starts[run]
+        head = self._chat.text[start:end]
+        for length in self._prompt_lengths:
+            at = head.rfind(self._prompt[:length])
+            if at >= 0:
+                at += length
+                more = _shared(head[at:], self._prompt[length:])
+                return start + at + len(more) - len(more.lstrip())
+        opening = self._opening(part.message)
+        if opening and self._chat.text[:end].endswith(opening):
+            return end - len(opening)
+        return None
+
+    @staticmethod
+    def _is_head(origin: Origin, message: int) -> bool:
+        """Whether a template may write this in front of the text of a message."""
+        of_role = origin.message == message and origin.field == "role"
+        return origin.kind == "template" or of_role
+
+    def _opening(self, message: int) -> str | None:
+        """What a template writes in front of a call that it does not write to ask for an answer."""
+        alone = self._alone(message)
+        if alone is None:
+            return None
+        text, spans = alone.chat.text, alone.chat.spans
+        start = min((start for start, _, _ in alone.stretches()), default=0)
+        other = {"role": self._speakers[message], "content": "…"}
+        question, answered = self._chat_of(alone.before), self._chat_of([*alone.before, other])
+        if question is None or answered is None:
+            return None
+        if answered.text.startswith(question.text):
+            # What differs begins with the bracket, or the token, that both may begin alike.
+            begin = len(_shared(text[:start], answered.text).rstrip("<[{("))
+            token = bisect.bisect_right(spans, begin, key=operator.itemgetter(0)) - 1
+            if spans[token][0] < len(question.text):
+                token += 1  # white space of the question and of the answer may be one token
+            if spans[token][0] < start:
+                return text[spans[token][0] : start]
+        elif text[:start].startswith(question.text):
+            # The template puts a generation prompt after every question.
+            return text[len(question.text) : start]
+        else:
+            # The prompt and the answer begin alike and then differ.
+            shared = len(_shared(text[:start], question.text))
+            token = bisect.bisect_right(spans, shared, key=operator.itemgetter(0)) - 1
+            return text[spans[token][0] : start]
+        return None
+
+    @functools.cached_property
+    def _prompt(self) -> str:
+        """What the template writes to begin an answer to the first question, if that is known."""
+        return self._prompt_and_lengths[0]
+
+    @property
+    def _prompt_lengths(self) -> list[int]:
+        """How many of its first characters an answer may have: all, or up to the end of a token."""
+        return self._prompt_and_lengths[1]
+
+    @functools.cached_property
+    def _prompt_and_lengths(self) -> tuple[str, list[int]]:
+        with_it, without = self._first_question(prompt=True), self._first_question(prompt=False)
+        if with_it is None or without is None:
+            return "", []
+        shared = without.text
+        if not with_it.text.startswith(shared):
+            # An end of text may be there instead.
+            shared = _shared(with_it.text, without.text).rstrip("<[{(")
+            first = bisect.bisect_left(without.spans, len(shared), key=operator.itemgetter(0))
+            ending = zip(without.ids[first:], without.spans[first:], strict=True)
+            if not all(
+                id in self._control or without.text[slice(*span)].isspace() for id, span in ending
+            ):
+                return "", []
+        if shared == with_it.text:
+            shared = self._without_standing_prompt(with_it)
+        prompt = with_it.text[len(shared) :]
+        ends = {end - len(shared) for _, end in with_it.spans if end > len(shared)}
+        return prompt, sorted((it for it in ends if prompt[:it].strip()), reverse=True)
+
+    def _without_standing_prompt(self, question: _MaskedChat) -> str:
+        """The question without the generation prompt, of a template that always writes one.
+
+        It writes none between two questions.
+        """
+        first = self._first_user or 0
+        twice = self._chat_of([*self._messages[: first + 1], self._messages[first]])
+        return question.text if twice is None else _shared(question.text, twice.text).rstrip("<[{(")
+
+    @functools.cached_property
+    def _end_of_user(self) -> int:
+        """The control token after the first question, which ends it; -1 if there is none.
+
+        It is the last one that is there with a generation prompt and without.
+        """
+        question, with_prompt = (
+            self._first_question(prompt=False),
+            self._first_question(prompt=True),
+        )
+        if question is None:
+            return -1
+        last = max((at for at, it in enumerate(question.origins) if it.role == "user"), default=-1)
+        after = question.ids[last + 1 :] if last >= 0 else []
+        if with_prompt is not None and with_prompt.text != question.text:
+            same = itertools.takewhile(bool, map(operator.eq, after, with_prompt.ids[last + 1 :]))
+            shared = [id for id in after[: sum(same)] if id in self._control]
+            if shared:
+                return shared[-1]
+        return next((id for id in after if id in self._control), -1)
+
+    @functools.cached_property
+    def _turns_have_ends(self) -> bool:
+        """Whether the template ends questions, or answers: it writes more behind their words than
+        what begins a question. If not, the control token that begins the next turn ends a turn."""
+        first = self._first_user or 0
+        question = self._first_question(prompt=False)
+        answer = {"role": min(self._roles & ANSWERING, default="assistant"), "content": "…"}
+        chat = self._chat_of([*self._messages[: first + 1], answer, self._messages[first]])
+        if self._end_of_user >= 0 or question is None or chat is None:
+            return True
+        begun = min((start for start, _, it in question.segments if it.message == first), default=0)
+        ended = [end for _, end, it in chat.segments if it.message == first + 1]
+        again = [start for start, _, it in chat.segments if it.message == first + 2]
+        between = chat.text[max(ended) : min(again)] if ended and again else "…"
+        return not question.text[:begun].endswith(between)
+
+    @functools.cached_property
+    def _after_questions(self) -> frozenset[int]:
+        """The control tokens after the end of the first question, with a prompt or without."""
+        found = set[int]()
+        for prompt in (False, True):
+            question = self._first_question(prompt=prompt)
+            if question is None:
+                continue
+            last = max(
+                (at for at, it in enumerate(question.origins) if it.role == "user"), default=-1
+            )
+            after = question.ids[last + 1 :]
+            if self._end_of_user in after:
+                after = after[after.index(self._end_of_user) + 1 :]
+            found.update(id for id in after if id in self._control)
+        return frozenset(found)
+
+    @functools.cached_property
+    def _first_user(self) -> int | None:
+        """The first message of the user."""
+        return self._speakers.index("user") if "user" in self._speakers else None
+
+    def _first_question(self, *, prompt: bool) -> _MaskedChat | None:
+        """The chat up to the first message of the user."""
+        if self._first_user is None:
+            return None
+        return self._chat_of(self._messages[: self._first_user + 1], prompt=prompt)
+
+    def _alone(self, message: int) -> _Alone | None:
+        """A message as the answer to the first question; or in the chat up to it, if the template
+        does not take that.
+        """
+        if message not in self._by_message:
+            self._by_message[message] = None
+            first = -1 if self._first_user is None else self._first_user
+            for before in (self._messages[: first + 1], self._messages[:message]):
+                chat = self._chat_of([*before, self._messages[message]])
+                if chat is not None:
+                    self._by_message[message] = _Alone(chat, before)
+                    break
+        return self._by_message[message]
+
+    def _said_until(self, part: _MessagePart) -> int:
+        """Where a part ends, in characters: its last token may hold more."""
+        run = bisect.bisect_left(self._starts, self._spans[part.end - 1][1]) - 1
+        while not self._said[run]:
+            run -= 1
+        return self._starts[run + 1]
+
+    def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _MaskedChat | None:
+        """The chat of other messages, if the template takes them."""
+        try:
+            return self._make(messages, prompt)
+        except JetonError:
+            return None
+
+
+def _shared(text: str, other: str) -> str:
+    """What two texts begin with."""
+    return text[: sum(1 for _ in itertools.takewhile(bool, map(operator.eq, text, other)))]
+
+
+def _is_call(field: str) -> bool:
+    return field.startswith(("tool_calls", "function_call"))
