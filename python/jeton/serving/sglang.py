@@ -22,7 +22,7 @@ def register() -> None:
 
 
 def patch_loaded(tokenizer: Any, *args: Any, **options: Any) -> Any:
-    """Makes the tokenizer that SGLang has loaded encode with jeton; if it cannot, the log says why."""
+    """Makes a tokenizer that SGLang has loaded encode with jeton, or logs why it cannot."""
     if refusal := encode_with_jeton(tokenizer):
         log = logging.getLogger("sglang.plugins.jeton")
         log.warning("The tokenizer does not encode with jeton: %s", refusal)

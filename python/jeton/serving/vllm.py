@@ -17,7 +17,7 @@ class JetonTokenizer:
     def from_pretrained(cls, path_or_repo_id: Any, *args: Any, **options: Any) -> Any:
         """The tokenizer of a model, as the mode `hf` of vLLM returns it.
 
-        If its ids are not those of jeton, it is that tokenizer, and the log says why. The arguments are
+        If jeton does not give its ids, it stays as it is, and the log says why. The arguments are
         vLLM's.
         """
         from vllm.tokenizers.hf import CachedHfTokenizer
