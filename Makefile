@@ -137,6 +137,7 @@ docs: setup $(VENV)/site  ## the site of docs/, into target/site; a broken link 
 	$(BIN)/zensical build --strict --clean
 	$(BIN)/python site/search_order.py
 	$(BIN)/python site/lessons.py
+	$(BIN)/python site/live.py
 
 docs-serve: docs  ## the same, to look at in a browser
 	@echo "http://127.0.0.1:8000 (Ctrl-C ends it)"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+import course_figures
 import jeton
 import speed
 import worked_examples
@@ -19,7 +20,7 @@ from jeton import learn, samples, textbook
 from jeton.data import pack
 from jeton.display.human_readable import visible, visible_pieces
 from jeton.display.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
-from jeton.encoding.explaining.steps import ModelStep, TextStep
+from jeton.encoding.explaining.steps import ModelStep
 from jeton.encoding.explaining.view_frames import frames_of_pieces
 from jeton.learn.merging import frames_of_merging, start_rows
 from jeton.learn.reference import byte_level
@@ -156,15 +157,8 @@ def split_patterns() -> str:
     text = "It's  12345 lines: don't!"
     shown = [Row(chips([visible(it.encode()) for it in byte_level.split(text)]), "GPT-2")]
     for name, model in (("gpt4", "GPT-4"), ("gpt4o", "GPT-4o"), ("qwen2", "Qwen 2")):
-        shown.append(Row(chips(splits(text, name)), model))
+        shown.append(Row(chips([visible(it.encode()) for it in jeton.split(text, name)]), model))
     return rows("One text, split by four patterns", *shown)
-
-
-def splits(text: str, pattern: str) -> list[str]:
-    """The pieces of a text by a named pattern."""
-    tok = small().replace(pre_tokenizer=jeton.BPETrainer(256, pattern=pattern).pre_tokenizer)
-    [step] = [it for it in tok.explain(text).steps if isinstance(it, TextStep)][1:]
-    return [visible(it.text.encode()) for it in step.after]
 
 
 def split_gpt2_rules() -> str:
@@ -291,6 +285,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "ids-to-vectors": ids_to_vectors,
     "control-and-text": control_and_text,
     "parts-and-whole": parts_and_whole,
+    **course_figures.FIGURES,
     **worked_examples.FIGURES,
 }
 """What draws a picture, by the name of its file."""

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from jeton import analysis, chat, cost, data, edit, learn, nn, samples, sentencepiece, tiktoken
     from jeton.corpora.corpus import Progress
     from jeton.corpora.word_counts import WordCounts
+    from jeton.encoding.alignment import align, shared_tokens
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.cache import cache_limit, set_cache_limit
     from jeton.encoding.calls import BatchEncoding
     from jeton.encoding.chunks import Chunk, Truncated
     from jeton.encoding.streams import CountedText, DecodeStream
     from jeton.learn import textbook
-    from jeton.loading.known_names import names, patterns
+    from jeton.loading.known_names import names
+    from jeton.loading.patterns import patterns, split
     from jeton.tokenizer.play import ServedPage
     from jeton.training import (
         BPETrainer,
@@ -67,6 +69,7 @@ __all__ = [
     "WordLevelTrainer",
     "WordPieceTrainer",
     "__version__",
+    "align",
     "analysis",
     "cache_limit",
     "chat",
@@ -84,6 +87,8 @@ __all__ = [
     "samples",
     "sentencepiece",
     "set_cache_limit",
+    "shared_tokens",
+    "split",
     "textbook",
     "tiktoken",
 ]
@@ -115,11 +120,14 @@ _IMPORTED_WHEN_USED = {
     "WordCounts": "jeton.corpora.word_counts",
     "WordLevelTrainer": "jeton.training",
     "WordPieceTrainer": "jeton.training",
+    "align": "jeton.encoding.alignment",
     "cache_limit": "jeton.encoding.cache",
     "names": "jeton.loading.known_names",
     "patch_transformers": "jeton.transformers_patch",
-    "patterns": "jeton.loading.known_names",
+    "patterns": "jeton.loading.patterns",
     "set_cache_limit": "jeton.encoding.cache",
+    "shared_tokens": "jeton.encoding.alignment",
+    "split": "jeton.loading.patterns",
 }
 
 wait_for_imports_before_forks()

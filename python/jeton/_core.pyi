@@ -17,6 +17,7 @@ __all__ = [
     "CountedText",
     "CountedWords",
     "DecodeStream",
+    "Documents",
     "EncodeStream",
     "Encoded",
     "FileContents",
@@ -48,6 +49,7 @@ __all__ = [
     "create_beside",
     "cut_text",
     "did_you_mean",
+    "file_kind",
     "find_files",
     "fingerprint",
     "folder_files",
@@ -127,6 +129,7 @@ def check_regex(source: str, dialect: str) -> None: ...
 def named_patterns() -> list[tuple[str, list[str], str, list[str]]]: ...
 def scripts(text: str) -> list[str]: ...
 def did_you_mean(given: str, candidates: Any) -> str | None: ...
+def file_kind(path: str, has_field: bool) -> Literal["table", "delimited", "records", "text"]: ...
 def find_files(paths: list[str]) -> tuple[list[str], int]: ...
 def pattern_pre_tokenizer(pattern: str) -> str: ...
 
@@ -159,7 +162,7 @@ _TokenBlock: TypeAlias = tuple[
     npt.NDArray[np.uint64],
     int,
     int,
-    int,
+    list[tuple[str, str, int, str]],
     tuple[int, int, int, int],
     int,
     list[tuple[int, int, bytes]],
@@ -186,7 +189,7 @@ class TokenBlocks:
         paths: list[str],
         field: str | None,
         errors: str,
-        by_line: bool,
+        unit: bool | str,
         drop_bad: bool,
         start: tuple[int, int, int, int],
         options: tuple[list[int], list[int], bool],
@@ -525,6 +528,15 @@ class CountedWords:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]: ...
 
 @final
+class Documents:
+    def __new__(
+        cls, paths: list[str], field: str | None, errors: str, unit: bool | str
+    ) -> Documents: ...
+    def next(
+        self,
+    ) -> tuple[list[tuple[int, str, int | None]], int, list[tuple[int, int, bytes]]] | None: ...
+
+@final
 class FileContents:
     def __new__(cls, path: str) -> FileContents: ...
     def read(self, size: int) -> bytes: ...
@@ -576,10 +588,10 @@ class WordCounter:
         paths: list[str],
         field: str | None,
         errors: str,
-        by_line: bool,
-        drop_bad: bool,
+        unit: bool | str,
+        dropped: Callable[[str, str, int, str], None] | None,
         watch: Callable[[int, int], None] | None,
-    ) -> int: ...
+    ) -> None: ...
     def count_part(
         self, path: str, start: int, stop: int, field: str | None, errors: str
     ) -> None: ...

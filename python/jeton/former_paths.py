@@ -23,7 +23,6 @@ MOVED = {
     "calls": "encoding.calls",
     "chunks": "encoding.chunks",
     "class_folders": "loading.class_folders",
-    "compressed": "corpora.compressed",
     "corpus": "corpora.corpus",
     "counting": "corpora.counting",
     "download": "loading.download",

@@ -180,7 +180,7 @@ def test_spellings_are_undone_without_a_decoder(tmp_path: Path) -> None:
 
 
 class TestBytes:
-    def test_one_that_is_left_out(self) -> None:
+    def test_a_byte_that_is_left_out_is_found(self) -> None:
         tok = printed_bpe("Ñ", more=[])
         finding = check(tok)["missing-bytes"]
         assert finding is not None and [case.name for case in finding.cases] == ["byte D1"]
@@ -189,7 +189,7 @@ class TestBytes:
         assert finding.severity == "error"
 
     @pytest.mark.parametrize("left_out", ["Ñ", "ÑĠZ"])
-    def test_they_are_missed_in_a_file_that_was_read(self, left_out: str, tmp_path: Path) -> None:
+    def test_missing_bytes_are_found_in_loaded_files(self, left_out: str, tmp_path: Path) -> None:
         printed_bpe(left_out, more=[]).save(tmp_path / "tokenizer.json")
         tok = jeton.load(tmp_path / "tokenizer.json")
         assert isinstance(tok.model, models.BPE) and tok.model.alphabet == "bytes"
@@ -302,7 +302,7 @@ class TestNotProved:
         assert 1 + 0xC3 not in claimed(check(tok, corpus=["þ"]))
 
 
-def test_what_is_only_observed_is_a_note() -> None:
+def test_observed_cases_are_notes() -> None:
     model = models.WordPiece({"[UNK]": 0, "a": 1, "a-b": 2})
     tok = jeton.Tokenizer(model, pre_tokenizer=pre_tokenizers.Split("-", "isolated"))
     health = check(tok)

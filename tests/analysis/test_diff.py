@@ -16,6 +16,7 @@ import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import diff, lines
 from jeton.components import decoders, models, normalizers, pre_tokenizers
+from jeton.corpora import text_files
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 from kinds import byte_level, each_kind, ranks, word_piece
 
@@ -107,7 +108,7 @@ def test_lines_do_not_depend_on_how_much_is_read(
     whole = [line for batch in lines.Lines(tmp_path / "a.txt") for line in batch]
     assert whole == ["the wéather", "there", "the " * 9, "end"]
     for size in (1, 2, 5, 16):
-        monkeypatch.setattr(lines, "_READ", size)
+        monkeypatch.setattr(text_files, "_READ", size)
         assert [line for batch in lines.Lines(tmp_path / "a.txt") for line in batch] == whole
 
 

@@ -233,7 +233,7 @@ def test_words_behind_spaces_are_encoded_as_they_stand() -> None:
     assert unknown["unknown_rate"] == 0.5
 
 
-def test_what_breaks_round_trips_is_told() -> None:
+def test_causes_of_lost_text_are_named() -> None:
     result = evaluate(word_piece(), ["The weather\nthe  weather\nthe thing\nthe weather"])
     assert result["all"]["exact_round_trips"] == 0.25
     assert set(result["all"].examples) == {"lower case", "white space", "unknown tokens"}
@@ -362,7 +362,7 @@ def _with(record: Any, place: tuple[Any, ...], odd: object) -> Any:
 
 
 @pytest.mark.large
-def test_what_was_edited_is_refused_or_shown() -> None:
+def test_edited_files_are_refused_or_shown() -> None:
     result = analysis.compare({"it": ranks()}, {"a": ["the"]}, parallel={"en": ["the"]})
     record = result.to_dict()
     kept = ("tokens", "fertility", "premium", "gini")
@@ -430,7 +430,7 @@ def test_compare_reads_once_and_gives_what_evaluate_does() -> None:
     assert list(twice.evaluations) == ["BPE 266", "BPE 266 (2)"]
 
 
-def test_what_is_told_on_the_way(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     steps: list[jeton.Progress] = []
     (tmp_path / "a.txt").write_text("the theory", encoding="utf-8")
     evaluate(ranks(), tmp_path, watch=steps.append)

@@ -219,7 +219,7 @@ def test_the_page_holds_all_that_it_needs(page: str) -> None:
     assert HOSTILE not in page and html.escape("</script></style><img") in page
 
 
-def test_what_loses_text_is_marked(page: str, found: Comparison) -> None:
+def test_tokenizers_that_lose_text_are_marked(page: str, found: Comparison) -> None:
     assert found["words"].lossy and not found["bytes"].lossy
     assert "Some tokenizers lose text" in page and page.count('title="loses text') >= 2
     exact = compare({"bytes": byte_level()}, ["the weather"]).html()

@@ -169,7 +169,7 @@ def test_where_it_bends_scales_with_the_axes() -> None:
     assert bend([(10 * x, 3 * y - 7) for x, y in points]) == 10 * at
 
 
-def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_sweep_resumes(tmp_path: Path) -> None:
     class Interrupt(Exception):
         pass
 
@@ -251,7 +251,7 @@ def test_wrong_values(options: dict[str, object], error: type[Exception], told: 
         (("skipped",), [{"family": "bpe"}]),
     ],
 )
-def test_what_was_edited_is_refused(
+def test_edited_files_are_refused(
     swept: Sweep, tmp_path: Path, place: tuple[str | int, ...], odd: object
 ) -> None:
     record = holder = json.loads(json.dumps(swept.to_dict()))
@@ -268,7 +268,7 @@ class TestCommand:
         (here / "x.txt").write_text("\n".join(LINES))
         line = ["sweep", "x.txt", "--sizes", "300,500,900", "--family", "bpe", "--folder", "kept"]
         ran = run(*line)
-        assert "each file of text is a document (--documents line: each line is)" in ran.stderr
+        assert "each file of text is a document (--documents line: each line is;" in ran.stderr
         output = ran.stdout
         assert "bends at" in output and "Kneedle" in output and "←" in output
         assert "has the fewest operations at" in output and "≠" not in output

@@ -284,3 +284,18 @@ def test_without_jinja(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(jeton.JetonError, match="pip install"):
         TOK.chat(HELLO, template="chatml")
+
+
+def test_no_content_is_not_printed_as_a_word() -> None:
+    """Where a template writes it as JSON, or as Python does."""
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": {}}}
+    messages = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    for printed in ("m.content if m.content is string else m.content|tojson", "m.content"):
+        template = (
+            "{% for m in messages %}<{{ "
+            + printed
+            + " }}>{{ m.tool_calls[0].function.name }}{% endfor %}"
+        )
+        assert TOK.chat(messages, template=template).text == "<>f"
+    is_none = "{{ 'none' if messages[0].content is none else messages[0].content + 'x' }}{{ messages[0].tool_calls[0].id }}"
+    assert TOK.chat(messages, template=is_none).text.startswith(("none", "x"))

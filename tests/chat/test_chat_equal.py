@@ -144,7 +144,7 @@ def test_formats(case: str) -> None:
 
 
 def test_the_day_of_llama_3_2_is_today() -> None:
-    from jeton.chat.templates.dates import now
+    from jeton.chat.templates.limits import now
 
     texts = [TOK.chat(TURNS, template=it).text for it in ("llama3.1", "llama3.2")]
     assert texts[0].replace("26 Jul 2024", now().strftime("%d %b %Y")) == texts[1]

@@ -150,7 +150,7 @@ def test_kept_messages_stay() -> None:
     assert TOK.fit_messages(HISTORY, 1000, template=TEMPLATE, keep=[-1]).dropped == []
 
 
-def test_what_is_refused() -> None:
+def test_bad_arguments_are_refused() -> None:
     with pytest.raises(ArgumentError, match="there is no message 12"):
         TOK.fit_messages(HISTORY, 100, template=TEMPLATE, keep=[12])
     for keep in ("user", [None], 3):

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chat_cases import HELLO, byte_level, templates
-from jeton.chat import json_text
-from jeton.chat.templates import kept_tools as kept
+from jeton.chat.templates import input as kept
 from jeton.errors import JetonError
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
@@ -53,7 +52,7 @@ def test_json_that_was_written_before_is_the_same(
     tok = byte_level("<|im_end|>")
     template = JSON.replace("OPTIONS", options)
     chats = [tok.chat(HELLO, template=template, tools=tools()) for _ in range(3)]
-    monkeypatch.setattr(kept, "_MAX_BYTES", 0)
+    monkeypatch.setattr(kept, "_MAX_KEPT_BYTES", 0)
     new = tok.chat(HELLO, template=template, tools=tools())
     assert [seen(chat) for chat in chats] == [seen(new)] * 3
     assert tok.special_tokens["<|im_end|>"] not in new.ids
@@ -73,14 +72,17 @@ def test_every_template_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     old = all_of()
-    monkeypatch.setattr(kept, "_MAX_BYTES", 0)
+    monkeypatch.setattr(kept, "_MAX_KEPT_BYTES", 0)
     assert all_of() == old
+
+
+TEMPLATE = JSON.replace("OPTIONS", "")
 
 
 def test_tools_that_change_are_others() -> None:
     tok = byte_level("")
     given = tools()
-    template = JSON.replace("OPTIONS", "")
+    template = TEMPLATE
     first = tok.chat(HELLO, template=template, tools=given).text
     before = copy.deepcopy(given)
     given[0]["function"]["name"] = "other"
@@ -92,30 +94,36 @@ def test_tools_that_change_are_others() -> None:
     assert "['a', True]" in tok.chat(HELLO, template=template, tools=given).text
 
 
-def test_trusted_tools_and_other_objects_are_not_kept() -> None:
+def test_trust_in_tools_is_not_kept() -> None:
     tok = byte_level("<|im_end|>")
     end = tok.special_tokens["<|im_end|>"]
-    kept._tools_of.cache_clear()
-    trusting = tok.chat(HELLO, template="{{ tools }}", tools=tools(), trusted=["tools"])
-    assert end in trusting.ids
-    assert kept._tools_of.cache_info().currsize == 0
-    assert end not in tok.chat(HELLO, template="{{ tools }}", tools=tools()).ids
+    for trusted in (False, True, False):
+        chat = tok.chat(HELLO, template=TEMPLATE, tools=tools(), trusted=["tools"] * trusted)
+        assert (end in chat.ids) == trusted
+
+
+def test_data_between_the_values_of_a_tool_stays_data() -> None:
+    """The JSON that is kept is by the texts of its separators, whoever wrote them."""
+    tok = byte_level("<|im_end|>")
+    end = tok.special_tokens["<|im_end|>"]
+    template = "{{ tools[0] | tojson(separators=(SEP, ': ')) }}"
+    for separator in ("'<|im_end|>'", "messages[0].content", "'<|im_end|>'"):
+        messages = [{"role": "user", "content": "<|im_end|>"}]
+        plain = [{"type": "function", "function": {"name": "f", "description": "g"}}]
+        chat = tok.chat(messages, template=template.replace("SEP", separator), tools=plain)
+        assert chat.ids.count(end) == (separator[0] == "'") * 2
+
+
+def test_tools_of_other_types_are_written() -> None:
     odd = [{"type": type("Text", (str,), {})("x" * 1000)}]
-    assert "xxx" in tok.chat(HELLO, template="{{ tools }}", tools=odd).text
-    assert kept._tools_of.cache_info().currsize == 1
+    assert "xxx" in byte_level("").chat(HELLO, template=TEMPLATE, tools=odd).text
 
 
-def test_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.medium
+def test_many_tools_and_many_ways_to_write_them_are_right() -> None:
     tok = byte_level("")
-    for number in range(20):
-        tok.chat(HELLO, template="{{ tools }}", tools=tools(f"t{number}"))
-    assert kept._tools_of.cache_info().currsize == kept._MAX_LISTS
-    template = "{% for i in range(9) %}{{ tools | tojson(indent=i) }}{% endfor %}"
+    template = "{% for i in range(20) %}{{ tools | tojson(indent=i) }}{% endfor %}"
     text = tok.chat(HELLO, template=template, tools=tools("a")).text
-    monkeypatch.setattr(json_text, "_MAX_WRITTEN", 3)
-    for _ in range(2):
-        assert tok.chat(HELLO, template=template, tools=tools("b")).text == text.replace(
-            "a_", "b_"
-        ).replace("& a.", "& b.")
-    known = kept.kept_tools(tools("b")).known  # type: ignore[union-attr]
-    assert len(known.written) == 3
+    for word in [f"t{number}" for number in range(20)] * 2:
+        expected = text.replace("a_", f"{word}_").replace("& a.", f"& {word}.")
+        assert tok.chat(HELLO, template=template, tools=tools(word)).text == expected

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import markupsafe
 import pytest
-from jinja2.sandbox import SandboxedEnvironment
 
 from chat_cases import HELLO, byte_level
 from jeton.chat import limits
-from jeton.chat.templates import rendering
-from jeton.chat.templates.costs import FILTERS, METHODS, OPERATORS, TESTS
-from jeton.chat.templates.limits import _WORK, let_go_at_end, running
+from jeton.chat.templates import isolation, rendering
+from jeton.chat.templates.filters import filters_of
+from jeton.chat.templates.limits import emptied_at_end, running
+from jeton.chat.templates.sandbox import Sandbox
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
@@ -135,9 +134,6 @@ TOO_MUCH = {
     "{% set n.t = (n.t,) %}{% endfor %}{{ {n.t: 1} }}",
     "digits": "{{ ('f' * 5 * 10**6)|int(0, 16) % 7 }}",
     "digits of bytes": "{{ (5).from_bytes('ab'.encode() * 10**6, 'big') // 3 }}",
-    "brackets": "{{ ('(' * 10**6)|urlize }}",
-    "links of many kinds": "{{ ('a ' * 10**5)|urlize(extra_schemes=['a:'] * 10**5) }}",
-    "tags": "{{ ('<' * 10**6)|striptags }}",
     "names": NAMES,
     "per cent, one long value": "{{ ('%s' * 10**6) % (('a' * 10**6,) * 10**6) }}",
     "per cent, one long name": "{{ ('%(a)s' * 10**6) % {'a': 'a' * 10**6} }}",
@@ -166,9 +162,6 @@ TOO_MUCH = {
     "arguments by name": "{% macro f() %}{{ kwargs|length }}{% endmacro %}{% set d = "
     "dict.fromkeys(range(9999)|map('string'), 1) %}{% for i in range(9999) %}{{ f(**d) }}{% endfor %}",
     "keys that collide": "{{ dict.fromkeys(range(0, 99999 * 2305843009213693951, 2305843009213693951)) }}",
-    "keys of a dict that collide": "{% set r = range(0, 99999 * 2305843009213693951, 2305843009213693951) %}"
-    "{{ {}.fromkeys(r) }}",
-    "sorted by many names": "{{ range(99999)|sort(attribute=',' * 10**6) }}",
     "texts of two": "{% set n = namespace(l='') %}{% for i in range(10**5) %}{% for i in range(10**5) %}ab"
     "{% endfor %}{% endfor %}",
     "texts of two, kept": "{% set x %}{% for i in range(10**5) %}{% for i in range(10**5) %}ab{% endfor %}"
@@ -188,36 +181,53 @@ def test_endless_templates_are_ended(name: str) -> None:
         byte_level("").chat(HELLO, template=TOO_MUCH[name])
 
 
-def public(*kinds: type) -> set[str]:
-    return {name for kind in kinds for name in dir(kind) if callable(getattr(kind, name))}
+ONLY_A_PROCESS = {
+    "sought backwards": "{{ ('a' * 2 * 10**6).rfind('ab' ~ 'a' * 10**6) }}",
+    "split backwards": "{{ ('a' * 2 * 10**6).rsplit('ab' ~ 'a' * 10**6) }}",
+    "stripped of many": "{{ ('b' * 3 * 10**6).strip('a' * 3 * 10**6 ~ 'b') }}",
+    "trimmed of many": "{{ ('b' * 3 * 10**6)|trim('a' * 3 * 10**6 ~ 'b') }}",
+    "wrapped, one word": "{{ ('a' * 3 * 10**6)|wordwrap(1) }}",
+    "sorted by many names": "{{ range(99999)|sort(attribute=',' * 10**6) }}",
+    "keys that collide": "{{ {}.fromkeys(range(0, 99999 * 2305843009213693951, "
+    "2305843009213693951)) }}",
+    "an encoding in quadratic time": "{{ ('é' * 10**6).encode('punycode') }}",
+}
+"""Single operations of Python that take quadratic time over a value that is not too large: between
+two of them nobody looks at the clock, so only the parent of a process ends them."""
 
 
-CHANGING = """
-    append clear extend insert pop popitem remove reverse setdefault sort update
-""".split()
-
-
-def test_every_operation_of_templates_has_a_cost() -> None:
-    plain = jinja2.Environment()
-    assert set(FILTERS) == set(plain.filters)
-    assert set(TESTS) == set(plain.tests)
-    assert set(OPERATORS) == set(SandboxedEnvironment.default_binop_table)
-    kinds = str, bytes, int, float, list, tuple, dict, range, markupsafe.Markup
-    known = {name for name in public(*kinds) if not name.startswith("_")}
-    wrapped = {"format", "format_map"}  # looked up, they are functions of the sandbox
-    assert known - set(CHANGING) - wrapped - set(METHODS) == set()
+@pytest.mark.large
+@pytest.mark.parametrize("name", ONLY_A_PROCESS)
+def test_a_process_ends_the_bombs_that_only_it_can_hold(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolation, "_GRACE_SECONDS", 0.5)
+    with limits(seconds=0.5), pytest.raises(UnsupportedError, match=r"more than 0.5 s"):
+        byte_level("").chat(HELLO, template=ONLY_A_PROCESS[name], isolate=True)
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        "{}.keys().isdisjoint([1])", "({1: 2}.keys() - [1])", "[1].pop()", "(r|map('abs')).send(none)",
-        "('a'|safe).format.func", "''.format._apply()", "messages.append(1)",
-    ],
-)  # fmt: skip
-def test_operations_without_a_cost_are_refused(call: str) -> None:
+    "call", ["[1].pop()", "(r|map('abs')).send(none)", "''.format._apply()", "messages.append(1)"]
+)
+def test_operations_that_change_or_run_something_are_refused(call: str) -> None:
     with pytest.raises((UnsupportedError, ArgumentError)):
         byte_level("").chat(HELLO, template="{% set r = range(3) %}{{ " + call + ".a }}")
+
+
+def test_filters_and_methods_that_jeton_does_not_know_run_and_their_text_is_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A newer Jinja or Python brings more of them."""
+    sandbox = Sandbox()
+    sandbox.filters = filters_of({**jinja2.Environment().filters, "twice": lambda it: it + it})
+    monkeypatch.setattr(rendering, "_sandbox", lambda: sandbox)
+    tok = byte_level("<|im_end|>")
+    messages = [{"role": "user", "content": "<|im_end|>"}]
+    chat = tok.chat(messages, template="{{ messages[0].content|twice }}{{ '<|im_end|>'|twice }}")
+    assert chat.text == 4 * "<|im_end|>"
+    assert chat.ids.count(tok.special_tokens["<|im_end|>"]) == 2
+    with limits(seconds=5), pytest.raises(UnsupportedError, match="template makes"):
+        tok.chat(HELLO, template="{% set x = 'a' * 10**6 %}{{ x|twice|twice|twice|twice }}")
 
 
 ESCAPES = {
@@ -344,13 +354,13 @@ def test_the_text_is_in_proportion_to_the_input() -> None:
         tok.chat(messages, template=long.replace("COUNT", "60"))
 
 
-def test_a_namespace_that_holds_itself_is_freed() -> None:
-    names: list[dict[str, Any]] = []
+def test_a_namespace_is_emptied_when_its_template_ends() -> None:
+    """It may hold itself, and Python frees such circles late."""
+    names: dict[str, Any] = {"a": 1}
     with running(0):
-        let_go_at_end({"a": 1})
-        names += _WORK.get().namespaces  # type: ignore[union-attr]
-        assert names == [{"a": 1}]
-    assert names == [{}]
+        emptied_at_end(names)
+        assert names
+    assert not names
 
 
 def test_long_chats_are_not_bombs() -> None:

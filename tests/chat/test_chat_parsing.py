@@ -186,7 +186,7 @@ def test_small_faults_are_read_and_reported(name: str) -> None:
 def test_an_empty_header_is_a_problem() -> None:
     text = f"{_DEEPSEEK} <｜tool▁sep｜>{{}}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
     parsed = TOK.parse(text, format="deepseek")
-    assert [it.what for it in parsed.problems] == ["' ' is no header of this format"]
+    assert parsed.problems[0].what == "' ' is no header of this format"
 
 
 def test_a_line_break_after_a_backslash_is_a_problem() -> None:
@@ -276,7 +276,7 @@ def test_names_of_kimi_are_in_their_ids(head: str, name: str, id: str) -> None:
 
 
 @pytest.mark.large
-def test_any_text_is_read() -> None:
+def test_random_texts_are_parsed() -> None:
     """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
     rng = random.Random(4)
     pieces = [*MARKS, *'{}[]"\\:,()=ab \n', '{"name": "get_weather", "arguments": {', "get_weather"]
@@ -335,10 +335,10 @@ def test_control_tokens_count_by_their_ids() -> None:
     spelled = tok.encode("<tool") + tok.encode("_call>")
     parsed = tok.parse([*spelled, *call, known["<|im_end|>"]], prompt=prompt)
     assert parsed.content == '<tool_call>\n{"name": "f", "arguments": {}}\n'
-    assert (parsed.calls, parsed.finish, parsed.text_marks) == ((), "complete", ())
+    assert (parsed.calls, parsed.finish, parsed.text_marks) == ((), "stop", ())
     ids = [known["<tool_call>"], *call, known["</tool_call>"], known["<|im_end|>"]]
     parsed = tok.parse(ids, prompt=prompt)
-    assert (calls_of(parsed), parsed.finish) == ([("f", {})], "complete")
+    assert (calls_of(parsed), parsed.finish) == ([("f", {})], "tool_calls")
     assert [(part.kind, part.span) for part in parsed.parts] == [
         ("mark", (0, 2)),
         ("call", (2, len(ids) - 3)),
@@ -366,7 +366,7 @@ def test_a_mark_cuts_off_what_is_open() -> None:
     assert tok.decode(ids[: parsed.problems[0].at]).endswith('"Ber')
 
 
-def test_what_follows_the_end_is_kept_apart() -> None:
+def test_text_after_the_end_is_kept_apart() -> None:
     tok = as_published("Qwen 3")
     end = tok.special_tokens["<|im_end|>"]
     parsed = tok.parse([*tok.encode("So."), end, *tok.encode(" more")], template="qwen")
@@ -464,7 +464,7 @@ def test_a_control_token_is_not_text_however_it_is_decoded(decoder: str, end: st
         assert [part.text for part in stream.parsed.parts] == [
             it for it in (words, end, rest) if it
         ]
-        assert stream.parsed.finish == "complete"
+        assert stream.parsed.finish in ("stop", "tool_calls")
         assert tok.parse(ids, template=template) == stream.parsed
 
 
@@ -578,8 +578,8 @@ CITY = {"$ref": "#/$defs/City"}
         ({"$ref": "#/$defs/a~1b"}, "5", 5),
         ({"$ref": "#/$defs/Tree"}, "[[]]", [[]]),
         ({"$ref": "#/$defs/Loop"}, "5", "5"),
-        ({"$ref": "#/$defs/none"}, "5", "5"),
-        ({"$ref": "https://example.com/schema"}, "5", "5"),
+        ({"$ref": "#/$defs/none"}, "5", 5),
+        ({"$ref": "https://example.com/schema"}, "5", 5),
         ({"allOf": [{"type": ["string", "number"]}, {"type": ["integer", "null"]}]}, "5", 5),
         ({"enum": [1, 2]}, "1", 1),
         ({"enum": ["1", "2"]}, "1", "1"),
@@ -590,7 +590,7 @@ CITY = {"$ref": "#/$defs/City"}
         ({"type": "integer", "nullable": True}, "null", None),
         ({"anyOf": [{"type": "integer"}, {}]}, "x", "x"),
         ({}, "Bergen", "Bergen"),
-        ({"title": "Any"}, "5", "5"),
+        ({"title": "Any"}, "5", 5),
     ],
 )
 def test_arguments_have_types_by_each_keyword_of_a_schema(
@@ -721,9 +721,49 @@ def test_words_in_parts_come_back_in_parts() -> None:
     prompt = tok.chat(asked, template=template, add_generation_prompt=True)
     parsed = tok.parse(tok.encode("So.<|im_end|>", special="allow"), prompt=prompt)
     assert parsed.message["content"] == [{"type": "text", "text": "So."}]
-    assert (parsed.content, parsed.finish) == ("So.", "complete")
+    assert (parsed.content, parsed.finish) == ("So.", "stop")
     whole = tok.chat([*asked, parsed.message], template=template)
     assert whole.text == prompt.text + "So.<|im_end|>"
+
+
+_ENDLESS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def test_the_ends_of_a_generation_config_end_answers(tmp_path: Path) -> None:
+    tok = byte_level("<|im_start|><|im_end|><|eom_id|><|eot_id|>")
+    tok.save(tmp_path, chat_template=_ENDLESS)
+    end, other = (tok.special_tokens[it] for it in ("<|eom_id|>", "<|eot_id|>"))
+    for ids in ([end, other, 10**6, "x"], end):
+        (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": ids}))
+        loaded = jeton.load(tmp_path)
+        assert (
+            end in loaded.parse_stream().ends and end in loaded.parse_stream(format="hermes").ends
+        )
+        assert (other in loaded.parse_stream().ends) == isinstance(ids, list)
+        parsed = loaded.parse([*tok.encode("So."), end])
+        assert (parsed.content, parsed.finish) == ("So.", "stop")
+    (tmp_path / "generation_config.json").write_text("[")
+    assert end not in jeton.load(tmp_path).parse_stream().ends
+
+
+def test_a_plain_template_is_plain_for_tokens_of_all_formats() -> None:
+    """Unless the tokens leave no doubt: those of Qwen are of one format."""
+    assert byte_level("".join(MARKS)).parse([], template=_ENDLESS).format == "plain"
+    tokens = "<think></think><tool_call></tool_call>"
+    assert byte_level(tokens).parse([], template=_ENDLESS).format == "hermes"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_that_spells_an_unknown_id_is_text(kind: str) -> None:
+    tok = KINDS[kind]("[unknown id 9]")
+    for text in ("[unknown id 9999]", "[unknown id 99999999999999999999999]"):
+        parsed = tok.parse(tok.encode(text), format="hermes")
+        assert parsed.content == tok.decode(tok.encode(text)) and not parsed.problems
+    parsed = tok.parse([*tok.encode("a"), 10**6], format="hermes")
+    assert [it.what for it in parsed.problems] and parsed.problems[0].at == len(tok.encode("a"))
 
 
 def test_an_engine_may_stop_at_the_ends() -> None:
@@ -810,7 +850,7 @@ def test_a_prompt_may_begin_an_answer_with_a_header() -> None:
     for think, written in ((1, f"Hm.<|im_end|>\n<|im_start|>assistant\n{said}"), (0, said)):
         prompt = tok.chat(HELLO, template=_WITH_HEADERS, add_generation_prompt=True, think=think)
         parsed = tok.parse(tok.encode(written, special="allow"), prompt=prompt)
-        assert parsed.message["content"] == "So it is." and parsed.finish == "complete"
+        assert parsed.message["content"] == "So it is." and parsed.finish in ("stop", "tool_calls")
         assert parsed.message.get("reasoning_content") == ("Hm." if think else None)
 
 
@@ -824,13 +864,24 @@ def test_arguments_between_tags_with_their_names_are_refused() -> None:
         "{{ tags(c.function.arguments) }}</invoke>{% endfor %}<|done|>",
     )
     with pytest.raises(UnsupportedError, match="between tags with its name, as <place>"):
-        TOK.parse([], template=template)
+        TOK.parse([], template=template, tools=[WEATHER])
+    # Words and reasoning are read all the same.
+    tok = byte_level(template)
+    text = "<|muse|>Hm.<|/muse|>So.<|im_end|>"
+    parsed = tok.parse(tok.encode(text, special="allow"), template=template)
+    assert (parsed.content, parsed.message["reasoning_content"]) == ("So.", "Hm.")
+    assert (parsed.finish, parsed.problems) == ("stop", ())
+    call = 'So.<|do|><invoke name="f"><place>Vik</place></invoke><|done|><|im_end|>'
+    for given in (call, tok.encode(call, special="allow")):
+        parsed = tok.parse(given, template=template)
+        assert parsed.content == call.removesuffix("<|im_end|>") and not parsed.calls
+        assert "begins a call in a format that jeton does not know" in parsed.problems[0].what
 
 
 def test_a_format_is_found_or_refused() -> None:
     with pytest.raises(UnsupportedError, match="cannot tell in which format"):
         template = _TURNS.replace("CALLS", "{{ m.tool_calls|string|upper }}look_up Vik")
-        TOK.parse([], template=template)
+        TOK.parse([], template=template, tools=[WEATHER])
     with pytest.raises(UnsupportedError, match="does not print what an assistant says"):
         TOK.parse([], template="{% for m in messages %}{{ m.role }}{% endfor %}")
     with pytest.raises(UnsupportedError, match=r"cannot be parsed: the template fails .* by zero"):
@@ -859,7 +910,7 @@ def test_a_template_without_its_token_is_refused_for_that_reason(name: str) -> N
         tok.chat([*HELLO, {"role": "assistant", "content": "So."}], template=name)
     prompt = tok.chat(HELLO, template=name, eos_token="</s>", add_generation_prompt=True)
     parsed = tok.parse(tok.encode("So.</s>", special="allow"), prompt=prompt)
-    assert parsed.content == "So." and parsed.finish == "complete"
+    assert parsed.content == "So." and parsed.finish in ("stop", "tool_calls")
 
 
 def test_a_stream_says_what_it_cannot_take() -> None:

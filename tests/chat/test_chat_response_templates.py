@@ -1,14 +1,13 @@
 """`tok.parse` by the `response_template` of a folder, against `parse_response` of transformers.
 
-These tests hold `jeton.chat.answers.described_machine`, which reads the answer, and
-`jeton.chat.answers.described_values`, which gives its values their types.
+These tests hold `jeton.chat.answers.fields`, which puts the message together, and
+`jeton.chat.answers.field_values`, which gives its values their types.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 
 import jeton
 from chat_cases import WEATHER, byte_level
+from jeton.chat.answers.field_values import Unreadable, parsed_content
 from jeton.errors import FormatError
 
 _CHATML = (
@@ -109,13 +109,8 @@ def described(description: dict[str, Any], folder: Path) -> jeton.Tokenizer:
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("has_regex", [True, False])
 @pytest.mark.parametrize("name", DESCRIPTIONS)
-def test_messages_are_those_of_transformers(
-    name: str, has_regex: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not has_regex:
-        monkeypatch.setattr("jeton.chat.answers.response_templates.expressions", re)
+def test_messages_are_those_of_transformers(name: str, tmp_path: Path) -> None:
     parsing = pytest.importorskip("transformers.utils.chat_parsing")
     tok = described(DESCRIPTIONS[name], tmp_path)
     prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
@@ -141,8 +136,10 @@ def test_messages_are_those_of_transformers(
             except (ValueError, KeyError, TypeError):
                 assert parsed.finish == "malformed", text
             else:
-                assert parsed.message == expected, text
-                equal += 1
+                # transformers keeps JSON that is no call among the calls.
+                if not any("tool_calls cannot be read" in it.what for it in parsed.problems):
+                    assert parsed.message == expected, text
+                    equal += 1
     assert equal > 200
 
 
@@ -197,6 +194,10 @@ def test_marks_that_are_spelled_open_nothing(tmp_path: Path) -> None:
     assert tok.parse([], template="chatml").format != "response_template"
 
 
+def _field(**more: Any) -> dict[str, Any]:
+    return {"fields": {"content": {}, "tool_calls": {"open": "<a>", "close": "</a>", **more}}}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -204,18 +205,142 @@ def test_marks_that_are_spelled_open_nothing(tmp_path: Path) -> None:
         ({"version": 2}, "dict of version 1"),
         ({"colour": 1}, "does not know: colour"),
         ({"start_anchor": None}, "start_anchor must be"),
-        ({"fields": {"content": {"content": "yaml"}}}, "'yaml' is none of"),
+        ({"start_anchor": ""}, "start_anchor must be"),
+        (_field(content="yaml"), "'yaml' is none of"),
+        (_field(content=[]), r"field 'tool_calls': content \[\] is none of"),
         ({"fields": {"content": {"open_pattern": "("}}}, "open_pattern cannot be read"),
+        ({"fields": {"content": {"open_pattern": 5}}}, "open_pattern must be a text"),
         ({"fields": {"content": {"shut": "("}}}, "does not know: shut"),
         ({"fields": {"content": {}, "thinking": {}}}, "more than one field"),
+        ({"fields": {"content": 5}}, "field 'content' must be a dict"),
+        (_field(content_args=5), "content_args: must be a dict"),
+        (_field(content="xml-inline"), "must have a tag_pattern"),
+        (_field(content="xml-inline", content_args={"tag_pattern": "("}), "tag_pattern cannot be"),
+        (_field(content="xml-inline", content_args={"tag_pattern": "a"}), "the group 'key'"),
+        (_field(content="kv-lines", content_args={"value_parser": "json"}), "value_parser must be"),
+        (_field(content="kv-lines", content_args={"value_parser": {"name": "x"}}), "is none of"),
+        (_field(content="kv-lines", content_args={"kv_sep": ""}), "kv_sep must be a text"),
+        (_field(content="json", content_args={"string_delims": ["<", ">"]}), "list of pairs"),
+        (_field(repeats="yes"), "repeats must be true or false"),
+        ({"defaults": {"tool_calls": None}}, "'tool_calls' repeats, so its default must be a list"),
+        ({"defaults": []}, "defaults as a dict"),
     ],
 )
 def test_invalid_descriptions_are_refused(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     tok = described({**DESCRIPTIONS["hermes"], **change}, tmp_path)
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=message) as error:
         tok.parse([])
+    assert str(error.value).startswith("tokenizer_config.json: response_template ")
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["[1]", "5", "null", '"x"', '{"function": 5}', '{"name": 5}', '{"name": "f", "arguments": 5}', "{}",
+     "[[1]]", '{"name": null}', "\x017\x02", '{"name": "\x010\x02"}', "1e999", "[" * 5000],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["hermes", "lax", "xml", "python"])
+def test_a_call_that_is_none_is_content_and_a_problem(
+    name: str, written: str, tmp_path: Path
+) -> None:
+    tok = described(DESCRIPTIONS[name], tmp_path)
+    begin, end = {
+        "hermes": ("<tool_call>", "</tool_call>"),
+        "lax": ("<|tool_call>call:f ", "<tool_call|>"),
+        "xml": ("<tool_call><function=f>", "</function></tool_call>"),
+        "python": ("<tool_call>", "</tool_call>"),
+    }[name]
+    ids = tok.encode(f"So.{begin}{written}{end}", special="allow")
+    parsed = tok.parse(ids)
+    stream = tok.parse_stream()
+    events = [it for id in ids for it in stream.push(id)] + stream.finish()
+    assert stream.parsed == parsed
+    is_object = written.startswith("{") and "\x01" not in written
+    if name == "xml" or (name == "lax" and (is_object or written == '"x"')):
+        assert [it.name for it in parsed.calls] == ["f"]
+        assert bool(parsed.problems) == (written == '"x"' and name == "lax")
+    else:
+        assert not parsed.calls and parsed.finish == "malformed"
+        assert written in "".join(it.text for it in events if it.kind == "content")
+
+
+def test_text_of_a_model_is_not_taken_for_marks_of_the_reader(tmp_path: Path) -> None:
+    tok = described(DESCRIPTIONS["lax"], tmp_path)
+    call = '<|tool_call>call:f{a:<|"|>x<|"|>,b:<|"|>\\u00010\x010\x02<|"|>}<tool_call|>'
+    (found,) = tok.parse(tok.encode(call, special="allow")).calls
+    assert found.arguments == {"a": "x", "b": "\\u00010\x010\x02"}
+
+
+@pytest.mark.medium
+def test_nothing_that_a_model_writes_raises(tmp_path: Path) -> None:
+    """A message or a problem, for any pieces in any order, whole and as a stream."""
+    rng = random.Random(8)
+    pieces = [*PIECES, "{", "}", "[", "]", "\x01", "0", "\x02", "null", "(", "=", ",", "\\", "'", '"',
+              "\ud83d\ude42", "é", "{1: 2}", "[f(a={1: 2})]", "function", ":"]  # fmt: skip
+    for name, description in DESCRIPTIONS.items():
+        tok = described(description, tmp_path / name)
+        for _ in range(150):
+            ids = tok.encode("".join(rng.choices(pieces, k=rng.randrange(1, 12))), special="allow")
+            stream = tok.parse_stream(tools=rng.choice([None, [WEATHER]]))
+            events = [it for id in ids for it in stream.push(id)] + stream.finish()
+            assert "".join(it.text for it in stream.parsed.parts) == tok.decode(ids)
+            begun = [it.call for it in events if it.kind == "call"]
+            assert begun == [*range(len(stream.parsed.calls))]
+
+
+@pytest.mark.parametrize("value", ["{1: 2}", "01", r"'\x41'", "[1,]", "1.", "+1", "f()", "'a' 'b'", "{'a': 1, 'a': 2}",
+                                   "9007199254740992", "1e999", r"'\ud83d'", "'a\nb'", "(1)", "nan"])  # fmt: skip
+def test_lists_of_calls_in_python_are_as_strict_as_those_of_transformers(
+    value: str, tmp_path: Path
+) -> None:
+    parsing = pytest.importorskip("transformers.utils.chat_parsing.content_parsers")
+    tok = described(DESCRIPTIONS["python"], tmp_path)
+    text = f"[f(a={value})]"
+    with pytest.raises(ValueError):
+        parsing.parse_content(text, "python-call-list", {})
+    parsed = tok.parse(tok.encode(f"<tool_call>{text}</tool_call>", special="allow"))
+    assert not parsed.calls and parsed.content == text and parsed.problems
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]", "[f()]", " [ f ( a = 1 , b = -2.5e3 ) , g.h-i(x=None) ] ", "[f(a=[1, [2, {}]], b={})]",
+        r"""[f(a='it\'s "x" \u00e9\n', b="it's \ud83d\ude42 \/")]""", "[f(a={'k': [True, false, null]})]",
+        "[f(True=1, None=2)]", "[f(a=1),]", "[f(a=1) g()]", "[[f()]]", "['f']", "[f(a=1)", "[f(a=1)] x",
+        "[f(a=1, a=2)]", "[f(g())]", "[f(a={'b'=1})]", "[f('a': 1)]", "[f(a=0)]", "[-f()]", "[f(a=-0)]",
+    ],
+)  # fmt: skip
+def test_lists_of_calls_in_python_are_those_of_transformers(text: str) -> None:
+    parsing = pytest.importorskip("transformers.utils.chat_parsing.content_parsers")
+    try:
+        expected = parsing.parse_content(text, "python-call-list", {})
+    except ValueError:
+        expected = None
+    try:
+        found = parsed_content("python-call-list", text, {})
+    except Unreadable:
+        found = None
+    assert found == expected
+
+
+def test_an_expression_that_takes_too_long_is_a_problem(tmp_path: Path) -> None:
+    fields = {"content": {}, "thinking": {"open_pattern": r"(?:a|aa)+$", "close": "</think>"}}
+    tok = described({**DESCRIPTIONS["hermes"], "fields": fields}, tmp_path)
+    text = "So. " + "a" * 60 + "b. Well."
+    parsed = tok.parse(tok.encode(text))
+    assert parsed.content == text
+    assert any("takes too long" in it.what for it in parsed.problems)
+
+
+@pytest.mark.parametrize("pattern", ["", "x*", "(?=a)", "$"])
+def test_expressions_that_match_nothing_end(pattern: str, tmp_path: Path) -> None:
+    fields = {"content": {}, "thinking": {"open_pattern": pattern, "close_pattern": pattern}}
+    tok = described({**DESCRIPTIONS["hermes"], "fields": fields}, tmp_path)
+    text = "So, a b."
+    parsed = tok.parse(tok.encode(text))
+    assert "".join(it.text for it in parsed.parts) == text
 
 
 def test_a_prompt_by_ids_that_spells_the_anchor(tmp_path: Path) -> None:

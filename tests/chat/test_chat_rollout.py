@@ -42,8 +42,8 @@ def test_ids_of_a_rollout_stay(name: str, template: str) -> None:
             continue
         try:
             rollout = chat.extend(ids, messages=follows)
-        except ArgumentError:
-            continue  # the template refuses such a conversation
+        except (ArgumentError, UnsupportedError):
+            continue  # the template refuses such a conversation, or does not print the result
         before = [*chat.ids, *ids]
         assert rollout.ids[: len(before)] == before
         assert rollout.sampled == [(len(chat.ids), len(before))]
@@ -200,6 +200,12 @@ def test_contents_in_parts_follow(case: str, role: str, recwarn: pytest.Warnings
     asked = [{"role": "user", "content": [SEEN]}]
     chat = tok.chat(asked, template=template, add_generation_prompt=True)
     ids = tok.encode("A cat.<|im_end|>", special="allow")
+    if lost and role == "tool":
+        with pytest.raises(
+            UnsupportedError, match=r"does not print messages\[2\].*a result of its call"
+        ):
+            chat.extend(ids, messages=[{"role": role, "content": content}])
+        return
     rollout = chat.extend(ids, messages=[{"role": role, "content": content}])
     before = [*chat.ids, *ids]
     assert rollout.ids[: len(before)] == before
@@ -245,6 +251,43 @@ def test_new_messages_follow_or_are_reported(name: str, template: str) -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize(
+    ("name", "template"),
+    [it for it in TEMPLATES_AT_HAND if "gemma-4" in str(it) or "Qwen3-" in str(it)],
+)
+@pytest.mark.parametrize("fields", [{}, {"tool_call_id": "call_1"}, {"name": "get_weather"}])
+def test_results_find_their_call(name: str, template: str, fields: dict[str, str]) -> None:
+    """By the id of the call, or in their order; as messages of OpenAI's API have them."""
+    tok, given = byte_level(template), options(template)
+    chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+    two = call()
+    two["tool_calls"] = two["tool_calls"] * 2
+    ids = sampled(tok, chat, two, **given)
+    assert ids
+    results = [{"role": "tool", "content": "Rain.", **fields}]
+    if "tool_call_id" not in fields:
+        results.append({"role": "tool", "content": "Sun."})
+    rollout = chat.extend(ids, messages=results)
+    assert [it.id for it in rollout.answers[0].calls] == ["call_0", "call_1"]
+    new = tok.decode(rollout.ids[len(chat.ids) + len(ids) :])
+    assert "Rain." in new and ("Sun." in new) == ("tool_call_id" not in fields)
+    told = [(it.get("tool_call_id"), it.get("name")) for it in rollout.messages[2:]]
+    first = ("call_1" if "tool_call_id" in fields else "call_0", "get_weather")
+    assert told == [first, ("call_1", "get_weather")][: len(told)]
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_the_numbers_of_calls_go_on() -> None:
+    tok, template = byte_level(""), _IN_PARTS
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    said = tok.parse('<tool_call>{"name": "f", "arguments": {}}', format="hermes", prompt=chat)
+    assert said.calls[0].id == "call_0"
+    later = tok.chat([*HELLO, said.message], template=template, add_generation_prompt=True)
+    again = tok.parse('<tool_call>{"name": "f", "arguments": {}}', format="hermes", prompt=later)
+    assert again.calls[0].id == "call_1"
+
+
 def test_templates_of_jeton_refuse_what_they_do_not_print() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
@@ -282,9 +325,7 @@ def test_white_space_of_a_call_stays() -> None:
         ("<|tool|>", "<|user|>So?<|assistant|>"),
     ],
 )
-def test_what_begins_the_next_turn_stays_if_the_model_ended_in_another_way(
-    last: str, follows: str
-) -> None:
+def test_the_next_turns_beginning_stays_after_an_unusual_end(last: str, follows: str) -> None:
     """GLM's models stop at what begins the next turn, or at the end of text."""
     template = (
         "{% for m in messages %}{% if m.role == 'user' %}<|user|>{% elif m.role == 'tool' %}<|tool|>"
@@ -334,7 +375,7 @@ def test_results_follow_calls_that_end_an_answer(mark: str) -> None:
     end = whole.text.rindex("<|tools_suffix|>") + len("<|tools_suffix|>")
     answer = tok.encode(whole.text[len(chat.text) : end], special="allow")
     rollout = chat.extend(answer, messages=[RESULT])
-    assert rollout.answers[0].finish == "complete"
+    assert rollout.answers[0].finish in ("stop", "tool_calls")
     assert (rollout.ids, rollout.rewritten) == (whole.ids, [])
     assert sum(rollout.loss_mask()) == len(answer)
 
@@ -482,7 +523,7 @@ def test_a_result_of_half_a_call_is_refused() -> None:
         assert chat.extend(ids[:cut], messages=[AGAIN]).ids[len(chat.ids) :][:cut] == ids[:cut]
 
 
-def test_what_extend_refuses() -> None:
+def test_extend_refuses_bad_arguments() -> None:
     tok = byte_level("")
     chat = tok.chat(HELLO, template="chatml")
     with pytest.raises(ArgumentError, match="asks for no answer"):
@@ -502,3 +543,37 @@ def test_what_extend_refuses() -> None:
 
 def test_rewritten_is_a_value() -> None:
     assert Rewritten(1, 2, "a") == Rewritten(1, 2, "a")
+
+
+_KIMI_K3 = (
+    "{% for m in messages %}<|open|>message role=\"{{ m.role }}\"<|sep|>{% if m.role == 'assistant' %}"
+    "{% if m.reasoning_content %}<|open|>think<|sep|>{{ m.reasoning_content }}<|close|>think<|sep|>"
+    "{% endif %}{% if m.content %}<|open|>response<|sep|>{{ m.content }}<|close|>response<|sep|>"
+    "{% endif %}{% else %}{{ m.content }}{% endif %}<|close|>message<|sep|>{% endfor %}"
+    '{% if add_generation_prompt %}<|open|>message role="assistant"<|sep|>{% endif %}'
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "closing"),
+    [
+        (
+            "<|open|>response<|sep|>So it i",
+            "<|close|>response<|sep|><|close|>message<|sep|>",
+        ),
+        ("<|open|>think<|sep|>Hm", "<|close|>think<|sep|><|close|>message<|sep|>"),
+        ("<|open|>response<|sep|>So.<|close|>response<|sep|>", "<|close|>message<|sep|>"),
+        ("<|open|>response<|sep|>So.<|close|>response<|sep|><|close|>message<|sep|>", ""),
+    ],
+)
+def test_extend_closes_what_is_open_of_an_answer_cut_short(written: str, closing: str) -> None:
+    tok = byte_level("<|open|><|close|><|sep|>")
+    chat = tok.chat(HELLO, template=_KIMI_K3, add_generation_prompt=True)
+    ids = tok.encode(written, special="allow")
+    rollout = chat.extend(ids, messages=[AGAIN])
+    new = tok.decode(rollout.ids[len(chat.ids) + len(ids) :])
+    assert new.startswith(f'{closing}<|open|>message role="user"<|sep|>')
+    assert rollout.rewritten == []
+    alone = tok.decode(chat.extend(ids).ids[len(chat.ids) + len(ids) :])
+    # The format takes an answer that ends with its words for a whole one.
+    assert alone == ("" if written.endswith("So.<|close|>response<|sep|>") else closing)

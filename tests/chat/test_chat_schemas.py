@@ -228,7 +228,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
 
 
 @pytest.mark.parametrize(("function", "told"), REFUSED, ids=[it[0].__name__ for it in REFUSED])
-def test_what_transformers_refuses_is_refused_in_words(
+def test_functions_that_transformers_refuses_are_refused(
     function: Callable[..., Any], told: str
 ) -> None:
     with pytest.raises(ArgumentError, match=told) as caught:

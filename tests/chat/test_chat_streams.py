@@ -15,7 +15,7 @@ import jeton
 from answer_cases import BROKEN, MARKS, TOOL, WRITTEN, random_text
 from chat_cases import KINDS, WEATHER, byte_level
 from jeton.chat import FORMATS, Event, Parsed, ParsedCall, ParseStream
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 TOOLS: list[Any] = [None, [WEATHER], [WEATHER, TOOL], [{"name": "f", "parameters": {}}]]
 PIECES = [
@@ -133,7 +133,7 @@ def test_a_call_that_the_prompt_began_is_whole_when_it_ends() -> None:
     prompt = tok.encode(begun, special="allow")
     events, parsed = read(tok.parse_stream(template="qwen", prompt=prompt), ids)
     (done,) = [it.done for it in events if it.kind == "call_end"]
-    assert (done,) == parsed.calls == (ParsedCall("get_weather", {"city": "Vik"}),)
+    assert (done,) == parsed.calls == (ParsedCall("get_weather", {"city": "Vik"}, "call_0"),)
 
 
 @pytest.mark.parametrize(
@@ -184,5 +184,116 @@ def test_escapes_in_text_of_python(written: str, value: str) -> None:
     text = f"<|tool_call_start|>[f(a='{written}')]<|tool_call_end|>"
     for pieces in ([text], [*text]):
         _, parsed = read(byte_level("").parse_stream(format="lfm2"), pieces)
-        assert parsed.calls == (ParsedCall("f", {"a": value}),)
+        assert parsed.calls == (ParsedCall("f", {"a": value}, "call_0"),)
         assert not parsed.problems
+
+
+# Stops
+
+
+STOPS: dict[str, tuple[str, Any, str, str | None, int]] = {
+    # an answer, its stop, the text that is kept, what stopped it, and how many bytes come before
+    "a text": ("So it is. END of it", "END", "So it is. ", "END", 10),
+    "the first of two": ("So it is, so.", ["so", "it"], "So ", "it", 3),
+    "one that begins another": ("a STOPPED", ["STOPPED", "STOP"], "a ", "STOP", 2),
+    "one that is not there": ("So it i", ["it is"], "So it i", None, 7),
+    "one in reasoning": ("<think>\nHm. END</think>No.", "END", "", "END", 12),
+    "none": ("So it is.", [], "So it is.", None, 9),
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_a_stop_ends_an_answer_however_it_is_split(name: str) -> None:
+    text, stop, content, stopped, kept = STOPS[name]
+    tok = byte_level("")
+    ids = tok.encode(text)
+    for pieces in ([ids], ids, [text], [*text]):
+        stream = tok.parse_stream(format="hermes", stop=stop)
+        events, parsed = read(stream, pieces)
+        assert (parsed.content, stream.stopped) == (content, stopped)
+        assert "".join(it.text for it in events if it.kind == "content") == content
+        assert parsed.finish == ("stop" if stopped else "length")
+        if pieces in ([ids], ids):
+            assert tok.decode(ids[: stream.kept_tokens]) == text[:kept]
+            assert parsed.parts[-1].span[1] == stream.kept_tokens
+
+
+def test_an_id_ends_an_answer() -> None:
+    tok = byte_level("".join(MARKS))
+    stop = tok.special_tokens["<|im_end|>"]
+    ids = [*tok.encode("So."), stop, *tok.encode("No.")]
+    for pieces in ([ids], ids):
+        stream = tok.parse_stream(format="hermes", stop_ids=[stop])
+        _, parsed = read(stream, pieces)
+        assert (parsed.content, parsed.finish, parsed.problems) == ("So.", "stop", ())
+        assert (stream.stopped, stream.stopped_id, stream.kept_tokens) == ("<|im_end|>", stop, 3)
+
+
+def test_a_stop_may_be_a_control_token() -> None:
+    tok = byte_level("".join(MARKS))
+    stream = tok.parse_stream(format="hermes", stop="</think>")
+    _, parsed = read(stream, tok.encode("<think>\nHm.</think>So.", special="allow"))
+    assert parsed.message.get("reasoning_content") == "Hm." and parsed.finish == "stop"
+    assert stream.stopped == "</think>"
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"stop": ""}, ArgumentError),
+        ({"stop": [1]}, ArgumentTypeError),
+        ({"stop": b"a"}, ArgumentTypeError),
+        ({"stop_ids": "a"}, ArgumentTypeError),
+        ({"stop_ids": [True]}, ArgumentTypeError),
+        ({"stop_ids": [10**6]}, UnknownTokenError),
+        ({"call_ids": "abc"}, ArgumentTypeError),
+    ],
+)
+def test_wrong_stops_are_refused(given: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        byte_level("").parse_stream(format="hermes", **given)
+
+
+# Ids of calls, and the events of OpenAI's API
+
+
+def test_calls_get_ids_where_the_format_has_none() -> None:
+    tok, text = byte_level(""), "<tool_call>" + '{"name": "f", "arguments": {}}' * 2
+    assert [it.id for it in tok.parse(text, format="hermes").calls] == ["call_0", "call_1"]
+    assert [it["id"] for it in tok.parse(text, format="hermes").message["tool_calls"]] == [
+        "call_0", "call_1",
+    ]  # fmt: skip
+    parsed = tok.parse(text, format="hermes", call_ids=iter("xyz"))
+    assert [it.id for it in parsed.calls] == ["x", "y"]
+    written = text.replace('"name"', '"id": "7", "name"', 1)
+    assert [it.id for it in tok.parse(written, format="hermes").calls] == ["7", "call_0"]
+    with pytest.raises(ArgumentTypeError, match="call_ids must hold str"):
+        tok.parse(text, format="hermes", call_ids=[5])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("format", ["hermes", "mistral", "kimi", "glm", "command-a"])
+def test_events_become_the_deltas_of_openai(format: str) -> None:
+    """Joined as a client joins them, they are the message."""
+    tok = byte_level("")
+    for text, *_ in WRITTEN[format]:
+        for pieces in ([text], [*text]):
+            events, parsed = read(tok.parse_stream(format=format, tools=[WEATHER]), pieces)
+            said, thought, calls = "", "", list[dict[str, Any]]()
+            for delta in (it.as_openai() for it in events):
+                said += delta.get("content", "")
+                thought += delta.get("reasoning_content", "")
+                for it in delta.get("tool_calls", ()):
+                    if it["index"] == len(calls):
+                        calls.append({"id": "", "name": "", "arguments": ""})
+                    call, function = calls[it["index"]], it.get("function", {})
+                    call["id"] += it.get("id", "")
+                    call["name"] += function.get("name", "")
+                    call["arguments"] += function.get("arguments", "")
+            assert said == parsed.content
+            assert thought == parsed.message.get("reasoning_content", "")
+            assert [(it["id"], it["name"]) for it in calls] == [
+                (it.id, it.name) for it in parsed.calls
+            ]
+            for call, done in zip(calls, parsed.calls, strict=True):
+                value = json.loads(call["arguments"] or "{}")
+                assert (json.loads(value) if isinstance(value, str) else value) == done.arguments

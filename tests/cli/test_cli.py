@@ -156,7 +156,7 @@ class TestEncode:
 class TestDecode:
     @pytest.mark.parametrize("form", ["text", "jsonl", "npy"])
     @pytest.mark.parametrize("text", ["", "hello", "a\r\n\n b\u2028", samples.read("languages")])
-    def test_one_document_comes_back_exactly(
+    def test_decoding_restores_a_document_exactly(
         self, run: Run, here: Path, pair: str, form: str, text: str
     ) -> None:
         (here / "a.txt").write_bytes(text.encode())
@@ -246,7 +246,7 @@ class TestCount:
             "bytes_per_token": 11 / 3,
         }
 
-    def test_it_agrees_with_encode(self, run: Run, here: Path, pair: str) -> None:
+    def test_counts_agree_with_encode(self, run: Run, here: Path, pair: str) -> None:
         for name, text in samples.read_all().items():
             (here / name).write_bytes(text.encode())
         expected = sum(len(ids_of(text, pair)) for text in samples.read_all().values())
@@ -290,7 +290,7 @@ class TestInspect:
         assert "--file" in both
 
     @pytest.mark.parametrize("columns", ["20", "40", "50", "200"])
-    def test_any_width(
+    def test_output_fits_any_width(
         self, run: Run, pair: str, columns: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("COLUMNS", columns)
@@ -300,7 +300,7 @@ class TestInspect:
 
 
 class TestConvert:
-    def test_it_says_what_it_compared(self, run: Run, here: Path, pair: str) -> None:
+    def test_convert_says_what_it_compared(self, run: Run, here: Path, pair: str) -> None:
         output = run("convert", pair, "out.json").stdout
         assert output.startswith("out.json\n")
         assert "0 differences" in output
@@ -460,7 +460,7 @@ class TestConvert:
 
 
 class TestDemo:
-    def test_it_leaves_what_it_says(self, run: Run, here: Path) -> None:
+    def test_demo_leaves_the_files_that_it_names(self, run: Run, here: Path) -> None:
         output = run("demo", "--vocab-size", "600", "--out", "out").stdout
         assert "byte for byte" in output
         tok = jeton.load("out/tokenizer.json")
@@ -542,7 +542,7 @@ class TestHelpOfEachCommand:
         options = [it for it in ctx.command.params if isinstance(it, click.Option)]
         assert [it.opts for it in options if not (it.help or "").strip()] == []
 
-    def test_one_spelling_each(self, ctx: click.Context) -> None:
+    def test_each_option_has_one_spelling(self, ctx: click.Context) -> None:
         spelled = {name for it in ctx.command.params for name in it.opts}
         assert not spelled & {"--json", "--jsonl", "--errors", "--colour", "--special-tokens"}
         if not isinstance(ctx.command, click.Group):

@@ -35,7 +35,7 @@ def test_ids_text_and_origins(run: Run, model: str) -> None:
     assert record["origins"] == [str(origin) for origin in chat.origins]
 
 
-def test_it_is_shown(run: Run, model: str) -> None:
+def test_the_rendered_chat_is_shown(run: Run, model: str) -> None:
     shown = run("chat", model, "m.json").stdout
     assert "messages[1].content  'It is 2." in shown
     assert (
@@ -56,7 +56,7 @@ def test_options_reach_the_template(run: Run, model: str, here: Path) -> None:
     assert ids.count(str(TOK.special_tokens["<|im_end|>"])) == 2
 
 
-def test_what_the_template_leaves_out_is_a_note(run: Run, model: str, here: Path) -> None:
+def test_messages_that_the_template_leaves_out_are_noted(run: Run, model: str, here: Path) -> None:
     (here / "t.jinja").write_text("{{ messages[0].content }}")
     given = json.dumps([*HELLO, {"role": "usr", "content": "a"}])
     said = run("chat", model, "-", "--template", "t.jinja", "--set", "x=1", input=given).stderr

@@ -82,24 +82,13 @@ def test_packed_files(run: Run) -> None:
     want = (3, sum(TOK.count_batch(texts)))
     assert [(file["requests"], file["tokens"]) for file in told["files"]] == [want] * 3
     whole = record(run, "tok.json", "a.jsonl.gz", "c.parquet", *MINE)["files"]
-    assert [file["requests"] for file in whole] == [1, 3]
-    assert whole[0]["tokens"] == TOK.count(lines.decode())
+    assert [file["requests"] for file in whole] == [3, 3]
+    assert whole[0]["tokens"] == want[1]
     counted = run("count", "tok.json", *names, "--field", "text", "--total").stdout
     assert counted == f"{3 * want[1]}\n"
-    assert "a table has several texts" in error_of(
+    assert "has several texts" in error_of(
         run("inspect", "tok.json", "--file", "c.parquet", code=1)
     )
-
-
-@pytest.mark.parametrize("options", [(), ("--lines",)])
-def test_few_bytes_that_hold_many(
-    run: Run, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(documents, "MAX_LINE", 1_000_000)
-    monkeypatch.setattr(documents, "MAX_DOCUMENT", 1_000_000)
-    Path("a.gz").write_bytes(gzip.compress(b"a" * 1_000_001))
-    message = error_of(run("cost", "tok.json", "a.gz", *options, *MINE, code=1))
-    assert "has more than 1 MB" in message
 
 
 def test_formats(run: Run) -> None:
@@ -163,7 +152,7 @@ def test_conversations_are_named_by_their_line(run: Run) -> None:
 
 
 BAD: list[tuple[tuple[str, ...], str]] = [
-    (("tok.json", "a.txt.gz", *MINE), "a.txt.gz: cannot be read: Compressed file ended"),
+    (("tok.json", "a.txt.gz", *MINE), "a.txt.gz: cannot be read: incomplete"),
     (("tok.json", "bad.zst", *MINE), "bad.zst: cannot be read: "),
     (("tok.json", "bad.parquet", *MINE), "bad.parquet: not a Parquet file"),
     (
@@ -172,9 +161,12 @@ BAD: list[tuple[tuple[str, ...], str]] = [
     ),
     (("tok.json", "none.txt", *MINE), "'none.txt': there is no such file"),
     (("tok.json", "*.none", *MINE), "'*.none': there is no such file"),
-    (("tok.json", "bad.txt", *MINE), "bad.txt: byte 0 (0xff) is not UTF-8"),
+    (
+        ("tok.json", "bad.txt", *MINE),
+        "bad.txt: not UTF-8 at byte 0 (convert the file, or --invalid",
+    ),
     (("none.json", "a.txt", *MINE), "none.json"),
-    (("tok.json", "a.txt", "--field", "x", *MINE), "a.txt:1: not JSON"),
+    (("tok.json", "a.txt", "--field", "x", *MINE), 'a.txt: line 1: no JSON object with a text "x"'),
 ]
 
 
@@ -202,7 +194,7 @@ def test_options_of_wrong_values(run: Run) -> None:
     ("form", "encoding"),
     [("table", "cp1252"), ("json", "latin-1"), ("csv", "utf-16"), ("plain", "cp1252")],
 )
-def test_any_encoding(form: str, encoding: str) -> None:
+def test_output_in_every_encoding_of_the_terminal(form: str, encoding: str) -> None:
     Path("図.txt").write_text("the")
     command = f"jeton cost tok.json 図.txt a.txt --input-price 2 --format {form}"
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)

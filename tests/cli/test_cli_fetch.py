@@ -12,7 +12,7 @@ from jeton.loading import download
 from shared_data import VOCABULARIES, needed
 
 
-def test_what_is_here_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_here_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ranks = needed(VOCABULARIES / "cl100k_base.tiktoken")
     monkeypatch.setenv("JETON_DATA_DIR", str(VOCABULARIES))
     monkeypatch.setenv("JETON_OFFLINE", "1")
@@ -43,7 +43,7 @@ def test_copies_are_found_on_another_machine(
     assert download.sha256_of(copy) == download.sha256_of(VOCABULARIES / "gpt2_merges.txt")
 
 
-def test_what_is_not_here_and_what_is_not_known(
+def test_missing_files_and_unknown_names_are_errors(
     run: Run,
     here: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -52,7 +52,7 @@ def test_wrong_options(run: Run, saved: str) -> None:
     ("form", "encoding"),
     [("show", "cp1252"), ("show", "latin-1"), ("json", "cp437"), ("json", "utf-16")],
 )
-def test_any_encoding(saved: str, encoding: str, form: str) -> None:
+def test_output_in_every_encoding_of_the_terminal(saved: str, encoding: str, form: str) -> None:
     Path("odd.txt").write_text(ODD, encoding="utf-8")
     command = f"jeton inspect tok.json --gotchas --file odd.txt --format {form}"
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)

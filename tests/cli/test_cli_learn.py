@@ -76,7 +76,7 @@ def test_a_page_is_not_replaced_without_force(run: Run, here: Path) -> None:
     assert "<section" in (here / "steps.html").read_text()
 
 
-def test_one_step(run: Run) -> None:
+def test_a_single_step_is_shown(run: Run) -> None:
     out = run("learn", "bpe", "--step", "2").stdout
     assert out.startswith("2/12  Merge 1: e + s = es") and "Merge 2" not in out
 

@@ -245,8 +245,8 @@ def test_conversations(run: Run, here: Path) -> None:
     assert "--too-long is for conversations: give --messages too" in failed.stderr
 
 
-def test_what_a_document_is_is_said(run: Run, here: Path) -> None:
-    said = "each file of text is a document (--documents line: each line is)"
+def test_the_output_says_what_a_document_is(run: Run, here: Path) -> None:
+    said = "each file of text is a document (--documents line: each line is;"
     (here / "in.jsonl").write_text('{"text": "to be"}\n')
     for command in ("prepare tok.json {} -o {}", "train {} -o {} --kind char"):
         for number, (given, is_said) in enumerate(

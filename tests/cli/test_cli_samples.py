@@ -39,7 +39,7 @@ def test_texts_are_written(run: Run, here: Path) -> None:
         (("essays", "-o", "."), ".: is a folder"),
     ],
 )
-def test_what_cannot_be_written(
+def test_unwritable_targets_are_errors(
     arguments: tuple[str, ...], says: str, run: Run, here: Path
 ) -> None:
     (here / "kept.txt").write_text("kept")

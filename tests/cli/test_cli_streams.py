@@ -173,7 +173,7 @@ def test_a_reader_that_never_came(command: str) -> None:
 @pytest.mark.parametrize(
     "command", ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json 'hé 図 ─'"]
 )
-def test_any_encoding(command: str, encoding: str) -> None:
+def test_output_in_every_encoding_of_the_terminal(command: str, encoding: str) -> None:
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)
     assert (code, errors) == (0, "")
     assert output
@@ -224,7 +224,7 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, folder: Path) ->
     assert sorted(os.listdir()) == before
 
 
-def test_what_is_ignored_stays_ignored() -> None:
+def test_ignored_signals_stay_ignored() -> None:
     code, output, _ = shell("trap '' TERM HUP; (kill -TERM $BASHPID; jeton encode tok.json in.txt)")
     assert (code, bool(output)) == (0, True)
 

@@ -174,7 +174,7 @@ def test_an_ending_that_says_no_form(run: Run, here: Path, name: str) -> None:
 @pytest.mark.parametrize("start", ["convert tok.json", "train in.txt --vocab-size 258 -o"])
 class TestFolders:
     @pytest.mark.medium
-    def test_one_that_is_there(self, run: Run, start: str) -> None:
+    def test_existing_targets_are_not_overwritten(self, run: Run, start: str) -> None:
         folder = Path("folder.v2")
         folder.mkdir()
         (folder / "weights").write_text("mine", encoding="utf-8")
@@ -210,7 +210,7 @@ class TestFolders:
                 written.unlink()
         assert os.listdir() == [] and os.listdir("..") == ["inner"]
 
-    def test_one_with_a_dot_in_its_name(self, run: Run, here: Path, start: str) -> None:
+    def test_folders_may_have_a_dot_in_their_names(self, run: Run, here: Path, start: str) -> None:
         message = run(*start.split(), "folder.v2/", code=2).stderr
         assert "folder.v2/: there is no such folder (make it first)" in " ".join(message.split())
         (here / "folder.v2").mkdir()
@@ -281,14 +281,14 @@ def test_a_name_that_is_no_utf8(run: Run, writer: tuple[list[str], str]) -> None
 
 
 @pytest.mark.parametrize("start", ["encode tok.json", "count tok.json", "decode tok.json"])
-def test_what_is_missing_is_named(run: Run, start: str) -> None:
+def test_missing_folders_are_named(run: Run, start: str) -> None:
     output = [] if start.startswith("count") else ["-o", "x.txt"]
     message = error_of(run(*start.split(), "ids.txt", "missing.txt", *output, code=1))
     assert message == "missing.txt: no such file or directory"
     assert not Path("x.txt").exists()
 
 
-def test_what_came_meanwhile_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_appear_meanwhile_are_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def mine(function: Callable[..., object]) -> Callable[..., object]:
         def made(*arguments: object, **options: object) -> object:
             for name in ("new.npy", "new.json"):
@@ -320,7 +320,7 @@ def test_tokens_that_are_added_in_vain(run: Run) -> None:
     assert "adds nothing" not in run("encode", "tok.json", input="he").stderr
 
 
-def test_any_txt_holds_word_pieces(run: Run) -> None:
+def test_a_txt_target_holds_word_pieces(run: Run) -> None:
     trainer = jeton.WordPieceTrainer(40)
     trainer.train([TEXT]).save("wp40.txt")
     run("train", "in.txt", "-o", "wp.txt", "--kind", "wordpiece", "--vocab-size", "40")

@@ -158,7 +158,7 @@ class TestTrain:
         assert result.exit_code in (1, 2)
         assert told in result.stderr
 
-    def test_any_parameter_of_bpe(self, run: Run, here: Path) -> None:
+    def test_parameters_of_bpe_are_set_by_name(self, run: Run, here: Path) -> None:
         (here / "a.txt").write_text("Hello hello help\n" * 9, encoding="utf-8")
         options = ["--set", "tie_break=first", "--set", 'normalizer={"type": "Lowercase"}']
         run("train", "a.txt", "-o", "x.json", "--vocab-size=258", *options)

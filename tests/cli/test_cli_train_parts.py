@@ -118,7 +118,7 @@ def test_a_line_on_a_terminal(clock: Clock, screen: Screen) -> None:
     assert screen.shown() == ""
 
 
-def test_what_fails_takes_its_line_away(clock: Clock, screen: Screen) -> None:
+def test_a_failed_step_removes_its_progress_line(clock: Clock, screen: Screen) -> None:
     watch = TerminalLine()
     watch(Progress("counting", 0, 0, 0))
     clock.now += 1
@@ -225,7 +225,7 @@ def test_tokenizer_json_holds_any_kind(kind: str) -> None:
         check_ending(Path(name), kind, None, False)
 
 
-def test_what_is_rehearsed_leaves_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     rehearse(jeton.BPETrainer(300), tmp_path / "a.json")
     # What it asks for is too much or too little for so short a text: training itself will tell.
     rehearse(jeton.BPETrainer(300, pattern="[0-9]+"), tmp_path / "a.unknown")
@@ -234,7 +234,7 @@ def test_what_is_rehearsed_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_cannot_be_saved_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failed_save_keeps_the_earlier_file(tmp_path: Path) -> None:
     tok = jeton.BPETrainer(258, pattern="gpt2").train(["hello hello"])
     (tmp_path / "a.model").write_text("mine", encoding="utf-8")
     characters = jeton.CharTrainer().train("hello")

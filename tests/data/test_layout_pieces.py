@@ -75,7 +75,7 @@ def test_pieces_are_documents(tmp_path: Path, name: str, size: int) -> None:
         assert contents(folder) == contents(tmp_path / "whole")
 
 
-def test_what_is_not_finished_is_no_set(tmp_path: Path) -> None:
+def test_unfinished_folders_are_not_token_sets(tmp_path: Path) -> None:
     with layouts.create("jeton", tmp_path, dtype="uint16") as writer:
         append(writer, [[1, 2], [3]], unfinished=True)
         with pytest.raises(ArgumentError, match="the last document is not finished"):

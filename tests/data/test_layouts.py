@@ -75,7 +75,7 @@ def read_back(folder: Path, **options: Any) -> tuple[list[int], list[int] | None
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_written_is_read(tmp_path: Path, name: str, dtype: str) -> None:
+def test_written_sets_are_read_again(tmp_path: Path, name: str, dtype: str) -> None:
     given = documents(300, dtype)
     size = None if name == "nanogpt" else 500
     write(tmp_path, name, given, dtype=dtype, shard_tokens=size)
@@ -228,7 +228,7 @@ APPENDED: list[tuple[str, Any, Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize("what, tokens, lengths, error, told", APPENDED, ids=lambda it: str(it)[:9])
-def test_what_cannot_be_appended(
+def test_blocks_that_do_not_fit_are_refused(
     tmp_path: Path, what: str, tokens: Any, lengths: Any, error: type[Exception], told: str
 ) -> None:
     with layouts.create("jeton", tmp_path, dtype="uint16") as writer:
@@ -285,7 +285,7 @@ def test_a_flat_file_has_no_type(tmp_path: Path) -> None:
     assert isinstance(shard.tokens, np.memmap)
 
 
-def test_what_is_not_there(tmp_path: Path) -> None:
+def test_missing_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match="no such file or folder"):
         layouts.read(tmp_path / "nothing")
     with pytest.raises(MissingFileError, match="no tokens of a known layout"):

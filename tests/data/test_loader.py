@@ -17,7 +17,7 @@ from jeton.data import Loader, TokenDataset, pack
 from jeton.data.dataset import Windows
 from jeton.data.numpy_or_torch import loader_of
 from jeton.data.order import shuffled
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from prepared import without_waiting
 from test_token_dataset import ascending
 
@@ -244,6 +244,36 @@ def test_a_data_loader_of_ones_own(tokens: TokenDataset) -> None:
         source.set_epoch(0)
         found = numbers(data.DataLoader(source, batch_size=None, num_workers=workers))
         assert found == numbers(loader(tokens, 50, 4))
+
+
+def test_a_state_that_only_workers_know_is_an_error(tokens: TokenDataset) -> None:
+    data = pytest.importorskip("torch.utils.data")
+    source = loader(tokens, 50, 4, device="cpu")
+    assert source.state_dict()["taken"] == 0
+    batches = iter(data.DataLoader(source, batch_size=None, num_workers=2))
+    next(batches)
+    with pytest.raises(UnsupportedError, match="StatefulDataLoader"):
+        source.state_dict()
+    del batches
+    own = iter(source)
+    next(own)
+    assert source.state_dict()["taken"] == 4
+
+
+@pytest.mark.large
+def test_a_stateful_data_loader_resumes(tokens: TokenDataset) -> None:
+    stateful = pytest.importorskip("torchdata.stateful_dataloader")
+    plain = numbers(loader(tokens, 50, 4))
+    for workers in (0, 2):
+        options = {"batch_size": None, "num_workers": workers}
+        batches = stateful.StatefulDataLoader(loader(tokens, 50, 4, device="cpu"), **options)
+        running = iter(batches)
+        first = [next(running) for _ in range(5)]
+        state = batches.state_dict()
+        del running
+        resumed = stateful.StatefulDataLoader(loader(tokens, 50, 4, device="cpu"), **options)
+        resumed.load_state_dict(state)
+        assert numbers(first) + numbers(resumed) == plain
 
 
 def test_packed_rows(tmp_path: Path) -> None:

@@ -78,14 +78,14 @@ def test_every_file_is_told_of(made: Path) -> None:
     assert told == [(name, file.bytes) for name, file in manifest.files.items()]
 
 
-def test_what_is_written_is_read(made: Path) -> None:
+def test_written_manifests_are_read_again(made: Path) -> None:
     manifest = Manifest.read(made)
     assert Manifest.from_json(manifest.to_json()) == manifest
     assert (made / "manifest.json").read_text("utf-8") == manifest.to_json()
     assert set(manifest.files) == {path.name for path in made.iterdir()} - {"manifest.json"}
 
 
-def test_what_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_manifest_is_an_error(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "no"):
         with pytest.raises(MissingFileError, match="there is no such file; a set"):
             Manifest.read(folder)
@@ -139,7 +139,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_no_manifest(made: Path, name: str) -> None:
+def test_other_json_is_not_a_manifest(made: Path, name: str) -> None:
     change, told = BAD[name]
     path = made / "manifest.json"
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
@@ -150,7 +150,7 @@ def test_what_is_no_manifest(made: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"format": 1}'])
-def test_what_is_no_json(made: Path, raw: bytes) -> None:
+def test_a_manifest_that_is_not_json_is_an_error(made: Path, raw: bytes) -> None:
     (made / "manifest.json").write_bytes(raw)
     with pytest.raises(FormatError, match=r"manifest\.json"):
         Manifest.read(made)

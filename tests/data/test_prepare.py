@@ -134,14 +134,17 @@ def test_tiny_shakespeare(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.003, 0.999])
-def test_one_cut_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+def test_a_validation_split_is_exact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
     monkeypatch.setattr(queue, "_IN_MEMORY", 5_000)
     folder = tmp_path / "in"
     folder.mkdir()
     text = "\n".join(text for text in TEXTS if "\t" not in text)
     for number in range(3):
         (folder / f"{number}.txt").write_text(text * 12, "utf-8")
-    manifest = prepare(folder, TOK, tmp_path / "out", validation=share, documents="line")
+    options = {"validation": share, "split": "cut", "documents": "line"}
+    manifest = prepare(folder, TOK, tmp_path / "out", **options)
     tokens = flat(rows(TOK, "\n".join(text * 12 for _ in range(1)).split("\n"))) * 3
     cut = int(len(tokens) * (1 - Fraction(str(share))))
     assert manifest.splits["train"].tokens == cut

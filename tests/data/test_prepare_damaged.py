@@ -218,7 +218,7 @@ def test_a_header_that_is_not_written_yet(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_what_is_gone(tmp_path: Path) -> None:
+def test_missing_shards_are_found(tmp_path: Path) -> None:
     work = begun(tmp_path, 6, validation=0.9)
     _first("queue-*")(work).unlink()
     with pytest.raises(FileError, match=r"queue-\d+: cannot be read since the state was saved"):

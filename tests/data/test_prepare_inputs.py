@@ -18,7 +18,7 @@ import pytest
 
 import jeton
 from jeton.corpora import corpus
-from jeton.data import AUTO, Conversations, prepare
+from jeton.data import AUTO, Conversations, TokenDataset, prepare
 from jeton.data.preparing import conversations
 from jeton.errors import (
     ArgumentError,
@@ -546,3 +546,49 @@ def test_a_small_file_that_unpacks_to_a_vast_one_is_refused(
         prepare(path, TOK, tmp_path / "out")
     parquet.write_table(pa.table({"text": texts}), path, use_dictionary=False, compression="none")
     assert prepare(path, TOK, tmp_path / "out").documents == 1_050
+
+
+def test_a_share_of_several_files_is_drawn_from_all(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in "abcdefgh":
+        (folder / f"{name}.txt").write_text("".join(f"{name} {n}\n" for n in range(50)))
+    options = {"documents": "line", "validation": 0.2}
+    manifest = prepare(folder, TOK, tmp_path / "all", **options)
+    by_hash = prepare(folder, TOK, tmp_path / "hash", split="hash", **options)
+    assert manifest.options["validation"]["by"] == "hash" and manifest.splits == by_hash.splits
+    validation = TokenDataset(tmp_path / "all", split="val")
+    assert {validation.decode(slice(0, len(validation)))[0]} <= set("abcdefgh")
+    texts = [TOK.decode(document) for document in validation.documents]
+    assert len({text[0] for text in texts}) == 8
+    one = prepare(folder / "a.txt", TOK, tmp_path / "one", **options)
+    assert one.options["validation"]["by"] == "cut"
+
+
+def test_documents_are_parted_by_a_text(tmp_path: Path) -> None:
+    texts = ["the first\n\nstory", "", "the second", "the <|end", "third 東京"]
+    path = tmp_path / "in.txt"
+    for separator in ("<|endoftext|>", "\n---\n"):
+        path.write_text("\ufeff" + separator.join(texts), "utf-8")
+        folder = tmp_path / str(len(separator))
+        manifest = prepare(path, TOK, folder, documents=separator, end_of_text=None)
+        assert (manifest.documents, manifest.empty_documents) == (4, 1)
+        documents = TokenDataset(folder).documents
+        assert [TOK.decode(document) for document in documents] == [it for it in texts if it]
+        counts = jeton.BPETrainer(300).count(path, documents=separator)
+        assert counts == jeton.BPETrainer(300).count(texts)
+
+
+def test_records_that_are_left_out_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b'{"text": "the"}\n[]\n\n{"text": "\xff"}\n{"text": 1}\n{"text": "there"}\n')
+    manifest = prepare(path, TOK, tmp_path / "out", bad_records="drop")
+    lines = (tmp_path / "out" / "dropped.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    assert [(record["path"], record["line"]) for record in records] == [
+        (str(path), 2),
+        (str(path), 4),
+        (str(path), 5),
+    ]
+    assert all(record["reason"] for record in records)
+    assert manifest.bad_documents == 3 and "dropped.jsonl" in manifest.files

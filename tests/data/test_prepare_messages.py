@@ -243,7 +243,7 @@ def test_roles_and_tools_and_variables(tmp_path: Path) -> None:
     assert tokens.decode(tokens[:][tokens.mask[:]]) == "a<|im_end|>" * 4
 
 
-def test_what_the_template_leaves_out_is_said_once(tmp_path: Path) -> None:
+def test_messages_that_the_template_leaves_out_are_warned_of_once(tmp_path: Path) -> None:
     turn = [{"role": "user", "content": "a"}, {"role": "robot", "content": "c"}]
     answer = {"role": "assistant", "content": "b"}
     records = [{"messages": [*turn * times, answer]} for times in (1, 2, 3, 4)]
@@ -410,7 +410,7 @@ def test_files_that_are_damaged(tmp_path: Path) -> None:
     for number, data in enumerate((whole[:-20], whole[:90] + b"\0\0\0" + whole[93:])):
         path = tmp_path / f"{number}.jsonl.gz"
         path.write_bytes(data)
-        with pytest.raises(FormatError, match="gz: cannot be read"):
+        with pytest.raises(FileError, match="gz: cannot be read"):
             prepare(path, TOK, tmp_path / f"out-{number}", messages=CHATML)
         (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     with pytest.raises(FormatError, match="not a Parquet file"):

@@ -136,7 +136,7 @@ def test_killed_at_any_moment(tmp_path: Path, variant: int) -> None:
         attempt += 1
 
 
-def test_it_goes_on_only_with_what_it_began_with(tmp_path: Path) -> None:
+def test_a_run_resumes_only_with_the_same_arguments(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(Stopped):
         prepare(RECORDS, TOK, out, messages=CHATML, watch=stopping(3))

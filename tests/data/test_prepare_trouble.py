@@ -107,7 +107,7 @@ def test_a_file_that_appears_while_a_set_grows(tmp_path: Path) -> None:
     assert jeton.load(folder / "tokenizer.json") == tokenizer()
 
 
-def test_what_was_begun_otherwise(tmp_path: Path) -> None:
+def test_other_options_do_not_resume_a_run(tmp_path: Path) -> None:
     table = tmp_path / "in.parquet"
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -258,7 +258,7 @@ def test_a_tokenizer_that_the_disk_has_no_room_for(
     assert jeton.load("out/tokenizer.json") == jeton.load("tok.json")
 
 
-def test_what_fails_at_once_leaves_nothing(tmp_path: Path) -> None:
+def test_immediate_failures_leave_no_files(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
     with pytest.raises(FormatError, match="not UTF-8"):
         prepare(tmp_path / "bad.txt", TOK, tmp_path / "out")

@@ -158,7 +158,7 @@ def through(sink: Sink, given: list[Block], writers: list[layouts.Writer]) -> No
 
 
 @pytest.mark.parametrize("cuts", CUTS)
-def test_one_split(tmp_path: Path, cuts: list[int]) -> None:
+def test_all_documents_go_to_one_split(tmp_path: Path, cuts: list[int]) -> None:
     train = layouts.create("jeton", tmp_path, dtype="uint16")
     through(Plain(train), blocks(LENGTHS, KEYS, cuts), [train])
     assert written(tmp_path, "train") == rows(list(range(15)), LENGTHS)
@@ -175,7 +175,7 @@ def test_documents_with_a_small_key_validate(tmp_path: Path, cuts: list[int]) ->
 
 @pytest.mark.parametrize("share", [Fraction(1, 10), Fraction(1, 2), Fraction(14, 15)])
 @pytest.mark.parametrize("cuts", CUTS)
-def test_one_cut_parts_a_document(tmp_path: Path, cuts: list[int], share: Fraction) -> None:
+def test_a_split_parts_one_document(tmp_path: Path, cuts: list[int], share: Fraction) -> None:
     train, val = two(tmp_path)
     sink = CutAtToken(train, val, share, tmp_path, "uint16", None)
     through(sink, blocks(LENGTHS, KEYS, cuts), [train, val])

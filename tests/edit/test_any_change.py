@@ -87,7 +87,7 @@ CHANGES: dict[str, Change] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 @pytest.mark.parametrize("family", WITH_MORE)
-def test_what_holds_after_any_change(family: str, change: Change) -> None:
+def test_every_change_keeps_the_invariants(family: str, change: Change) -> None:
     numbers = random.Random(f"{family} {change.__name__}")
     tok = WITH_MORE[family](numbers.randrange(3))
     edited = change(tok, numbers)

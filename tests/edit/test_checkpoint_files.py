@@ -323,7 +323,7 @@ def test_a_deep_configuration(model: Path, tmp_path: Path, name: str) -> None:
             edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
 
 
-def test_what_an_index_says(model: Path, tmp_path: Path) -> None:
+def test_an_index_names_the_file_of_each_tensor(model: Path, tmp_path: Path) -> None:
     index = model / "model.safetensors.index.json"
     names = dict.fromkeys(TENSORS, "model.safetensors")
     numbers = sum(tensor.numel() for tensor in load_file(model / "model.safetensors").values())
@@ -350,7 +350,7 @@ def test_other_weights_are_left_out(model: Path, tmp_path: Path) -> None:
     assert not names & {"pytorch_model.bin", "consolidated.safetensors"}
 
 
-def test_what_the_folder_knows_goes_along(model: Path, tmp_path: Path) -> None:
+def test_other_files_of_the_folder_are_copied(model: Path, tmp_path: Path) -> None:
     tok = FAMILIES["bpe"](1)
     tok.save(model, roles={"eos": "<|end|>"}, chat_template="{{ messages }}")
     edit.rewrite_checkpoint(model, changed(tok), tmp_path / "new")

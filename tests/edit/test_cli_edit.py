@@ -57,7 +57,7 @@ def test_joined(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["old.json", "other.json", "./other.json"])
-def test_what_is_read_is_not_replaced(folder: Path, target: str) -> None:
+def test_inputs_are_not_overwritten(folder: Path, target: str) -> None:
     line = ["edit", "merge", "old.json", "other.json", "-o", target, "--force"]
     before = {path: path.read_bytes() for path in folder.iterdir()}
     done = CliRunner().invoke(main, line)

@@ -68,7 +68,7 @@ def test_extended_by_a_corpus(family: str) -> None:
         assert parts or family not in ("bpe", "ranks", "bpe with bytes")
 
 
-def test_what_a_new_token_is_made_of_came_before_it() -> None:
+def test_parts_of_a_new_token_precede_it() -> None:
     """Where scores order merges, a token is listed as made of a later one, too."""
     merges = [(b"ab", b"c"), (b"a", b"bc"), (b"a", b"b")]
     known = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3}

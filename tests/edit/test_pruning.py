@@ -25,7 +25,7 @@ SEEDS = range(3)
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_what_a_corpus_does_not_use_goes(family: str, seed: int) -> None:
+def test_tokens_that_a_corpus_does_not_use_are_pruned(family: str, seed: int) -> None:
     tok = FAMILIES[family](seed)
     corpus = some_lines(seed, 5)
     edited = edit.prune(tok, corpus=corpus)

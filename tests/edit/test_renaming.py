@@ -131,7 +131,7 @@ def test_everything_that_spells_it_follows(tmp_path: Path) -> None:
         assert "<|end|>" not in path.read_text(encoding="utf-8"), path.name
 
 
-def test_what_is_no_reserved_token_is_refused() -> None:
+def test_only_reserved_tokens_are_renamed() -> None:
     tok = byte_level()
     for names, error, told in (
         ({"<|no|>": "x"}, UnknownTokenError, "there is no token '<|no|>'"),

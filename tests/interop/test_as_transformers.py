@@ -247,14 +247,14 @@ MIXED = st.lists(SPELLED | st.text(st.characters(exclude_categories=["Cs"]), max
 
 @pytest.mark.parametrize("name", MADE)
 @given(text=MIXED)
-def test_any_text(name: str, text: str) -> None:
+def test_random_texts_have_the_same_ids(name: str, text: str) -> None:
     tok, fast = both(name)
     ids = fast(text, add_special_tokens=False)["input_ids"]
     assert tok.encode(text, special="allow") == ids
     assert tok.decode(ids, skip_special_tokens=True) == fast.decode(ids, skip_special_tokens=True)
 
 
-def test_what_the_configuration_says_is_kept(tmp_path: Path) -> None:
+def test_configuration_fields_are_kept(tmp_path: Path) -> None:
     fast = configured().as_transformers()
     assert isinstance(fast, transformers.PreTrainedTokenizerFast)
     assert isinstance(fast, transformers.PreTrainedTokenizerBase)
@@ -296,7 +296,7 @@ def test_models_of_pairs_are_told_which_text_is_which(tmp_path: Path) -> None:
     assert "token_type_ids" not in byte_level().as_transformers()("the", "weather")
 
 
-def test_what_a_class_of_one_model_says_is_kept(tmp_path: Path) -> None:
+def test_settings_of_model_classes_are_kept(tmp_path: Path) -> None:
     word_piece().save(tmp_path)
     path = tmp_path / "tokenizer_config.json"
     config = json.loads(path.read_text())
@@ -375,7 +375,7 @@ def test_special_tokens_that_come_later_are_told(tmp_path: Path) -> None:
     assert jeton.load(tmp_path / "second") == more
 
 
-def test_what_no_file_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_components_that_no_file_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     odd = byte_level().with_added_tokens([jeton.AddedToken("§§")])
     with pytest.raises(jeton.errors.UnsupportedError, match="§§"):
         odd.as_transformers()

@@ -156,13 +156,13 @@ def fast() -> Any:
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_what_engines_call(name: str, fast: Any) -> None:
+def test_methods_that_engines_call_work(name: str, fast: Any) -> None:
     _, called, expected = CALLED[name]
     found = called(fast)
     assert (list(found) if isinstance(expected, list) else found) == expected
 
 
-def test_what_trainers_save(fast: Any, tmp_path: Path) -> None:
+def test_files_that_trainers_save_load_again(fast: Any, tmp_path: Path) -> None:
     fast.save_pretrained(tmp_path)
     loaded = jeton.load(tmp_path)
     assert loaded.encode(TEXT) == IDS and loaded.chat_template == TEMPLATES["chatml"]

@@ -160,7 +160,7 @@ def test_messages_are_what_protobuf_reads(sp: SentencePieceProcessor) -> None:
     ]
 
 
-def test_what_is_put_around(sp: SentencePieceProcessor, tok: jeton.Tokenizer) -> None:
+def test_begin_and_end_pieces_are_added(sp: SentencePieceProcessor, tok: jeton.Tokenizer) -> None:
     plain = sp.encode("lower é")
     assert sp.encode("lower é", add_bos=True, add_eos=True) == [1, *plain, 2]
     assert sp.encode("lower é", reverse=True, add_bos=True) == [1, *plain[::-1]]
@@ -462,7 +462,7 @@ def of_bpe() -> SentencePieceProcessor:
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_refused(name: str, sp: SentencePieceProcessor) -> None:
+def test_bad_arguments_are_refused(name: str, sp: SentencePieceProcessor) -> None:
     call, error, message = BAD[name]
     with pytest.raises(error, match=message) as caught:
         call(sp)

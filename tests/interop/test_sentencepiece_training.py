@@ -143,7 +143,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_makes_no_sense(name: str) -> None:
+def test_contradicting_options_are_refused(name: str) -> None:
     options, error, told = REFUSED[name]
     with pytest.raises(error, match=told):
         trained(**options)
@@ -337,7 +337,7 @@ def test_the_best_segmentations_are_those_of_the_tokenizer() -> None:
     assert processor.nbest_encode(text, nbest_size=2, add_bos=True)[0] == [1, *best[0]]
 
 
-def test_what_has_no_effect() -> None:
+def test_options_without_effect_are_warned_of() -> None:
     pool = spm.ThreadPool(8)
     assert pool.num_threads() == 8
     assert trained().encode(["sea"], thread_pool=pool) == [trained().encode("sea")]

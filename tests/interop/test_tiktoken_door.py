@@ -101,7 +101,7 @@ def test_unknown_encodings(name: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"gpt2", ["gpt2"]])
-def test_what_is_no_name(wrong: Any) -> None:
+def test_unknown_names_are_refused(wrong: Any) -> None:
     for module in (tiktoken, jeton.tiktoken):
         with pytest.raises(ValueError):
             module.get_encoding(wrong)

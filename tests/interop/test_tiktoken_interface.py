@@ -146,7 +146,7 @@ def test_unstable(text: str) -> None:
     same(MADE_UP, "encode_with_unstable", text)
 
 
-def test_what_is_in_it(both: tuple[Any, TiktokenEncoding]) -> None:
+def test_an_encoding_has_tiktokens_attributes(both: tuple[Any, TiktokenEncoding]) -> None:
     theirs, ours = both
     assert repr(ours) == repr(theirs)
     for name in ("name", "max_token_value", "n_vocab", "eot_token", "special_tokens_set"):

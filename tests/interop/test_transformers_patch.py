@@ -392,7 +392,9 @@ def test_the_library_takes_encodings(taker: str, tmp_path: Path) -> None:
         tokenizers.Encoding.merge(["a"])
 
 
-def test_what_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokenizers_that_would_differ_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tok = jeton.BPETrainer(400).train(samples.read_all().values())
     folder = folder_of(tok, tmp_path / "tok")
     other = jeton.BPETrainer(300).train(samples.read_all().values())
@@ -403,7 +405,7 @@ def test_what_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert fast("hello")["input_ids"] == tok.encode("hello")
 
 
-def test_what_the_library_itself_cannot_encode_loads_as_before(tmp_path: Path) -> None:
+def test_tokenizers_that_transformers_cannot_encode_load_as_before(tmp_path: Path) -> None:
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0}, unk_token="absent"))
     transformers.PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path)
     with jeton.patch_transformers() as patch, pytest.warns(FormatWarning, match="does not encode"):

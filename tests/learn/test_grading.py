@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,6 +49,8 @@ def test_a_mutant_is_caught(mutant: str, tmp_path: Path, monkeypatch: pytest.Mon
     [found] = grade(path)
     assert found.outcome != "right"
     assert said in f"{found.why} {found.got}"
+    if found.outcome == "slow":
+        return
     assert len(repr(found.arguments)) <= 75, found.arguments
     assert found.right == task.right(*found.arguments) != found.got
 
@@ -121,15 +129,126 @@ def test_the_process_ends_with_the_grading(tmp_path: Path) -> None:
 
 
 @pytest.mark.medium
+def test_a_loop_outside_functions_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jeton.learn.grading_process.SECONDS", 0.5)
+    with pytest.raises(FormatError, match=r"more than 0\.5 seconds: does a loop not end\?"):
+        grade(written(tmp_path, "while True: pass"))
+
+
+@pytest.mark.medium
+def test_the_imports_of_a_file_may_take_longer_than_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jeton.learn.grading_process.SECONDS", 1.5)
+    (tmp_path / "large_library.py").write_text("import time; time.sleep(2)")
+    text = "import large_library\n" + SOLUTION
+    with LearnerProcess(written(tmp_path, text)) as answers:
+        assert answers.ask("decode", ([b"a"],)).value == "a"
+
+
+@pytest.mark.medium
+def test_a_syntax_error_keeps_its_line_and_caret(run: Run, here: Path) -> None:
+    (here / "mine.py").write_text("def decode(tokens)\n    return 1\n")
+    said = run("learn", "--grade", "mine.py", code=1).stderr.split("\n")
+    assert said[0].startswith("Error: mine.py: cannot be run: line 1: SyntaxError: expected ':'")
+    assert said[1].strip() == "def decode(tokens)"
+    assert said[2].index("^") == said[1].index(")") + 1
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(
+    "name",
+    "token tokenize string random types copy inspect pickle jeton subprocess numpy".split(),
+)
+def test_a_file_may_have_the_name_of_a_module(name: str, here: Path) -> None:
+    """As the graded file, and as a file beside it, from the folder and from elsewhere."""
+    text = (
+        "import random, string, my_helper\ndef decode(tokens):\n    return my_helper.joined(tokens)"
+    )
+    (here / "my_helper.py").write_text("def joined(tokens):\n    return b''.join(tokens).decode()")
+    (here / f"{name}.py").write_text(text)
+    (here / "other.py").write_text(text)
+    for path in (Path(f"{name}.py"), here / f"{name}.py", here / "other.py"):
+        with LearnerProcess(path) as answers:
+            assert answers.ask("decode", ([b"a"],)).value == "a"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes have no groups on Windows")
+@pytest.mark.medium
+@pytest.mark.parametrize("start_new_session", [False, True])
+def test_a_process_that_a_function_started_does_not_keep_the_grader(
+    start_new_session: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jeton.learn.grading_process.SECONDS", 3)
+    text = f"""
+import os, time
+def decode(tokens):
+    if os.fork() == 0:
+        if {start_new_session}:
+            os.setsid()
+        time.sleep(20)  # with all descriptors of its parent
+        os._exit(0)
+    os._exit(1)
+"""
+    with LearnerProcess(written(tmp_path, text)) as answers:
+        assert answers.ask("decode", ([b"a"],)).kind == "ended"
+        assert answers.ask("decode", ([b"a"],)).kind == "ended"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes have no groups on Windows")
+@pytest.mark.medium
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_looping_function_ends_with_the_grader(
+    signal_number: signal.Signals, tmp_path: Path
+) -> None:
+    path = written(
+        tmp_path,
+        "import os, subprocess\n"
+        "def decode(tokens):\n"
+        "    other = subprocess.Popen(['sleep', '60'])\n"
+        "    open('pids', 'w').write(f'{os.getpid()} {other.pid} ')\n"
+        "    while True: pass\n",
+    )
+    command = [sys.executable, "-m", "jeton", "learn", "--grade", path.name]
+    grader = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    pids = tmp_path / "pids"
+    waits_for(lambda: pids.exists() and pids.read_text().endswith(" "))
+    grader.send_signal(signal_number)
+    grader.wait(20)
+    waits_for(lambda: not any(map(is_running, map(int, pids.read_text().split()))))
+
+
+def waits_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs: one that has ended may wait for its parent to ask how."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not status.exists() or status.read_text().rpartition(") ")[2][0] not in "ZX"
+
+
+@pytest.mark.medium
 def test_the_command(run: Run, here: Path) -> None:
     run("learn", "--new", "my_bpe.py")
     assert (here / "my_bpe.py").read_text() == template()
     assert "--force" in run("learn", "--new", "my_bpe.py", code=1).stderr
     output = run("learn", "--grade", "my_bpe.py").stdout
-    assert "0 of 7 functions right" in output and "Next: train." in output
+    assert "0 of 8 functions right" in output and "Next: train." in output
     (here / "my_bpe.py").write_text(SOLUTION)
     output = run("learn", "--grade", "my_bpe.py").stdout
-    assert "7 of 7 functions right" in output and "All right" in output
+    assert "8 of 8 functions right" in output and "All right" in output
     _, old, new, said = MUTANTS["tokens decoded one by one"]
     (here / "my_bpe.py").write_text(SOLUTION.replace(old, new))
     output = run("learn", "--grade", "my_bpe.py", code=1).stdout

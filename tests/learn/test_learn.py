@@ -93,7 +93,7 @@ def test_printed_frames_fit_any_width() -> None:
             assert all(len(line) <= width for line in lines), (name, width)
 
 
-def test_what_a_merge_says() -> None:
+def test_a_merge_step_names_its_pair() -> None:
     first = every_frame()["bpe"][1]
     assert first.title == "Merge 1: e + s = es"
     assert first.note == "e s occurs 9 times. 3 pairs tie; it wins: it was seen first."
@@ -108,14 +108,14 @@ def test_what_a_merge_says() -> None:
     assert Chip("es", "best") in words.rows[0].chips
 
 
-def test_what_wordpiece_says() -> None:
+def test_wordpiece_steps_are_explained() -> None:
     assert every_frame()["wordpiece"][1].note == (
         "##g ##s scores 5 / (20 · 5) = 0.0500: it occurs 5 times, its parts 20 and 5 times. It "
         "wins: no other pair scores as much."
     )
 
 
-def test_one_time_is_no_times() -> None:
+def test_counts_of_one_are_singular() -> None:
     words = {"ab": 1}
     (step,) = learn.watch_wordpiece(words, 1)
     assert "it occurs 1 time, its parts 1 and 1 time." in (
@@ -194,7 +194,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_what_is_said_of_a_wrong_answer(name: str) -> None:
+def test_wrong_answers_are_explained(name: str) -> None:
     number, given, says = TOLD[name]
     assert says in exercise(number).check(given).told
 

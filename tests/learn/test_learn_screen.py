@@ -47,7 +47,7 @@ def piloted(
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
-def test_it_is_white_on_black_in_any_theme(theme: str) -> None:
+def test_the_screen_is_white_on_black_in_every_theme(theme: str) -> None:
     """`test_contrast.py` holds the colours of steps against black, and not against a dark grey."""
 
     async def play(shown: Learn, pilot: Any) -> None:

@@ -152,7 +152,7 @@ BAD: dict[str, Any] = {
     "ids of a number": lambda: CharTokenizer(["a"]).decode(5),  # type: ignore[arg-type]
     "ids of text": lambda: CharTokenizer(["a"]).decode("ab"),  # type: ignore[arg-type]
     "ids of lists": lambda: BPETokenizer().decode([[1]]),  # type: ignore[list-item]
-    "ids of fractions": lambda: BPETokenizer().decode([1.0]),  # type: ignore[list-item]
+    "ids of fractions": lambda: BPETokenizer().decode([1.5]),  # type: ignore[list-item]
     "ids of none": lambda: BPETokenizer().decode(None),  # type: ignore[arg-type]
     "size of characters": lambda: create_tokenizer("char", 0),
     "no tokenizer": lambda: tokenize_dataset(["a"], None),  # type: ignore[arg-type]

@@ -75,7 +75,7 @@ def test_fewer_merges_where_there_are_no_more() -> None:
     assert textbook.merges(textbook.bpe("ab", merges=0)) == []
 
 
-def test_what_decoding_gives_back() -> None:
+def test_decoding_restores_the_text_of_presets() -> None:
     tok = textbook.low_lower_newest_widest()
     assert tok.decode(tok.encode("low lower newest")) == "low lower newest"
 
@@ -136,5 +136,5 @@ def test_bad_input(name: str) -> None:
         call()
 
 
-def test_it_is_there_after_import_jeton() -> None:
+def test_presets_are_there_after_import_jeton() -> None:
     assert jeton.textbook is textbook

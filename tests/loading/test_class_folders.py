@@ -112,7 +112,7 @@ def _class(name: str, **options: object) -> dict[str, str]:
 BROKEN = [
     ("unknown class", "llama", _class("XyzTokenizer"), "XyzTokenizer"),
     ("no vocabulary", "bert", _class("LlamaTokenizer"), "needs tokenizer.model"),
-    ("no model", "llama", {"tokenizer.model": "\x0a\x7f"}, "is cut off"),
+    ("no model", "llama", {"tokenizer.model": "\x0a\x7f"}, "truncated at byte"),
     ("a flag", "llama", _class("Llama", legacy=7), "legacy: expected true"),
     ("a token", "llama", _class("Llama", bos_token=7), "expected a token"),
     ("an id twice", "gpt2", {"added_tokens.json": '{"a": 700, "b": 700}'}, "the same id, 700"),
@@ -176,7 +176,7 @@ WARNED = [
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("row", WARNED, ids=[" ".join(row[:2]) for row in WARNED])
-def test_what_is_not_done_or_not_said_is_warned_of(
+def test_ignored_and_missing_settings_are_warned_of(
     row: tuple[str, str, dict[str, str], str], tmp_path: Path
 ) -> None:
     _, name, changed, message = row

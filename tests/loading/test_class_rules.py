@@ -60,8 +60,9 @@ ROWS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*transformers 5 gives other ids")
 @pytest.mark.parametrize(("name", "make"), ROWS, ids=[row[0] for row in ROWS])
-def test_what_a_class_builds(name: str, make: object, tmp_path: Path) -> None:
+def test_classes_build_the_stages_of_transformers(name: str, make: object, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers", minversion="5.0")
     assert callable(make)
     tok = make()

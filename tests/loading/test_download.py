@@ -173,7 +173,7 @@ def test_a_wrong_file_is_refused_and_not_kept(server: Server, tmp_path: Path) ->
         ("redirected", [redirect("/elsewhere"), whole], 2),
     ],
 )
-def test_what_can_be_had_is_had(
+def test_available_files_are_downloaded(
     server: Server, tmp_path: Path, name: str, script: list[Answer], requests: int
 ) -> None:
     server.script = script
@@ -226,7 +226,7 @@ def test_a_broken_connection_is_taken_up_where_it_stopped(server: Server, tmp_pa
         ([redirect("file:///etc/passwd")], "refused the redirect|302", 1),
     ],
 )
-def test_what_cannot_be_had_leaves_nothing_behind(
+def test_failed_downloads_leave_no_files(
     server: Server,
     tmp_path: Path,
     script: list[Answer],

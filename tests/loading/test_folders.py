@@ -63,7 +63,7 @@ def test_a_folder_comes_back_unchanged(published: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "again") == contents(published)
 
 
-def test_what_it_says_can_be_read(published: Path) -> None:
+def test_settings_of_a_folder_are_read(published: Path) -> None:
     tok = jeton.load(published)
     assert tok.roles == {"eos": "<|end|>", "pad": "<|pad|>", "image": "<|end|>"}
     assert tok.role_ids["pad"] == tok.special_tokens["<|pad|>"]
@@ -163,7 +163,7 @@ def test_changed_stages_are_not_rebuilt_by_a_class(published: Path, tmp_path: Pa
 
 
 @each_kind
-def test_what_a_folder_holds_does_not_depend_on_what_was_there(
+def test_saving_replaces_all_earlier_files_of_a_folder(
     tok: jeton.Tokenizer, published: Path, tmp_path: Path
 ) -> None:
     if isinstance(tok.model, models.LongestMatch):

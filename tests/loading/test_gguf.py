@@ -193,7 +193,7 @@ def test_a_large_file_is_read_as_far_as_its_tensors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GOLDEN["cases"])
-def test_what_is_written_is_read_again(name: str, tmp_path: Path) -> None:
+def test_written_files_load_again(name: str, tmp_path: Path) -> None:
     tok = jeton.load(_file(name, tmp_path))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FormatWarning)
@@ -285,7 +285,7 @@ def test_a_folder_with_a_gguf(tmp_path: Path) -> None:
         jeton.load(tmp_path)
 
 
-def test_what_a_gguf_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
+def test_components_that_gguf_cannot_hold_are_named(tmp_path: Path) -> None:
     gpt2 = jeton.load(_file("gpt-2", tmp_path))
     rows = [
         (gpt2.replace(normalizer=normalizers.NFC()), "the normalizer NFC"),

@@ -126,7 +126,7 @@ LEFT_OUT: dict[str, tuple[Any, str, list[str]]] = {
 
 @pytest.mark.medium
 @pytest.mark.parametrize("row", LEFT_OUT)
-def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
+def test_settings_that_are_not_saved_are_named(row: str, tmp_path: Path) -> None:
     make, name, left_out = LEFT_OUT[row]
     path = tmp_path / name
     tok = make()
@@ -168,7 +168,7 @@ def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_would_mean_another_tokenizer_is_refused(
+def test_losses_that_change_ids_are_refused(
     make: Any, name: str, said: str, lossy: bool, tmp_path: Path
 ) -> None:
     with pytest.raises(UnsupportedError, match=said):
@@ -182,7 +182,7 @@ def test_lossy_is_a_bool(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
-def test_what_was_left_out_can_be_said_when_it_is_loaded(tmp_path: Path) -> None:
+def test_settings_that_were_left_out_are_arguments_of_load(tmp_path: Path) -> None:
     tok = ranks()
     tok.save(tmp_path / "x.tiktoken", lossy=True)
     again = jeton.load(tmp_path / "x.tiktoken", pattern="gpt4", special_tokens=tok.special_tokens)

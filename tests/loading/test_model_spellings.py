@@ -151,7 +151,7 @@ def test_illegal_spellings(content: bytes, said: str, tmp_path: Path) -> None:
         jeton.load(path)
 
 
-def test_any_order_of_fields(tmp_path: Path) -> None:
+def test_fields_may_have_any_order(tmp_path: Path) -> None:
     """Pieces keep their order among themselves; what is between them does not matter."""
     numbers = random.Random(1)
     path = tmp_path / "x.model"

@@ -52,7 +52,9 @@ def test_suggestions(name: str, meant: str | None) -> None:
         assert f"did you mean {meant!r}?" in message
 
 
-def test_one_tokenizer_ships(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_small_tokenizer_ships_with_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path))  # empty
     tok = jeton.load("jeton-4k", offline=True)
     assert tok.vocab_size == 4096

@@ -74,7 +74,7 @@ def test_mistral_common_agrees(version: str, tmp_path: Path) -> None:
         assert tok.encode(text) == theirs.encode(text, bos=False, eos=False), text
 
 
-def test_what_tekken_cannot_hold_is_refused(tmp_path: Path) -> None:
+def test_tokenizers_that_tekken_cannot_hold_are_refused(tmp_path: Path) -> None:
     lines = ["the theory of the weather"] * 3
     rows = [
         (jeton.BPETrainer(280, pattern="gpt4", special_tokens=["<s>"]).train(lines), "dialect|id"),

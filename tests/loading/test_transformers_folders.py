@@ -78,7 +78,7 @@ def test_transformers_knows_the_roles(
             assert again == tok
 
 
-def test_what_transformers_saved_comes_back(tmp_path: Path) -> None:
+def test_folders_saved_by_transformers_load(tmp_path: Path) -> None:
     tok = with_pad().replace(
         post_processor=post_processors.TemplateProcessing(
             "$A <|end|>", special_tokens={"<|end|>": 0}

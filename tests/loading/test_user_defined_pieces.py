@@ -38,7 +38,7 @@ def model() -> bytes:
     return written.getvalue()
 
 
-def test_they_have_an_approximation(model: bytes, tmp_path: Path) -> None:
+def test_user_defined_pieces_have_an_approximation(model: bytes, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.model"
     path.write_bytes(model)
     tok = jeton.load(path)

@@ -98,7 +98,7 @@ def test_tokenizers_and_transformers_read_our_folder(name: str, tmp_path: Path) 
     assert ours[:50] == [fast(text)["input_ids"] for text in texts[:50]]
 
 
-def test_what_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
+def test_components_that_a_format_cannot_hold_are_named(tmp_path: Path) -> None:
     tok = jeton.load("cl100k_base", folder=VOCABULARIES)
     with pytest.raises(jeton.errors.UnsupportedError, match=r"fim_prefix|GPT-2's pattern"):
         tok.save(tmp_path / "vocab.json")

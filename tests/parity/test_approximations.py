@@ -158,7 +158,7 @@ def test_rules_for_several_characters(rules: str, refusal: str | None, tmp_path:
             tok.approximation("tokenizer.json")
 
 
-def test_what_the_format_holds_is_its_own_approximation(tmp_path: Path) -> None:
+def test_a_tokenizer_that_fits_is_its_own_approximation(tmp_path: Path) -> None:
     trained = jeton.BPETrainer(vocab_size=360, **LLAMA).train(LINES)
     tok = jeton.Tokenizer.from_json(trained.to_json())
     assert tok.approximation("tokenizer.json") == tok
@@ -168,7 +168,7 @@ def test_what_the_format_holds_is_its_own_approximation(tmp_path: Path) -> None:
     assert _difference(tok, near, LINES[:10]) == 0
 
 
-def test_what_has_no_approximation(tmp_path: Path) -> None:
+def test_tokenizers_without_an_approximation_are_refused(tmp_path: Path) -> None:
     tok = _made(tmp_path, model_type="word")
     with pytest.raises(UnsupportedError, match="a model of whole words"):
         tok.approximation("tokenizer.json")

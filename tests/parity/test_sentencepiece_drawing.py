@@ -160,7 +160,7 @@ def test_conversion_of_llama_2(vocabularies: Path, documents: list[str], scale: 
         assert theirs.encode(text, add_special_tokens=False).ids == judge.encode(text), text
 
 
-def test_what_cannot_be_converted(tmp_path: Path) -> None:
+def test_models_that_cannot_be_converted_are_refused(tmp_path: Path) -> None:
     """The error names what cannot be kept."""
     _, tokenizer = _pair(tmp_path, model_type="bpe")
     with pytest.raises(UnsupportedError, match="the character map"):
@@ -179,7 +179,7 @@ def test_stages(tmp_path: Path) -> None:
     assert with_more.encode("the test") == tokenizer.encode("the test")
 
 
-def test_what_cannot_be_drawn(tmp_path: Path) -> None:
+def test_models_that_cannot_be_sampled_are_refused(tmp_path: Path) -> None:
     """Bad arguments and models that know of one segmentation only."""
     _, tokenizer = _pair(tmp_path)
     with pytest.raises(ValueError, match="n must lie between 1 and 512, not be 0"):

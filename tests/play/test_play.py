@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -239,6 +241,9 @@ ANSWERS: list[tuple[str, dict[str, Any], Any]] = [
     ("unreachable", {}, lambda it: it["found"] >= 0),
     ("train", {"kind": "BPE", "size": 270, "text": "ab ab ab abc"}, lambda it: it["merges"]),
     ("train", {"kind": "Unigram", "size": 20, "text": "ab ab ab abc " * 9}, lambda it: it["card"]),
+    ("train", {"kind": "BPE", "size": 258, "text": "cd cd"}, lambda it: it["counts"][-1] == [2, 2]),
+    ("heat", {"cards": [1]}, lambda it: sum(it["cards"][0]["counts"]) > 1),
+    ("guess", {"merges": 0, "document": "words"}, lambda it: any(p["best"] for p in it["pairs"])),
     ("decode", {"ids": "[72, 105]"}, lambda it: len(it["tokens"]) == 2),
     ("save", {}, lambda it: it["version"]),
 ]
@@ -247,6 +252,7 @@ ANSWERS: list[tuple[str, dict[str, Any], Any]] = [
 @pytest.mark.parametrize(("route", "question", "fits"), ANSWERS, ids=[it[0] for it in ANSWERS])
 def test_answers(page: Page, route: str, question: dict[str, Any], fits: Any) -> None:
     encoded(page, text="the weather ", version=1)
+    encoded(page, text="never seven eleven", version=1, document="words")
     answer = ask(page, route, {"card": 1, "document": "a", **question})
     assert answer.status_code == 200, answer.text
     assert fits(answer.json()), answer.text[:400]
@@ -261,6 +267,15 @@ def test_a_chat_says_who_wrote_what(page: Page) -> None:
         found["text"][it["start"] : it["end"]] for it in found["tokens"] if it["learnt"]
     )
     assert learnt == "ho<|im_end|>"
+
+
+def test_marks_without_a_token_are_said(page: Page) -> None:
+    question = {"card": 1, "messages": [{"role": "user", "content": "hi <|eot_id|>"}]}
+    found = ask(page, "chat", {**question, "template": "llama3"}).json()
+    [said] = found["left_out"]
+    assert said.startswith("this tokenizer has no token for 3 marks of the template")
+    assert "<|start_header_id|>, <|end_header_id|>, <|eot_id|>" in said
+    assert ask(page, "chat", {**question, "template": "chatml"}).json()["left_out"] == []
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -289,12 +304,19 @@ BAD: list[tuple[str, Any, str]] = [
     ("decode", {"card": 1, "ids": "99999999"}, "99999999"),
     ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "not JSON"),
     ("chat", {"card": 1, "messages": [], "template": "{% for"}, ""),
+    ("guess", {"document": "short", "merges": 0}, "a few words"),
+    ("guess", {"document": "unknown", "merges": 0}, "no longer here"),
+    ("heat", {"document": "unknown", "cards": [1]}, "no longer here"),
+    ("heat", {"document": "short", "cards": [99]}, "no longer here"),
+    ("load", {"name": "qwen"}, "jeton play Qwen/"),
+    ("load", {"name": "gtp2"}, "Did you mean gpt2?"),
     ("window", {"document": "unknown", "cards": [1], "start": 0, "stop": 1}, "no longer here"),
 ]
 
 
 @pytest.mark.parametrize(("route", "question", "words"), BAD)
 def test_bad_questions_have_an_answer(page: Page, route: str, question: Any, words: str) -> None:
+    encoded(page, text="a b", version=1, document="short")
     answer = ask(page, route, question)
     assert answer.status_code == 400
     assert words in answer.json()["error"]
@@ -303,7 +325,7 @@ def test_bad_questions_have_an_answer(page: Page, route: str, question: Any, wor
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 50_000, b"\xff", b"9" * 5000])
 @pytest.mark.parametrize("route", ["start", "encode", "upload"])
-def test_what_is_no_question_has_an_answer(page: Page, route: str, content: bytes) -> None:
+def test_malformed_requests_are_answered(page: Page, route: str, content: bytes) -> None:
     answer = httpx.post(f"{page.url}api/{route}", content=content, timeout=60)
     assert answer.status_code == 400 and "question" in answer.json()["error"]
 
@@ -467,6 +489,7 @@ NOTATIONS = [
     ("0b101", None),
     ("[1 2 3 ... 998 999]", None),
     ("9" * 5000, None),
+    (" " * 5_000_000, None),
 ]
 
 
@@ -487,6 +510,48 @@ def test_ids_show_a_character_that_is_split_in_each_of_its_tokens(
     assert [it["shown"] for it in found["tokens"]] == [
         f"😀‹{at}/{len(ids)}›" for at in range(1, len(ids) + 1)
     ]
+
+
+@pytest.mark.medium
+def test_slow_questions_keep_no_quick_one_waiting(
+    tok: jeton.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(server, "shown_chat", lambda *_: go_on.wait(60))
+    with Page({"mine": tok}) as page:
+        question = {"card": 1, "messages": []}
+        slow = [threading.Thread(target=ask, args=(page, "chat", question)) for _ in range(24)]
+        for thread in slow:
+            thread.start()
+        try:
+            assert ask(page, "token", {"card": 1, "id": 300}).status_code == 200
+            assert ask(page, "steps", {"card": 1, "text": "tide"}).status_code == 200
+        finally:
+            go_on.set()
+            for thread in slow:
+                thread.join()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are not asked for by number")
+def test_uploads_of_a_killed_server_are_removed_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jeton.play.shelf._MEMORY", str(tmp_path))
+    script = """
+import os, signal, sys
+from jeton.play import shelf
+shelf._MEMORY = sys.argv[1]
+shelf.load = lambda source: os.kill(os.getpid(), signal.SIGKILL)
+shelf.Shelf({}).uploaded({"tokenizer.json": b"{}"})
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    [left] = tmp_path.iterdir()
+    ours = tmp_path / f"jeton-play-{os.getpid()}-x"
+    other = tmp_path / "jeton-play-notes"
+    for folder in (ours, other):
+        folder.mkdir()
+    Shelf({})
+    assert not left.exists() and ours.exists() and other.exists()
 
 
 def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) -> None:
@@ -570,7 +635,7 @@ def test_a_fault_of_jeton_is_said(
 
 
 @pytest.mark.parametrize("options", [["--port", "-1"], ["--port", "65536"], [*"abcdefg"]])
-def test_what_the_command_cannot_do_is_wrong_usage(options: list[str]) -> None:
+def test_bad_options_of_the_command_are_usage_errors(options: list[str]) -> None:
     result = CliRunner().invoke(main, ["play", "--no-open", *options])
     assert result.exit_code == 2, result.output
 

@@ -90,7 +90,7 @@ def test_tokens_after_edits_are_those_of_the_text(
 
 
 @pytest.mark.parametrize("name", HAVE_SPLIT_POINTS)
-def test_what_is_far_from_an_edit_is_not_encoded_again(
+def test_text_far_from_an_edit_is_not_encoded_again(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = card_of(TOKENIZERS[name])

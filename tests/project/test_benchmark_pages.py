@@ -81,7 +81,7 @@ def _figure(page: str, row: str, column: str) -> float:
     return float(found.replace(",", ""))
 
 
-def test_what_prepare_says_of_its_speed() -> None:
+def test_the_page_on_prepare_has_the_measured_speed() -> None:
     text = (ROOT / "docs" / "prepare.md").read_text(encoding="utf-8")
     quoted = re.search(
         r"1 GB takes (\d+) to (\d+) seconds, (\d+) times less than nanoGPT's way, (\d+) times", text
@@ -100,7 +100,7 @@ def test_what_prepare_says_of_its_speed() -> None:
     assert [int(number) for number in quoted.groups()] == [round(figure) for figure in figures]
 
 
-def test_what_the_change_from_sentencepiece_says_of_tokens() -> None:
+def test_the_page_on_sentencepiece_has_the_measured_tokens() -> None:
     text = (ROOT / "docs" / "howto" / "sentencepiece.md").read_text(encoding="utf-8")
     quoted = re.search(r"([\d.]+) times as many tokens on English: \[benchmarks\]", text)
     page = (ROOT / "docs" / "benchmarks" / "training.md").read_text(encoding="utf-8")

@@ -17,6 +17,7 @@ from unittest import mock
 
 import pytest
 
+import check_rules
 import commands
 import illustrations
 import jeton
@@ -84,7 +85,8 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def run_page(path: Path, folder: Path, bin: Path) -> None:
-    with mock.patch.dict(os.environ):
+    # tiktoken keeps a copy of each file that it reads, also from one test to the next.
+    with mock.patch.dict(os.environ, {"TIKTOKEN_CACHE_DIR": ""}):
         Page(path, folder, tools(bin)).run()
 
 
@@ -113,6 +115,11 @@ def test_every_chapter_and_algorithm_has_a_figure() -> None:
 def test_the_page_of_commands_is_their_help() -> None:
     written = commands.PAGE.read_text(encoding="utf-8")
     assert written == commands.page(), "python site/commands.py writes it anew"
+
+
+def test_the_page_on_checks_has_the_rules_texts() -> None:
+    written = check_rules.PAGE.read_text(encoding="utf-8")
+    assert written == check_rules.page(), "python site/check_rules.py writes it anew"
 
 
 def test_the_manual_page_is_their_help() -> None:

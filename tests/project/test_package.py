@@ -33,6 +33,7 @@ PUBLIC = [
     "WordLevelTrainer",
     "WordPieceTrainer",
     "__version__",
+    "align",
     "analysis",
     "cache_limit",
     "chat",
@@ -50,6 +51,8 @@ PUBLIC = [
     "samples",
     "sentencepiece",
     "set_cache_limit",
+    "shared_tokens",
+    "split",
     "textbook",
     "tiktoken",
 ]
@@ -98,6 +101,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "from_json",
         "from_ranks",
         "gotchas",
+        "heal",
         "id_of",
         "id_to_bytes",
         "max_id",
@@ -249,7 +253,7 @@ def _with_path(script: str) -> str:
     return f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}\n{script}"
 
 
-def test_what_is_imported_when_used() -> None:
+def test_heavy_packages_are_imported_at_first_use() -> None:
     script = """
 import jeton
 assert set(jeton.__all__) <= set(dir(jeton))

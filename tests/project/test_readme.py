@@ -41,7 +41,7 @@ def test_questions_of_a_newcomer(question: str) -> None:
     assert [it for it in QUESTIONS[question] if it not in README] == []
 
 
-def test_it_is_short() -> None:
+def test_the_readme_is_short() -> None:
     assert README.count("\n") <= 70
 
 
@@ -63,7 +63,7 @@ def test_its_commands_exist() -> None:
         assert [it for it in extra.split(",") if f"\n{it} = [" not in project] == []
 
 
-def test_what_it_says_of_python() -> None:
+def test_the_readme_names_the_supported_pythons() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     [least] = re.findall(r'requires-python = ">=([\d.]+)"', project)
     [rust] = re.findall(r'rust-version = "([\d.]+)"', (ROOT / "Cargo.toml").read_text("utf-8"))

@@ -6,6 +6,7 @@ import codeop
 import doctest
 import importlib
 import pkgutil
+import random
 import re
 import subprocess
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ from typing import Any
 import pytest
 
 import jeton
+import live
 import search_order
 from browser import BROWSER
 from guide import FENCED, steps
+from jeton import samples
 from jeton.errors import UnsupportedError
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +110,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_what_is_copied_is_what_test_docs_runs(page: Path, browser_page: Any) -> None:
+def test_copied_examples_are_those_that_are_tested(page: Path, browser_page: Any) -> None:
     """What the button copies, pasted at a prompt, is the statements and commands of the block."""
     for block in FENCED.finditer(page.read_text("utf-8")):
         if block["kind"] == "pycon":
@@ -149,3 +152,22 @@ a
 def test_a_block_of_a_session_ends_in_an_empty_line(browser_page: Any) -> None:
     copied = browser_page.evaluate("typedPython", SESSION)
     assert copied == 'for word in ["a"]:\n    print(word)\n\n[1,\n 2]\n'
+
+
+def test_the_live_view_has_the_ids_of_jeton(browser_page: Any) -> None:
+    """On the samples, on odd texts, and on random ones."""
+    tok = jeton.load("jeton-4k", offline=True)
+    browser_page.add_script_tag(content=live.script())
+    browser_page.add_script_tag(path=DOCS / "assets/live.js")
+    numbers = random.Random(4096)
+    letters = "ab Z12é'stmlrevdSTſ.,!_\n\r\t 図½\u00a0\u0085\ufeff\u3000\u2028🙂\u0345٣ﬆ"
+    texts = [*samples.read_all().values(), "", " ", "\n\n", "'S'ſ'LL", "a" * 300, "<|endoftext|>"]
+    texts += ["".join(numbers.choices(letters, k=numbers.randrange(1, 40))) for _ in range(600)]
+    ids = browser_page.evaluate(
+        """texts => { const encode = liveTokenizer(JETON_4K);
+        return texts.map(text => encode(text).map(it => it.id)); }""",
+        texts,
+    )
+    assert ids == [tok.encode(text) for text in texts]
+    shown = browser_page.evaluate("liveTexts(liveTokenizer(JETON_4K)('a 🙂'))")
+    assert shown[0] == "a" and shown[-1].endswith(f"⟨{len(shown) - 1}/{len(shown) - 1}⟩")

@@ -102,7 +102,7 @@ def test_a_pattern_that_is_nested_too_deep_is_refused(kind: str, part: str) -> N
 
 
 @pytest.mark.parametrize("pattern", ["(?~b)b|a", "(?~|b|a*)c|.", "x(?~)"])
-def test_what_counts_no_steps_is_refused(pattern: str) -> None:
+def test_expressions_without_step_counts_are_refused(pattern: str) -> None:
     """Absent operators took time in proportion to the square of the text."""
     with pytest.raises(jeton.JetonError, match="absent operator"):
         characters().replace(pre_tokenizer=pre_tokenizers.Split(Regex(pattern), "isolated"))
@@ -123,7 +123,7 @@ def test_marks_of_words_are_short(name: str) -> None:
     assert jeton.Tokenizer(models.BPE({"a": 0}, [], **marked)).vocab_size == 1
 
 
-def test_what_is_within_the_budget_is_as_before() -> None:
+def test_results_within_the_budget_are_unchanged() -> None:
     """A budget is for what is done again and again, not for what is long."""
     split = pre_tokenizers.Split(Regex(r"(\w)\1*|\s+(?=(\s))|."), "isolated")
     text = "aaa bb  c.\n\n" * 2_000
@@ -196,7 +196,7 @@ def pipe(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_no_file_is_not_loaded(pipe: Path) -> None:
+def test_only_regular_files_are_loaded(pipe: Path) -> None:
     for load in (jeton.load, jeton.WordCounts.load):
         for path, what in ((pipe, "a pipe"), (Path("/dev/zero"), "a device")):
             with pytest.raises(jeton.errors.FileError, match=f"{path}: this is {what}"):

@@ -104,9 +104,7 @@ def test_a_planted_link_is_not_written_through(
 
 @needs_links
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
-def test_what_is_written_beside_has_the_permissions_of_what_it_replaces(
-    tmp_path: Path, mode: int
-) -> None:
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
     target = tmp_path / "x"
     target.write_text("secret")
     target.chmod(mode)
@@ -268,7 +266,7 @@ def test_links_that_lead_out_of_a_checkpoint_are_named_and_not_copied(
 
 @needs_links
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
-def test_what_a_model_needs_must_not_lead_out(
+def test_paths_in_a_model_must_not_leave_its_folder(
     tmp_path: Path, stranger: tuple[Path, Path, Any], name: str
 ) -> None:
     folder, secret, edited = stranger

@@ -120,9 +120,47 @@ def viterbi(text, scores):
                 ways.append((best[start][0] + scores[piece], best[start][1] + [piece]))
         best.append(max(ways, key=lambda way: way[0]))
     return best[-1][1]
+
+
+def train_fast(words, merges):
+    rows = [[bytes([byte]) for byte in word.encode()] for word in words]
+    numbers = list(words.values())
+    counts, where = {}, {}
+
+    def change(at, sign):
+        for pair in zip(rows[at], rows[at][1:]):
+            counts[pair] = counts.get(pair, 0) + sign * numbers[at]
+            where.setdefault(pair, set()).add(at)
+
+    def first(pair):
+        at = min(where[pair])
+        return at, list(zip(rows[at], rows[at][1:])).index(pair)
+
+    for at in range(len(rows)):
+        change(at, 1)
+    learned = []
+    while where and len(learned) < merges:
+        most = max(counts.values())
+        best = min((pair for pair, count in counts.items() if count == most), key=first)
+        for at in list(where[best]):
+            change(at, -1)
+            for pair in set(zip(rows[at], rows[at][1:])):
+                where[pair].discard(at)
+                if not where[pair]:
+                    del where[pair], counts[pair]
+            rows[at] = merge(rows[at], best)
+            change(at, 1)
+        learned.append(best)
+    return learned
 """
 
 MUTANTS: dict[str, tuple[str, str, str, str]] = {
+    "as slow as the page": (
+        "train_fast",
+        "    rows = [[",
+        "    return train(words, merges)\n    rows = [[",
+        "times are asked for",
+    ),
     "counts of words do not count": ("train", "+ count\n", "+ 1\n", "in every occurrence"),
     "the last of equals wins": (
         "train",

@@ -128,6 +128,8 @@ LINES: list[str] = ["hello hello help", "the weather there"]
 
 GOOD: dict[str, Any] = {
     "text": "the theory",
+    "a": TOK,
+    "b": PIECES,
     "encoding": TOK.encode_with_spans("the theory"),
     "max_length": 2,
     "length": 9,
@@ -218,6 +220,9 @@ GOOD: dict[str, Any] = {
     "text_or_token": "a",
     "word": "a",
     "input": 2,
+    "cost.Cost.input": Decimal(2),
+    "cost.Cost.cached": Decimal(1),
+    "cost.Cost.output": Decimal(1),
     "on": datetime.date(2026, 11, 23),
     "amount": Decimal(2),
     "price": PRICE,

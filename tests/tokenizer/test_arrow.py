@@ -186,7 +186,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_no_column(name: str) -> None:
+def test_values_that_are_not_columns_are_refused(name: str) -> None:
     make, told = BAD[name]
     for call in (ranks().encode_batch, ranks().count_batch):
         with pytest.raises(JetonError, match=told):
@@ -219,7 +219,7 @@ def test_a_column_without_its_library_is_gone_through() -> None:
 @pytest.mark.medium
 @settings(max_examples=50)
 @given(st.lists(st.text(max_size=20)), st.integers(0, 3), st.integers(0, 3))
-def test_any_slice_of_any_column(texts: list[str], before: int, after: int) -> None:
+def test_slices_of_columns_are_encoded(texts: list[str], before: int, after: int) -> None:
     tok = byte_level()
     padded = ["x"] * before + texts + ["y"] * after
     for kind in (pa.string(), pa.large_string(), pa.string_view()):

@@ -20,7 +20,7 @@ ROWS = st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=6), max_size=8)
 
 
 @given(rows=ROWS, data=st.data())
-def test_it_is_a_sequence_of_rows(rows: list[list[int]], data: st.DataObject) -> None:
+def test_a_batch_is_a_sequence_of_rows(rows: list[list[int]], data: st.DataObject) -> None:
     batch = TokenBatch.from_rows(rows)
     assert batch.tolist() == rows == [row.tolist() for row in batch]
     assert len(batch) == len(rows)

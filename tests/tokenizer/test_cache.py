@@ -46,7 +46,7 @@ def test_no_ids_are_lost_when_a_piece_is_forgotten_meanwhile() -> None:
     [(-1, ArgumentError), (-(2**80), ArgumentError), (True, ArgumentTypeError)]
     + [(wrong, ArgumentTypeError) for wrong in (1.0, "1", None, [1])],
 )
-def test_what_is_no_limit_is_refused(given: object, error: type[Exception]) -> None:
+def test_bad_limits_are_refused(given: object, error: type[Exception]) -> None:
     before = jeton.cache_limit()
     with pytest.raises(error, match="limit"):
         jeton.set_cache_limit(given)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from kinds import byte_level, characters, unigram, word_piece
 BERT = bert()
 
 
-def test_what_is_a_batch_and_what_a_pair() -> None:
+def test_batches_and_pairs_are_told_apart() -> None:
     one, two = [1, 3, 2], [1, 3, 2, 4, 2]
     assert BERT("the")["input_ids"] == one
     assert BERT("the", "weather")["input_ids"] == two

@@ -111,6 +111,7 @@ def test_a_file_says_how_long_rows_are() -> None:
     assert tok("the", padding="max_length", max_length=4)["input_ids"] == [9, 1, 3, 2]
 
 
+@pytest.mark.filterwarnings("ignore:.*transformers 5 gives other ids")
 def test_a_folder_says_which_columns_a_model_takes(tmp_path: Any) -> None:
     def told(**config: Any) -> jeton.Tokenizer:
         BERT.save(tmp_path / "folder", roles={"pad": "[PAD]"})
@@ -191,7 +192,7 @@ def test_a_result_of_columns_knows_nothing_else() -> None:
         batch.tokens()
 
 
-def test_what_a_result_knows_of_its_rows() -> None:
+def test_a_result_knows_the_words_and_spans_of_its_rows() -> None:
     batch = BERT("the weathers", "un, the", padding="max_length", max_length=12)
     assert batch.is_fast and batch.n_sequences == 2
     assert batch.tokens()[:5] == ["[CLS]", "the", "weather", "##s", "[SEP]"]
@@ -322,3 +323,16 @@ def test_a_column_of_datasets() -> None:
         lambda rows: BERT(rows["text"]), batched=True
     )
     assert mapped["input_ids"][1] == [1, 6, 2]
+
+
+def test_a_row_that_is_longer_than_the_model_takes_is_a_warning_once() -> None:
+    tok = jeton.CharTrainer().train("ab").replace(model_max_length=3)
+    for texts in ("abab", ["a", "abab"]):
+        new = tok.replace(model_max_length=3)
+        assert new("aba", truncation=False)["input_ids"]
+        with pytest.warns(UserWarning, match="a row has 4 tokens, and the model takes 3"):
+            new(texts)
+        new(texts)
+    again = tok.replace(model_max_length=3)
+    again("abab", truncation=True)
+    again("abab", verbose=False)

@@ -124,7 +124,7 @@ def check(
         assert len(tok.encode(text[after.start : before.end], **special)) <= overlap
 
 
-def test_any_text(any_tok: jeton.Tokenizer) -> None:
+def test_chunks_of_random_texts_join_to_the_text(any_tok: jeton.Tokenizer) -> None:
     numbers = random.Random(1)
     for round in range(ROUNDS // len([*KINDS, *PUBLISHED])):
         text = some_text(numbers)
@@ -232,7 +232,7 @@ def test_tokens_are_those_of_the_whole_text() -> None:
         assert all(chunk.tokens >= 17 for chunk in tok.chunk(text, 20, overlap=0, at="token")[:-1])
 
 
-def test_what_is_too_long_is_cut_at_the_next_finer() -> None:
+def test_long_parts_are_split_at_the_next_finer_boundary() -> None:
     tok = ranks()
     wrapped = "no full stop here\n" * 40
     for chunk in tok.chunk(wrapped, 60, overlap=0):
@@ -373,7 +373,7 @@ def test_defaults() -> None:
     ]
 
 
-def test_what_the_pattern_refuses_is_refused_anyhow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_that_the_pattern_refuses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = re.compile(boundaries._SENTENCE.pattern.replace(boundaries._GOES_ON, ""))
     assert alone.pattern != boundaries._SENTENCE.pattern
     pieces = "Mr|Dr|Mrs|Prof|xDr|_A|A|I|É|.|.|.|!|?|…| | | |  |\n|\n\n|\u200b|\u00a0|a|Next|,|“|”|("
@@ -386,7 +386,7 @@ def test_what_the_pattern_refuses_is_refused_anyhow(monkeypatch: pytest.MonkeyPa
             assert boundaries.ends("sentence", text, 0, len(text)) == found, text
 
 
-def test_what_makes_no_sense() -> None:
+def test_contradicting_arguments_are_refused() -> None:
     tok = ranks()
     for call, message in (
         (lambda: tok.chunk("x", 0), "max_tokens must be at least 1"),

@@ -174,7 +174,7 @@ def encoding() -> jeton.Encoding:
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_refused(name: str) -> None:
+def test_bad_arguments_are_refused(name: str) -> None:
     call, error, message = BAD[name]
     with pytest.raises(error, match=message):
         call()

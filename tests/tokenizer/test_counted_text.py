@@ -79,7 +79,7 @@ def test_ranges_are_those_of_slices() -> None:
     assert repr(counted) == f"<jeton.CountedText: {len(text)} characters>"
 
 
-def test_what_has_no_counts() -> None:
+def test_tokenizers_without_split_points_are_refused() -> None:
     unigram = jeton.UnigramTrainer(1_200).train(TEXTS)
     with pytest.raises(UnsupportedError, match="cannot count a text in parts: no safe split"):
         unigram.counted_text()

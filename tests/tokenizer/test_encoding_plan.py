@@ -73,7 +73,7 @@ def test_empty_marks_of_parts_of_words_are_none(pattern: str) -> None:
     assert json.loads(other.to_json()) == file
 
 
-def test_what_a_plan_says() -> None:
+def test_a_plan_names_its_strategy_and_obstacles() -> None:
     plan = trained().encoding_plan()
     assert (plan.strategy, plan.passed_over, plan.detours) == ("byte_level", {}, ())
     assert plan.is_fast

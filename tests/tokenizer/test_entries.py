@@ -122,7 +122,7 @@ def test_drawn_entries_are_those_of_single_calls(make: Any) -> None:
     [None, math.nan, np.float32("nan"), np.float64("nan")],
     ids=["None", "NaN", "float32", "float64"],
 )
-def test_what_is_no_text_follows_the_option(null: Any) -> None:
+def test_missing_entries_follow_nulls(null: Any) -> None:
     tok = word_piece()
     batch = tok.encode_batch(["the", null, "un"], nulls="empty", add_special_tokens=True)
     assert batch.tolist() == [[1, 3, 2], [1, 2], [1, 6, 2]]

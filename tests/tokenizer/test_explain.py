@@ -7,6 +7,7 @@ import gc
 import io
 import itertools
 import random
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,15 @@ import jeton
 from jeton import textbook
 from jeton.components import models, normalizers, post_processors, pre_tokenizers
 from jeton.encoding import explaining
-from jeton.encoding.explaining import Lattice, LongestMatch, LookUp, Merging, PostStep, TextStep
+from jeton.encoding.explaining import (
+    Lattice,
+    LongestMatch,
+    LookUp,
+    Merging,
+    PostStep,
+    TextStep,
+    pieces,
+)
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, SpecialTokenError
 from kinds import KINDS
 
@@ -226,7 +235,7 @@ def test_a_sentencepiece_model_behind_other_stages() -> None:
         assert tok.explain("the weather 12").ids == tok.encode("the weather 12")
 
 
-def test_what_each_stage_did() -> None:
+def test_each_stage_is_explained() -> None:
     tok = bpe_of_characters()
     told = tok.explain("Thé [CLS] Theory9", special="allow", add_special_tokens=True)
     assert [step.stage for step in told.steps] == [
@@ -289,7 +298,7 @@ def test_a_long_piece_takes_no_quadratic_time() -> None:
     assert tok.explain("a" * 20_000).ids == tok.encode("a" * 20_000)
 
 
-def test_it_prints_and_shows_in_a_notebook() -> None:
+def test_an_explanation_prints_and_shows_in_a_notebook() -> None:
     for make in FAMILIES.values():
         tok = make()
         told = tok.explain("theb")
@@ -325,13 +334,13 @@ def test_surrogates_are_read_as_encode_reads_them() -> None:
         str(told).encode()
 
 
-def test_nothing_is_kept_of_a_tokenizer_that_is_gone() -> None:
+def test_an_explained_tokenizer_is_freed() -> None:
     tok = textbook.byte_bpe("abc", 0)
     tok.explain("abc")
-    before = len(explaining._CACHE)
+    gone = weakref.ref(tok)
     del tok
     gc.collect()
-    assert len(explaining._CACHE) < before
+    assert gone() is None
 
 
 def test_bad_input() -> None:
@@ -346,12 +355,10 @@ def test_bad_input() -> None:
         jeton.CharTrainer().train("ab").explain("abc")
 
 
-def test_a_step_that_led_elsewhere_would_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_that_lead_to_other_ids_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     tok = jeton.CharTrainer().train("ab")
-    tok.explain("ab")
-    [parts] = [parts for known, parts in explaining._CACHE.values() if known() is tok]
-    told = tok.explain("ab").model.pieces[0]
-    monkeypatch.setattr(parts.model, "explain", lambda *_: dataclasses.replace(told, tokens=()))
+    told = dataclasses.replace(tok.explain("ab").model.pieces[0], tokens=())
+    monkeypatch.setattr(pieces.ExplainedModel, "explain", lambda *_: told)
     with pytest.raises(jeton.JetonError, match="a bug in jeton"):
         tok.explain("ab")
 

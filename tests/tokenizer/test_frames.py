@@ -89,7 +89,7 @@ def test_a_trainer_takes_no_such_frame(name: str) -> None:
         TRAINERS[name](post_processor=wrong).train(CORPUS)
 
 
-def test_it_is_refused_before_the_corpus_is_read() -> None:
+def test_bad_frames_are_refused_before_the_corpus_is_read() -> None:
     frame = Template(f"{BOS} $A", special_tokens={BOS: 2})
     with pytest.raises(ArgumentError, match="the id 2; among special_tokens it has 0"):
         jeton.BPETrainer(300, special_tokens=[BOS], post_processor=frame)

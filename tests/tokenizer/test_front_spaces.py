@@ -208,7 +208,7 @@ SHOWN: dict[str, tuple[list[str], dict[str, Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_one_space_is_shown_at_the_front_alone(name: str) -> None:
+def test_a_single_space_is_in_spans_at_the_front_alone(name: str) -> None:
     words, options, spans = SHOWN[name]
     tok = gpt().replace(
         normalizer=normalizers.Replace("x", ""), post_processor=post_processors.ByteLevel()

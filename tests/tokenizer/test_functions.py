@@ -113,7 +113,7 @@ WRONG_PIECES: dict[str, tuple[Any, type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG_TEXTS)
-def test_what_is_no_text_is_refused(name: str) -> None:
+def test_results_that_are_not_texts_are_refused(name: str) -> None:
     given, error, message = WRONG_TEXTS[name]
     tok = trained().replace(normalizer=normalizers.Function(lambda text: given))
     with pytest.raises(error, match=message):
@@ -121,14 +121,14 @@ def test_what_is_no_text_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRONG_PIECES)
-def test_what_are_no_pieces_is_refused(name: str) -> None:
+def test_results_that_are_not_pieces_are_refused(name: str) -> None:
     given, error, message = WRONG_PIECES[name]
     tok = trained().replace(pre_tokenizer=pre_tokenizers.Function(lambda text: given))
     with pytest.raises(error, match=message):
         tok.encode("ab")
 
 
-def test_what_is_no_function_is_refused() -> None:
+def test_values_that_are_not_functions_are_refused() -> None:
     for kind in (normalizers.Function, pre_tokenizers.Function):
         with pytest.raises(ArgumentTypeError, match="must be a function"):
             kind("str.lower")  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ def raising_words(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("stage", ["normalizer", "pre_tokenizer"])
-def test_what_it_raises_reaches_the_caller(stage: str) -> None:
+def test_exceptions_of_a_function_reach_the_caller(stage: str) -> None:
     made: Any = {
         "normalizer": normalizers.Function(raising),
         "pre_tokenizer": pre_tokenizers.Function(raising_words),
@@ -202,7 +202,7 @@ def test_pickling_and_equality() -> None:
         pickle.dumps(other)
 
 
-def test_it_has_a_hash_and_no_digest() -> None:
+def test_a_tokenizer_with_a_function_has_a_hash_but_no_digest() -> None:
     tok = trained(normalizer=normalizers.Function(lowered))
     again = trained(normalizer=normalizers.Function(lowered))
     assert tok == again and {tok: 1}[again] == 1

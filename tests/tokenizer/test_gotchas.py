@@ -119,7 +119,7 @@ def test_numbers_that_one_token_holds_with_the_space_before_them() -> None:
     assert [it.text for it in tok.gotchas("a 123456").named("digits")] == ["123456"]
 
 
-def test_what_normalization_and_decoding_lose() -> None:
+def test_losses_by_normalization_and_decoding_are_found() -> None:
     tok = word_piece().replace(normalizer=normalizers.BertNormalizer())
     found = tok.gotchas("The wéather \u0430nd")
     assert [gotcha.text for gotcha in found.named("normalized")] == ["The", "wéather"]
@@ -131,7 +131,7 @@ def test_what_normalization_and_decoding_lose() -> None:
     assert TOK.gotchas("The wéather").named("round-trip") == []
 
 
-def test_what_cannot_be_encoded() -> None:
+def test_text_that_cannot_be_encoded_is_found() -> None:
     tok = jeton.CharTrainer().train("the weather")
     found = tok.gotchas("the X weather X Y ")
     assert [(it.text, it.times, it.span) for it in found.named("no-token")] == [
@@ -184,7 +184,7 @@ SIGNS = [
 
 @pytest.mark.large
 @pytest.mark.parametrize("number", range(len(KINDS)))
-def test_any_text_for_any_tokenizer(number: int) -> None:
+def test_gotchas_of_random_texts_for_all_kinds(number: int) -> None:
     tok, draw = KINDS[number], random.Random(number)
     from rich.console import Console
 

@@ -73,7 +73,7 @@ def test_the_lists_of_all_tokenizers_share_ints() -> None:
     assert all(a is b is c for a, b, c in zip(kept, again, others, strict=True))
 
 
-def test_they_are_ordinary_lists() -> None:
+def test_results_are_ordinary_lists() -> None:
     ids = list(range(100, 400))
     tok = tokenizer(ids)
     encoded = encode(tok, WORDS[:300])
@@ -136,7 +136,7 @@ def test_references_do_not_run_out() -> None:
     assert encode(tok, WORDS) == ids
 
 
-def test_what_lists_take_is_freed_or_shared() -> None:
+def test_memory_of_lists_is_freed_or_shared() -> None:
     """The memory that Python knows of, which is that of lists and, where each is made, of ints."""
     ids = list(range(10_000, 10_000 + len(WORDS)))
     assert encode(tokenizer(ids), WORDS) == ids

@@ -60,7 +60,7 @@ def test_tokens_are_bytes() -> None:
     assert "·café" in str(tok.explain("the café"))
 
 
-def test_what_needs_every_byte() -> None:
+def test_conversions_that_need_every_byte_are_refused() -> None:
     tok = jeton.Tokenizer.from_json(trained().to_str())
     with pytest.raises(UnsupportedError, match="no token for some byte"):
         tok.as_tiktoken()

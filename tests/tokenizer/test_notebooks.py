@@ -87,5 +87,5 @@ def test_nothing() -> None:
 
 
 @pytest.mark.parametrize("texts", [["a"], []])
-def test_what_loses_text_is_told(texts: list[str]) -> None:
+def test_tokenizers_that_lose_text_are_marked(texts: list[str]) -> None:
     assert "loses text" in shown(compare({"it": word_piece()}, texts))

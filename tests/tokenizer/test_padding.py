@@ -27,7 +27,7 @@ def test_truncate_is_a_bool() -> None:
         batch.pad(1, pad_id=0, truncate="no")  # type: ignore[arg-type]
 
 
-def test_what_the_post_processor_adds_outlives_truncation() -> None:
+def test_special_tokens_survive_truncation() -> None:
     batch = BERT.encode_batch(TEXTS, add_special_tokens=True)
     the, weather = BERT.bytes_to_id("the"), BERT.bytes_to_id("weather")
     ids = batch.pad(4, truncate=True).ids.tolist()

@@ -451,7 +451,7 @@ def test_ids_of_any_parts_of_words_behind_spaces(name: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["<mask>", "<a b>", "T" * 500])
-def test_what_a_token_far_before_a_cut_takes(token: str) -> None:
+def test_tokens_far_before_a_split_point_are_emitted(token: str) -> None:
     """White space after a token, about as much as is searched for tokens before a cut."""
     tok = with_marks("trained")
     added = jeton.AddedToken(token, rstrip=True, normalized=False)
@@ -471,7 +471,7 @@ def test_what_a_token_far_before_a_cut_takes(token: str) -> None:
         assert whole(tok, iter([text])) == tok.encode(text) == expected
 
 
-def test_what_needs_the_whole_text_says_so() -> None:
+def test_tokenizers_that_need_the_whole_text_are_refused() -> None:
     tok = jeton.UnigramTrainer(1_200).train([*samples.read_all().values()])
     with pytest.raises(UnsupportedError, match="encode the whole text"):
         tok.encode_stream(["the"])

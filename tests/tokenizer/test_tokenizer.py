@@ -154,7 +154,7 @@ def test_dropout_is_reproducible() -> None:
 
 
 @each_kind
-def test_what_is_in_it(tok: jeton.Tokenizer) -> None:
+def test_a_tokenizer_has_its_stages(tok: jeton.Tokenizer) -> None:
     vocab = tok.vocab
     assert len(vocab) == tok.vocab_size
     assert list(vocab.values()) == sorted(vocab.values())
@@ -172,7 +172,7 @@ def test_what_is_in_it(tok: jeton.Tokenizer) -> None:
 
 
 @each_kind
-def test_it_is_a_value(tok: jeton.Tokenizer) -> None:
+def test_tokenizers_are_compared_by_value(tok: jeton.Tokenizer) -> None:
     again = pickle.loads(pickle.dumps(tok))
     assert again == tok and hash(again) == hash(tok) and again is not tok
     assert {tok: 1}[again] == 1

@@ -97,7 +97,7 @@ def test_gaps_in_ids_are_no_tokens() -> None:
     assert far.usage(["the"]).ids[-1] == 2**32 - 1
 
 
-def test_what_is_told_on_the_way(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     steps: list[jeton.Progress] = []
     ranks().usage(TEXTS, watch=steps.append)
     assert steps[-1].done == steps[-1].total == steps[-1].text == 37

@@ -106,7 +106,7 @@ def test_the_bytes_of_a_token_in_text(tok: jeton.Tokenizer, expected: dict[bytes
 @pytest.mark.parametrize("tok", [tok for tok, _ in IN_TEXT.values()], ids=list(IN_TEXT))
 @given(data=st.data())
 @settings(max_examples=40)
-def test_they_make_up_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject) -> None:
+def test_token_bytes_join_to_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     known = [id for id in tok.vocab.values() if tok.token_bytes(id)]
     ids = data.draw(st.lists(st.sampled_from(known), min_size=3, max_size=12))
     # CTC makes equal neighbours one.
@@ -270,6 +270,17 @@ def test_a_token_that_is_there_already() -> None:
             ArgumentError, match=r'"<\|endoftext\|>" is an added token already, with id 0'
         ):
             tok.with_added_tokens([token])
+    tok = tok.with_added_tokens(["<b>"])
+    every: list[str | jeton.AddedToken] = ["<|endoftext|>", "<c>", jeton.AddedToken("<b>")]
+    named = r'"<\|endoftext\|>" with id 0, "<b>" with id 257 are added tokens already'
+    with pytest.raises(ArgumentError, match=named):
+        tok.with_added_tokens(every)
+    kept = tok.with_added_tokens(every, existing="keep")
+    assert kept.special_tokens == {"<|endoftext|>": 0, "<b>": 257, "<c>": 258}
+    with pytest.raises(ArgumentError, match=r"with id 257 .leave the id 300 out"):
+        tok.with_added_tokens([jeton.AddedToken("<b>", 300)], existing="keep")
+    with pytest.raises(ArgumentError, match="existing must be one of"):
+        tok.with_added_tokens([], existing="skip")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r'"<a>" is there twice, each time with id 257'):
         tok.replace(added_tokens=[jeton.AddedToken("<a>", 257)] * 2)
     for again in ("<a>", jeton.AddedToken("<a>", 300)):

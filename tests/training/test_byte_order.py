@@ -133,7 +133,7 @@ def test_special_tokens_come_last() -> None:
     assert ids == [*plain.encode("the"), 398]
 
 
-def test_it_goes_on() -> None:
+def test_training_resumes_in_byte_order() -> None:
     texts = list(samples.read_all().values())
     large = jeton.BPETrainer(400, byte_order="value").train(texts)
     small = jeton.BPETrainer(320, byte_order="value").train(texts)
@@ -153,12 +153,12 @@ def test_it_goes_on() -> None:
     ],
     ids=["misspelled", "characters", "too small"],
 )
-def test_what_makes_no_sense(options: dict[str, object], message: str) -> None:
+def test_contradicting_arguments_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(jeton.errors.ArgumentError, match=message):
         jeton.BPETrainer(**options)  # type: ignore[arg-type]
 
 
-def test_it_keeps_the_ids_that_it_starts_from() -> None:
+def test_start_from_keeps_ids() -> None:
     start = jeton.BPETrainer(260).train(["hello hello help"])
     with pytest.raises(jeton.errors.ArgumentError, match="byte_order: start_from has its bytes"):
         jeton.BPETrainer(270, start_from=start, byte_order="value")

@@ -231,7 +231,7 @@ def test_new_tokens_that_make_no_sense() -> None:
             jeton.BPETrainer(**{"start_from": start, **options})  # type: ignore[arg-type]
 
 
-def test_what_is_new_is_told_and_what_leaves_it_out() -> None:
+def test_new_characters_are_named_and_can_be_left_out() -> None:
     start = jeton.BPETrainer(270, **LLAMA).train(["to be or not to be"] * 3)
     there, new = start.vocab_size, "àéîõü"
     corpus = [f"to be {new} or not"]

@@ -372,7 +372,9 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize(("ask", "error", "told"), ROWS.values(), ids=list(ROWS))
-def test_what_makes_no_sense(ask: Callable[[], object], error: type[Exception], told: str) -> None:
+def test_contradicting_arguments_are_refused(
+    ask: Callable[[], object], error: type[Exception], told: str
+) -> None:
     with pytest.raises(jeton.JetonError, match=told) as raised:
         ask()
     assert isinstance(raised.value, error)

@@ -83,7 +83,9 @@ def test_counts_are_trained_from() -> None:
         ({"vocab_siez": 3}, ArgumentTypeError, "did you mean 'vocab_size'"),
     ],
 )
-def test_what_makes_no_sense(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_contradicting_arguments_are_refused(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         jeton.WordLevelTrainer(**options)
 

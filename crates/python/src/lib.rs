@@ -9,6 +9,7 @@ mod arrow;
 mod buffers;
 mod cache;
 mod component;
+mod documents;
 mod encoded;
 mod entries;
 mod errors;
@@ -50,6 +51,8 @@ mod _core {
     use super::cache::{cache_limit, set_cache_limit};
     #[pymodule_export]
     use super::component::Component;
+    #[pymodule_export]
+    use super::documents::{Documents, file_kind};
     #[pymodule_export]
     use super::encoded::Encoded;
     #[pymodule_export]

@@ -12,17 +12,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyTuple};
 use rayon::prelude::*;
 
+use crate::documents::{Unit, corpus_options, places_of};
 use crate::errors::{Failure, Outcome, argument, guard};
 use crate::pool;
 use crate::texts::{NoText, with_texts};
 use crate::tokenizer::Tokenizer;
-use crate::word_counts::corpus_options;
 
 /// Bytes of texts, about, that one thread takes at a time.
 const TASK: usize = 256 << 10;
 
 /// A block: its tokens, the lengths of its documents, whether the last continues in the next block,
-/// keys, bytes of text, how many documents hold nothing and how many are bad, where reading goes on
+/// keys, bytes of text, how many documents hold nothing, the place and the reason of each that was left
+/// out, where reading goes on
 /// (file, byte, line, digest), how many bytes of that file had been read from the disk, and of each
 /// file that ends in it the number, the bytes on the disk and their SHA-256.
 type Block<'py> = Bound<'py, PyTuple>;
@@ -47,13 +48,13 @@ impl TokenBlocks {
         paths: Vec<PathBuf>,
         field: Option<String>,
         errors: &str,
-        by_line: bool,
+        unit: Unit,
         drop_bad: bool,
         start: (usize, u64, u64, u64),
         options: Options,
     ) -> PyResult<Self> {
         guard(py, || {
-            let reading = corpus_options(field, errors, by_line, drop_bad)?;
+            let reading = corpus_options(field, errors, unit, drop_bad)?;
             let corpus = py.detach(|| Corpus::open(&paths, reading))?;
             let threads = pool::install(py, rayon::current_num_threads)?;
             let (file, byte, line, digest) = start;
@@ -222,7 +223,7 @@ fn of_block<'py>(py: Python<'py>, block: token_blocks::TokenBlock) -> Outcome<Bl
         PyArray1::from_vec(py, block.keys),
         block.bytes,
         block.empty,
-        block.bad,
+        places_of(block.dropped),
         (file, byte, line, digest),
         block.read,
         digests,

@@ -8,7 +8,7 @@ use jeton_core::model;
 use jeton_core::model::WordLevel;
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus;
-use jeton_core::train::corpus::{BadRecords, Corpus, CorpusOptions, DocumentUnit, Next, PATIENCE};
+use jeton_core::train::corpus::{Corpus, CorpusOptions, Next, PATIENCE};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::vocab::Vocab;
@@ -17,6 +17,7 @@ use once_cell::race::OnceBox;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::documents::{Unit, corpus_options, places_of};
 use crate::errors::{Outcome, argument, guard};
 use crate::parameters::number;
 use crate::pool;
@@ -141,13 +142,13 @@ impl WordCounter {
                 ..CorpusOptions::default()
             };
             let part = || Corpus::open_part(&path, &(start..stop), options);
-            self.count_corpus(py, &py.detach(part)?, None).map(drop)
+            self.count_corpus(py, &py.detach(part)?, None, None)
         })
     }
 
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
-    /// of text were counted, and how many of the files were read. Returns how many records and lines
-    /// were left out, of which there are some only if `drop_bad` is set.
+    /// of text were counted, and how many of the files were read; and `dropped` with the place and
+    /// reason of each record and line that was left out, which happens only if it is set.
     #[expect(clippy::too_many_arguments, reason = "one for each option of Python")]
     fn count_files(
         &self,
@@ -155,14 +156,14 @@ impl WordCounter {
         paths: Vec<PathBuf>,
         field: Option<String>,
         errors: &str,
-        by_line: bool,
-        drop_bad: bool,
+        unit: Unit,
+        dropped: Option<&Bound<'_, PyAny>>,
         watch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u64> {
+    ) -> PyResult<()> {
         guard(py, || {
-            let options = corpus_options(field, errors, by_line, drop_bad)?;
+            let options = corpus_options(field, errors, unit, dropped.is_some())?;
             let corpus = py.detach(|| Corpus::open(&paths, options))?;
-            self.count_corpus(py, &corpus, watch)
+            self.count_corpus(py, &corpus, dropped, watch)
         })
     }
 
@@ -187,19 +188,18 @@ impl WordCounter {
 }
 
 impl WordCounter {
-    /// Counts the words of a corpus, and looks for Ctrl-C between its blocks. Returns how many records
-    /// and lines were left out.
+    /// Counts the words of a corpus, and looks for Ctrl-C between its blocks.
     fn count_corpus(
         &self,
         py: Python<'_>,
         corpus: &Corpus,
+        dropped: Option<&Bound<'_, PyAny>>,
         watch: Option<&Bound<'_, PyAny>>,
-    ) -> Outcome<u64> {
-        let mut bad = 0;
+    ) -> Outcome<()> {
         let threads = pool::install(py, rayon::current_num_threads)?;
         let mut blocks = match self.core()?.as_ref() {
             Some(core) => corpus.read(threads, core),
-            None => return Ok(bad),
+            None => return Ok(()),
         };
         loop {
             let block = match py.detach(|| blocks.step(PATIENCE))? {
@@ -208,13 +208,18 @@ impl WordCounter {
                     py.check_signals()?;
                     continue;
                 }
-                Next::End => return Ok(bad),
+                Next::End => return Ok(()),
             };
-            bad += pool::install(py, || match self.core()?.as_mut() {
+            let left_out = pool::install(py, || match self.core()?.as_mut() {
                 Some(core) => block.count(core),
-                None => Ok(0),
+                None => Ok(Vec::new()),
             })??;
             py.check_signals()?;
+            if let Some(dropped) = dropped {
+                for place in places_of(left_out) {
+                    dropped.call1(place)?;
+                }
+            }
             if let Some(watch) = watch {
                 let progress = blocks.progress();
                 watch.call1((progress.text, progress.read))?;
@@ -246,32 +251,6 @@ impl Cutting {
             stages.pre_tokenizer,
         )?)
     }
-}
-
-/// How a corpus is read.
-///
-/// # Errors
-/// No way to read invalid UTF-8 is called `errors`.
-pub fn corpus_options(
-    field: Option<String>,
-    errors: &str,
-    by_line: bool,
-    drop_bad: bool,
-) -> Outcome<CorpusOptions> {
-    Ok(CorpusOptions {
-        field,
-        errors: errors.parse()?,
-        unit: if by_line {
-            DocumentUnit::Line
-        } else {
-            DocumentUnit::File
-        },
-        bad_records: if drop_bad {
-            BadRecords::Drop
-        } else {
-            BadRecords::Error
-        },
-    })
 }
 
 /// The distinct words of a corpus with their counts.

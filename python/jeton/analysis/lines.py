@@ -5,18 +5,12 @@ Look here for which files can be read, and for the digest of the lines.
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Final, Literal
 
-import jeton._core as _core
 from jeton.arguments import checked_errors
 from jeton.corpora.corpus import (
-    ParquetColumn,
     Progress,
     TextsOrFiles,
     batches,
@@ -25,19 +19,19 @@ from jeton.corpora.corpus import (
     paths_or_texts,
     size_of,
 )
-from jeton.errors import ArgumentTypeError, FormatError
+from jeton.corpora.documents import documents_of
+from jeton.corpora.text_files import TextFile
+from jeton.errors import ArgumentTypeError
 
 __all__ = ["Lines"]
 
 _BATCH_CHARACTERS: Final = 1_000_000
-_READ: Final = 1 << 20
 
 
 class Lines:
     """The lines of a corpus that are not blank, in order.
 
-    Files are UTF-8: text, JSON lines (their field `text`), also compressed by gzip or Zstandard, or
-    Parquet.
+    Files are those that training takes; of records, their field `text` is read.
 
     Args:
         data: Texts, or files.
@@ -114,15 +108,11 @@ class Lines:
     def _of_files(self) -> Iterator[Iterable[str]]:
         """The documents, each as texts that end with a line."""
         for path in self._paths:
-            kind = kind_of(path)
-            if kind == "table":
-                for text in ParquetColumn(path, "text", self._errors).texts(_BATCH_CHARACTERS):
-                    yield [text]
-            elif kind == "records":
-                for number, line in enumerate(_lines_of(path, self._errors), 1):
-                    yield [_of_json(path, number, line)]
+            if kind_of(path) == "text":
+                yield TextFile(path, self._errors).lines()
             else:
-                yield _lines_of(path, self._errors)
+                for document in documents_of([path], errors=self._errors):
+                    yield [document.text]
 
 
 def _without_ends(document: Iterable[str]) -> Iterator[str]:
@@ -140,46 +130,3 @@ def _with_ends(document: Iterable[str]) -> Iterator[str]:
             parts.append(line)
     if parts:
         yield "".join(parts)
-
-
-def _lines_of(path: Path, errors: str) -> Iterator[str]:
-    """The lines of a file with their ends, decompressed."""
-    contents = _core.FileContents(os.fspath(path))
-    decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
-    before, fragments = 0, [""]
-    while data := contents.read(_READ):
-        text = _decoded(path, decoder, data, before)
-        before += len(data)
-        first, *others = text.split("\n")
-        fragments.append(first)
-        if others:
-            yield f"{''.join(fragments)}\n"
-            *whole, last = others
-            yield from (f"{line}\n" for line in whole)
-            fragments = [last]
-    if line := "".join(fragments) + _decoded(path, decoder, b"", before):
-        yield line
-
-
-def _decoded(path: Path, decoder: codecs.IncrementalDecoder, data: bytes, before: int) -> str:
-    try:
-        return decoder.decode(data, not data)
-    except UnicodeDecodeError as error:
-        raise FormatError(
-            f"{path}: not UTF-8 near byte {before + error.start} "
-            '(set errors="replace" or errors="ignore")'
-        ) from None
-
-
-def _of_json(path: Path, number: int, line: str) -> str:
-    if not line.strip():
-        return ""
-    try:
-        text = json.loads(line)["text"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        text = None
-    if not isinstance(text, str):
-        raise FormatError(
-            f"{path}, line {number}: expected a JSON object whose field 'text' is a string"
-        )
-    return text

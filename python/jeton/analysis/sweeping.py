@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias, cast
 from jeton.analysis.lines import Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
 from jeton.arguments import check_text, checked_flag, checked_int, checked_path
-from jeton.corpora.corpus import Progress, TextsOrFiles, are_lines
+from jeton.corpora.corpus import Progress, TextsOrFiles, unit_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -118,7 +118,7 @@ def sweep(
         checked_int("bytes_per_parameter", bytes_per_parameter, 1),
         checked_flag("tied", tied),
         errors,
-        are_lines(documents),
+        _by_line(documents),
         None if folder is None else Path(os.path.expanduser(checked_path("folder", folder))),
         watch,
     )
@@ -149,6 +149,13 @@ def _checked_families(families: object) -> tuple[str, ...]:
     if not names:
         raise ArgumentError("families holds no family")
     return names
+
+
+def _by_line(documents: object) -> bool:
+    unit = unit_of(documents)
+    if isinstance(unit, str):
+        raise ArgumentError(f'documents must be "file" or "line" in a sweep, not {documents!r}')
+    return unit
 
 
 @dataclass

@@ -1,16 +1,13 @@
 """The texts of named corpora in batches; each is read once for all tokenizers.
 
-Look here for how long texts are split, for which parts of a large corpus are its sample, and for
-how a file of JSON lines is read.
+Look here for how long texts are split, and for which parts of a large corpus are its sample.
 """
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import hashlib
 import heapq
-import json
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -21,10 +18,11 @@ from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_path
-from jeton.corpora.corpus import ParquetColumn, Progress, kind_of, paths_or_texts, size_of
+from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
+from jeton.corpora.documents import documents_of
+from jeton.corpora.text_files import TextFile
 from jeton.display.human_readable import counted
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
-from jeton.files import digest_of
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -202,16 +200,10 @@ class Corpus:
         end = 0
         for path in self._paths:
             match kind_of(path, self._field):
-                case "table":
-                    texts = self._of_table(path)
-                case "records":
-                    texts = self._of_records(path)
                 case "text":
                     yield from self._of_text(path)
-                    texts = iter(())
-            for text in texts:
-                self._add(text, len(text.encode()))
-                yield
+                case _:
+                    yield from self._of_records(path, end)
             end += size_of(path)
             self.read = end
 
@@ -232,29 +224,6 @@ class Corpus:
             return _SURROGATE.sub("\ufffd" if self._errors == "replace" else "", text)
         return text
 
-    def _contents(self, path: Path) -> Iterator[str]:
-        """The text of a file in parts, decompressed."""
-        contents = _core.FileContents(os.fspath(path))
-        decoder = codecs.getincrementaldecoder("utf-8")(self._errors)
-        before, is_first = 0, True
-        while True:
-            data = contents.read(_READ)
-            try:
-                text = decoder.decode(data, not data)
-            except UnicodeDecodeError as error:
-                raise FormatError(
-                    f"{path}: not UTF-8 near byte {before + error.start} "
-                    '(set errors="replace" or errors="ignore")'
-                ) from None
-            before += len(data)
-            if is_first:
-                text, is_first = text.removeprefix("\ufeff"), not text
-            self.read += len(data)
-            yield text
-            if not data:
-                break
-        self._hash_file(*contents.digest())
-
     def _of_text(self, path: Path) -> Iterator[None]:
         file = _core.TextFile(os.fspath(path), self._errors)
         is_end = False
@@ -267,33 +236,22 @@ class Corpus:
             yield
         self._hash_file(*file.digest())
 
-    def _of_records(self, path: Path) -> Iterator[str]:
-        name, line, rest = self._field or "text", 0, ""
-        for text in self._contents(path):
-            *lines, rest = (rest + text).split("\n") if text else [rest, ""]
-            for record in lines:
-                line += 1
-                if record.strip():
-                    content = _field_of(record, name, f"{path}: line {line}")
-                    yield self._clean(content, line)
+    def _of_records(self, path: Path, before: int) -> Iterator[None]:
+        def read(size: int) -> None:
+            self.read = before + size
 
-    def _of_table(self, path: Path) -> Iterator[str]:
-        yield from ParquetColumn(path, self._field or "text", self._errors).texts(_READ)
-        file_digest = digest_of(path)
-        self._hash_file(file_digest.bytes, bytes.fromhex(file_digest.sha256))
+        for document in documents_of(
+            [path],
+            field=self._field,
+            errors=self._errors,
+            read=read,
+            digest=lambda size, sha256: self._hash_file(size, bytes.fromhex(sha256)),
+        ):
+            self._add(document.text, len(document.text.encode()))
+            yield
 
     def _hash_file(self, size: int, sha256: bytes) -> None:
         self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))
-
-
-def _field_of(record: str, name: str, place: str) -> str:
-    try:
-        content = json.loads(record)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: not JSON: {error}") from None
-    if not isinstance(content, dict) or not isinstance(content.get(name), str):
-        raise FormatError(f"{place}: there is no text in the field {name!r}")
-    return str(content[name])
 
 
 def corpora_of(
@@ -347,9 +305,8 @@ def aligned(parallel: object) -> dict[str, list[str]]:
 def _lines(name: str, source: object) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         path = Path(checked_path(f"parallel[{name!r}]", source)).expanduser()
-        corpus = Corpus(name, path, None, "strict", "parallel")
-        lines = "".join(corpus._contents(path)).split("\n")
-        return lines[:-1] if lines[-1] == "" else lines
+        with Corpus(name, path, None, "strict", "parallel")._named():
+            return [line.removesuffix("\n") for line in TextFile(path, "strict").lines()]
     if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
         raise ArgumentTypeError(
             f"parallel[{name!r}] must be a file or a list of lines, not {type(source).__name__}"

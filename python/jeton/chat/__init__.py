@@ -1,7 +1,16 @@
 """Chats: messages through a template to ids, in which no message forges a control token.
 
-`tok.chat(messages)` is the way in. Look here for the names of the templates that jeton has, for
-the parts of its result, and for the limits under which templates run.
+`tok.chat(messages)` is the way in. Where to look:
+
+- `chat.py`: the conversation, `Chat`, and its arguments, `Request`; `rollout.py`: how it continues
+  with the ids that a model wrote (`extend`); `prefixes.py`: whether earlier ids stay the same.
+- `messages.py`: what a message may be; `call_arguments.py`: arguments of calls that come as JSON;
+  `schemas.py`: functions as tools; `message_counts.py`: how many tokens messages have.
+- `templates`: from messages to text that knows who wrote it, in a sandbox.
+- `control.py`: which tokens are control tokens; `encoding.py`: from that text to ids.
+- `unprinted.py`: what a template left out; `showing.py`: a chat in a terminal.
+- `answers`: from a model's ids to a message: where an answer begins and ends, its calls.
+- `training`: which tokens are learnt, and which messages fit.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from jeton.arguments import checked_int
 from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
-from jeton.chat.messages import Sent, sent_messages
+from jeton.chat.messages import Sent, fields_of, sent_messages
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
@@ -266,6 +266,14 @@ class Chat:
         return self._request.isolate
 
     @property
+    def call_count(self) -> int:
+        """How many calls of tools its messages have."""
+        fields = [fields_of(it.fields) or {} for it in self._values.sent]
+        return sum(
+            len(it) for one in fields if isinstance(it := one.get("tool_calls"), (list, tuple))
+        )
+
+    @property
     def plain_variables(self) -> dict[str, Any]:
         """The variables of the template that are a str, a number, a bool or `None`."""
         return {name: it for name, it in self._request.variables if isinstance(it, PLAIN)}
@@ -307,6 +315,12 @@ class Chat:
             hints = [] if first else [*self._unprinted.hints()]
         if first:
             losses = [it for it in losses if it.message is not None and it.message >= first]
+            if results := [it for it in losses if it.role in ("tool", "function")]:
+                raise UnprintedError(
+                    f"the chat template does not print {_listed(results)}, so the model would not "
+                    "see a result of its call: give the message the tool_call_id and the name of "
+                    "the call, as the answer has them"
+                )
         name = name_of(self.template)
         if name and (refused := [it for it in losses if it.kind != "variable"]):
             raise UnprintedError(

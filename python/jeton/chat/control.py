@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.encoding import ControlTokens, guarding, known_tokens
-from jeton.chat.once import added_tokens_of
-from jeton.chat.probes import Frames, frames_of
 from jeton.chat.templates.origins import UNKNOWN
 from jeton.chat.templates.parts import raw, runs_of
+from jeton.chat.templates.probes import Frames, frames_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.source import GAP, TemplateText
+from jeton.encoding.once import added_tokens_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.loading.settings import CONFIG
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from jeton.chat.once import added_tokens_of, once_per_tokenizer
 from jeton.chat.templates.origins import Runs
 from jeton.components import AddedToken
+from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.errors import InternalError
 
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ def counted(
     variables: Mapping[str, Any],
 ) -> MessageCount:
     """The count that `Tokenizer.count_messages` gives."""
-    from jeton.chat import Request
+    from jeton.chat.chat import Request
     from jeton.chat.messages import sent_messages
     from jeton.chat.templates.finding import left_to_models
 

@@ -61,6 +61,11 @@ class _RolloutChat(Protocol):
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None: ...
 
 
+_RESULTS: Final = frozenset(("tool", "function"))
+"""Who gives the results of calls."""
+_ENDED: Final = ("stop", "tool_calls")
+"""How an answer finishes that the model ended."""
+
 ChatOf = Callable[[list[Any], bool], _RolloutChat]
 
 
@@ -189,6 +194,7 @@ class Rollout:
         start = len(self._ids)
         if not new:
             add_generation_prompt = False
+        new = _matched(new, answer)
         said, chat, place = self._continued(answer, new, add_generation_prompt)
         end, is_ended = _behind_answer(chat, place, written, answer)
         if new:
@@ -228,7 +234,7 @@ class Rollout:
                 break
         if found is None:
             assert refusal is not None
-            if answer.finish == "complete" or answer.calls:
+            if answer.finish in _ENDED or answer.calls:
                 raise refusal
             raise ArgumentError(
                 f"{refusal}; the answer is cut off and has no whole call, so no result of a tool "
@@ -285,6 +291,25 @@ def _listed(messages: object) -> list[Any]:
     return listed
 
 
+def _matched(messages: list[Any], answer: Parsed) -> list[Any]:
+    """The messages, in which each result of a tool has the id and the name of its call: that with
+    its id, or else the next one."""
+    calls, found = [*answer.calls], list[Any]()
+    for message in messages:
+        if calls and isinstance(message, Mapping) and message.get("role") in _RESULTS:
+            id = message.get("tool_call_id")
+            call = next((it for it in calls if id is None or it.id == id), None)
+            if call is not None:
+                calls.remove(call)
+                missing = {"tool_call_id": call.id, "name": call.name}
+                message = {
+                    **message,
+                    **{k: it for k, it in missing.items() if it and message.get(k) is None},
+                }
+        found.append(message)
+    return found
+
+
 def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
     """The answer as a message, and in simpler shapes for templates that do not take it."""
     yield copy.deepcopy(answer.message)
@@ -292,6 +317,9 @@ def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
     for call in simpler.get("tool_calls", ()):
         if isinstance(call["function"]["arguments"], str):
             call["function"]["arguments"] = {}
+    yield simpler
+    for call in simpler.get("tool_calls", ()):
+        call.pop("id", None)  # some templates take only ids of a certain shape
     yield simpler
     if answer.calls:
         yield {**simpler, "content": ""}
@@ -356,6 +384,12 @@ def _behind_answer(
     ends += [
         (*it.span(), it[0]) for it in re.compile(spelled).finditer(chat.text, place.end, place.next)
     ]
+    if marks_of_several := stream.closing_marks:
+        # What the model has closed already is not closed again; what is open is.
+        closing, text = chat.text[place.end : place.next], _text(chat.tokenizer, written)
+        shared = next((it for it in range(len(closing), 0, -1) if text.endswith(closing[:it])), 0)
+        is_ended = any(it in closing[:shared] for it in marks_of_several)
+        return place.end + shared, is_ended
     if not ends:
         control = chat.control_tokens.values()
         starts = (spans[at][0] for at in range(first, behind) if ids[at] in control)
@@ -364,13 +398,18 @@ def _behind_answer(
     ends = sorted(ends) if place.is_said else [max(ends)]
     last, space = _own_end(chat.tokenizer, written, marks)
     if last is None:
-        return ends[0][0], answer.finish == "complete"
+        return ends[0][0], answer.finish in _ENDED
     start, end, mark = next((it for it in ends if it[2] == last), ends[0])
     if mark != last and not stream.has_ends:
         return start, True  # it begins the next turn
     for character in space:
         end += chat.text.startswith(character, end)
     return end, True
+
+
+def _text(tok: BaseTokenizer, ids: list[int]) -> str:
+    text: str = tok.decode(ids, unknown_ids="show")
+    return text
 
 
 def _moved(chat: _RolloutChat, count: int, end: int) -> list[Origin]:

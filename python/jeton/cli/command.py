@@ -174,6 +174,7 @@ def _one_line(error: Exception) -> str:
 
 _OPTION_PHRASES = (
     ('set errors="replace" or errors="ignore"', "--invalid", "--invalid replace goes on"),
+    ("name one by field=", "--field", "--field names one"),
     (
         "give tokens_per_part= what each such part has",
         "--tokens-per-part",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -27,11 +27,13 @@ from jeton.errors import ArgumentError, JetonError
 
 __all__ = ["cost"]
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 HELP = """Show what files cost as prompts of a model, each and in total.
 
 Prices are those that you give, in dollars per million tokens. FILES are text files, folders and
-patterns, also compressed by gzip or Zstandard. Each file is one request; with --lines or --field
-each line is, and in Parquet each row.
+patterns, also compressed by gzip, Zstandard or xz. Each file is one request; with --lines or
+--field each line is, and in JSON Lines, CSV, TSV and Parquet each record.
 
 Tokens are counted with TOKENIZER. If the model's own is not public (Claude, Gemini), the tokens of
 another one are only an estimate.
@@ -44,13 +46,13 @@ Examples:
 """
 
 
-def _price_option(name: str, what: str, **settings: Any) -> Any:
+def _price_option(name: str, what: str, **settings: Any) -> Callable[[F], F]:
     return click.option(
         name, type=click.FloatRange(min=0, max=1e9), metavar="USD", help=what, **settings
     )
 
 
-def _number_option(name: str, what: str, default: int | None = 0) -> Any:
+def _number_option(name: str, what: str, default: int | None = 0) -> Callable[[F], F]:
     kind = click.IntRange(min=0, max=1 << 40)
     return click.option(name, type=kind, default=default, metavar="N", help=what)
 
@@ -106,7 +108,9 @@ def cost(
     notes: dict[str, None] = {}
     tallies = {path: _Tally(price) for path in files}
     with ProgressBar("counting", input_size(files)) as progress:
-        for group in batches(reader.documents(files, progress)):
+        # A conversation is JSON itself, whatever its file is called.
+        read = reader.json_values if messages else reader.documents
+        for group in batches(read(files, progress)):
             counts: Iterable[int]
             if messages:
                 group = [document for document in group if document.text.strip()]

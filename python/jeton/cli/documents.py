@@ -1,7 +1,7 @@
 """Documents: what the commands read, from files and standard input.
 
-Look here for what a document is (a file, a line, a field of a JSON object, a row of a table), and
-for how compressed files and bytes that are not UTF-8 are read. Memory holds one batch of documents.
+Files are read as everywhere in jeton (`jeton.corpora.documents`); standard input is read here, so
+that its lines come as they arrive.
 """
 
 from __future__ import annotations
@@ -9,22 +9,25 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
 
+import jeton._core as _core
 from jeton.cli import streams
 from jeton.cli.command import decorated, echo_note
 from jeton.cli.progress import ProgressBar
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
-from jeton.corpora.compressed import DAMAGED, decompressed
-from jeton.corpora.corpus import ParquetColumn, is_table, kind_of
+from jeton.cli.terminal import human_bytes
+from jeton.corpora.corpus import kind_of
+from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentError, FormatError, JetonError
 
 __all__ = [
@@ -48,11 +51,7 @@ BATCH_BYTES = 4 << 20
 
 BATCH_DOCUMENTS = 16_384
 
-MAX_LINE = 68_000_000
-MAX_DOCUMENT = 537_000_000
-"""Maximum bytes of a line and of a document in a compressed file, which may expand enormously."""
-
-_PACKED = (".gz", ".zst", ".parquet")
+_PACKED = (".gz", ".zst", ".xz", ".parquet")
 """Endings of files that hold more text than their size says."""
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,7 +67,7 @@ class InputDocument:
     size: int
     """How many bytes it took in the file."""
     line: int | None = None
-    """Its line, where each line is a document."""
+    """Its line or record, where each is a document."""
 
     @property
     def place(self) -> str:
@@ -94,33 +93,76 @@ class Reader:
         """The documents of all files, in order.
 
         Raises:
-            FormatError: bytes that are not UTF-8, or a line that is no object with the field.
+            FormatError: A file that is not text, or a record without the field.
             OSError: a file that cannot be read.
         """
         for path in paths:
-            if path != STDIN and is_table(Path(path)):
-                table = ParquetColumn(Path(path), self.field or "text", self.errors)
-                for text in table.texts(BATCH_BYTES):
-                    size = len(text.encode("utf-8", "surrogatepass"))
-                    progress.advance(size)
-                    yield InputDocument(text, path, size)
+            if path == STDIN:
+                yield from self._of_standard_input(progress)
                 continue
-            with _opened(path) as (file, is_compressed):
-                if self.by_line:
-                    for number, line in enumerate(_lines(path, file, is_compressed), 1):
-                        progress.advance(len(line))
-                        line = line.removesuffix(b"\n")
-                        text = self._text(line, f"{path}:{number}")
-                        if self.field is None:
-                            yield InputDocument(text, path, len(line), number)
-                        elif text.strip():
-                            text = _field(text, self.field, f"{path}:{number}")
-                            size = len(text.encode("utf-8", "surrogatepass"))
-                            yield InputDocument(text, path, size, number)
-                else:
-                    data = _whole(path, file, is_compressed)
-                    yield InputDocument(self._text(data, path), path, len(data))
-                    progress.advance(len(data))
+            with open(path, "rb") as file:
+                refuse_endless(file, path)
+            before = 0
+
+            def advance(read: int) -> None:
+                nonlocal before
+                progress.advance(read - before)  # used up within this round
+                before = read
+
+            for document in documents_of(
+                [Path(path)],
+                field=self.field,
+                errors=self.errors,
+                unit=self.by_line,
+                read=advance,
+            ):
+                size = len(document.text.encode("utf-8", "surrogatepass"))
+                yield InputDocument(document.text, path, size, document.line)
+
+    def json_values(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
+        """JSON in files, as text: all of each file, or each of its lines.
+
+        Raises:
+            FormatError, FileError: A file cannot be read, or is not UTF-8.
+        """
+        for path in paths:
+            if path == STDIN:
+                yield from self._of_standard_input(progress)
+                continue
+            contents = _core.FileContents(path)
+            data = b"".join(iter(lambda: contents.read(BATCH_BYTES), b""))  # noqa: B023
+            progress.advance(len(data))
+            if not self.by_line:
+                yield InputDocument(self._text(data, path), path, len(data))
+                continue
+            for number, line in enumerate(data.split(b"\n"), 1):
+                text = self._text(line, f"{path}:{number}")
+                if self.field is not None and text.strip():
+                    text = _field(text, self.field, f"{path}:{number}")
+                yield InputDocument(text, path, len(line), number)
+
+    def _of_standard_input(self, progress: ProgressBar) -> Iterator[InputDocument]:
+        """Its documents; lines come as soon as they arrive."""
+        with name_full_file(streams.STDIN):
+            file = sys.stdin.buffer
+            if not self.by_line:
+                data = file.read()
+                _check_is_text(data)
+                yield InputDocument(self._text(data, STDIN), STDIN, len(data))
+                progress.advance(len(data))
+                return
+            for number, line in enumerate(file, 1):
+                if number == 1:
+                    _check_is_text(line)
+                progress.advance(len(line))
+                line = line.removesuffix(b"\n")
+                text = self._text(line, f"{STDIN}:{number}")
+                if self.field is None:
+                    yield InputDocument(text, STDIN, len(line), number)
+                elif text.strip():
+                    text = _field(text, self.field, f"{STDIN}:{number}")
+                    size = len(text.encode("utf-8", "surrogatepass"))
+                    yield InputDocument(text, STDIN, size, number)
 
     def _text(self, data: bytes, place: str) -> str:
         try:
@@ -151,53 +193,20 @@ def _field(line: str, field: str, place: str) -> str:
     return str(record[field])
 
 
-@contextlib.contextmanager
-def _opened(path: str) -> Iterator[tuple[BinaryIO, bool]]:
-    """A file's content, and whether it was compressed."""
-    if path == STDIN:
-        with name_full_file(streams.STDIN):
-            yield sys.stdin.buffer, False
-        return
-    with open(path, "rb") as file:
-        refuse_endless(file, path)
-        content = decompressed(path, file)
-        if content is file:
-            yield file, False
-            return
-        try:
-            yield cast(BinaryIO, content), True
-        except DAMAGED as error:
-            reason = " ".join(str(error).split())
-            raise FormatError(f"{path}: cannot be read: {reason}") from None
-
-
-def _lines(path: str, file: BinaryIO, is_compressed: bool) -> Iterator[bytes]:
-    if not is_compressed:
-        yield from file
-        return
-    while line := file.readline(MAX_LINE + 1):
-        if len(line) > MAX_LINE:
-            raise FormatError(f"{path}: a line has more than {MAX_LINE // 10**6} MB")
-        yield line
-
-
-def _whole(path: str, file: BinaryIO, is_compressed: bool) -> bytes:
-    if not is_compressed:
-        return file.read()
-    data = file.read(MAX_DOCUMENT + 1)
-    if len(data) > MAX_DOCUMENT:
-        raise FormatError(f"{path}: the document has more than {MAX_DOCUMENT // 10**6} MB")
-    return data
+def _check_is_text(data: bytes) -> None:
+    at = data.find(b"\0", 0, 1 << 16)
+    if at >= 0:
+        raise FormatError(f"standard input: this is not text: byte {at} is NUL")
 
 
 def only_document(path: str, progress: ProgressBar) -> InputDocument:
     """The text of a file; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
-        FormatError: The file is a table, which has several texts.
+        FormatError: The file has several texts.
     """
-    if path != STDIN and is_table(Path(path)):
-        raise FormatError(f"{path}: a table has several texts, and this reads one")
+    if path != STDIN and kind_of(Path(path)) != "text":
+        raise FormatError(f"{path}: a file of records has several texts, and this reads one")
     (document,) = Reader(errors="replace").documents([path], progress)
     return document
 
@@ -249,22 +258,84 @@ def read_standard_input() -> tuple[str, ...]:
     return (STDIN,)
 
 
-documents_option = click.option(
-    "--documents",
-    type=click.Choice(["file", "line"]),
-    default="file",
-    show_default=True,
-    help="Whether a text file or each of its lines is a document.",
-)
+def documents_option(function: F) -> F:
+    """The options for what a document of a text file is; they arrive as `documents`."""
+
+    @functools.wraps(function)
+    def command(*, documents: str, split_on: str | None, **others: object) -> Any:
+        if split_on is not None:
+            source = click.get_current_context().get_parameter_source("documents")
+            if source is click.core.ParameterSource.COMMANDLINE:
+                raise click.UsageError("--documents and --split-on exclude each other.")
+            documents = split_on.replace("\\n", "\n").replace("\\t", "\t")
+        return function(documents=documents, **others)
+
+    decorators = [
+        click.option(
+            "--documents",
+            type=click.Choice(["file", "line"]),
+            default="file",
+            show_default=True,
+            help="Whether a text file or each of its lines is a document.",
+        ),
+        click.option(
+            "--split-on",
+            metavar="TEXT",
+            help=r"The text between two documents of a text file: '\n\n' for blank lines, or "
+            "'<|endoftext|>'.",
+        ),
+    ]
+    return cast(F, decorated(command, decorators))
 
 
 def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents: str) -> None:
     """Notes whether a file or a line is a document, unless the user passed `--documents`."""
-    source = click.get_current_context().get_parameter_source("documents")
-    if source is click.core.ParameterSource.COMMANDLINE:
+    context = click.get_current_context()
+    sources = map(context.get_parameter_source, ("documents", "split_on"))
+    if click.core.ParameterSource.COMMANDLINE in sources:
         return
-    if any(kind_of(path, field) == "text" for path in inputs):
-        echo_note(f"each {documents} of text is a document (--documents line: each line is)")
+    texts = [path for path in inputs if kind_of(path, field) == "text"]
+    if not texts:
+        return
+    echo_note(
+        f"each {documents} of text is a document (--documents line: each line is; --split-on TEXT: "
+        "what is between these texts is)"
+    )
+    for path in texts[:_EXAMINED]:
+        if (advice := _advice_on_splitting(path)) is not None:
+            echo_note(advice)
+
+
+_EXAMINED = 3
+"""Files of text that are examined for documents in them."""
+_HEAD = 1 << 20
+"""Bytes of each that are examined."""
+_LARGE = 1 << 20
+"""Bytes of a file that seldom is one document."""
+_SEPARATORS = ("<|endoftext|>", "</s>", "\n\n\n", "\n\n")
+"""Texts that often are between documents, the surest first."""
+
+
+def _advice_on_splitting(path: Path) -> str | None:
+    """How a file of text may be split into documents, if it looks as if it had several."""
+    if not path.is_file():
+        return None
+    head = _core.FileContents(os.fspath(path)).read(_HEAD).decode("utf-8", "replace")
+    size = path.stat().st_size
+    for separator in _SEPARATORS:
+        if times := head.strip().count(separator):
+            break
+    else:
+        times = 0
+    is_split = times and (separator.strip() or size > _LARGE)
+    if not is_split and size <= _LARGE:
+        return None
+    advice = f"{path}: {human_bytes(size)} are one document"
+    if times:
+        shown = separator.replace("\n", "\\n")
+        where = "in it" if len(head) < _HEAD else f"in its first {human_bytes(_HEAD)}"
+        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would part it"
+    return advice
 
 
 invalid_option = click.option(
@@ -300,8 +371,8 @@ def input_options(function: F) -> F:
         click.option(
             "--field",
             metavar="NAME",
-            help="Each line is a JSON object, and the document its field NAME. In Parquet, the "
-            "column.  [default in Parquet: text]",
+            help="Each line is a JSON object, and the document its field NAME. In CSV, TSV and "
+            "Parquet, the column.  [default in .jsonl, .csv, .tsv and .parquet: text]",
         ),
         invalid_option,
     ]

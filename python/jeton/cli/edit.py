@@ -30,11 +30,13 @@ from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.edit import (
     Edited,
     add_special_tokens,
+    add_words,
     extend,
     merge,
     prune,
     rename,
     rewrite_checkpoint,
+    transplant,
     truncate,
 )
 from jeton.errors import FileError
@@ -54,6 +56,8 @@ Examples:
   jeton edit truncate mine.json 16000 -o mine-16k.json --map ids.json
   jeton edit merge english.json estonian.json -o both.json
   jeton edit add chat.json '<|user|>' '<|end|>' -o chat-2.json
+  jeton edit add mine.json --words drugs.txt -o medical/ --model model/
+  jeton edit transplant llama/ qwen/ -o moved/ --model llama/ --donor qwen/
   jeton edit rename llama/ '<|reserved_special_token_5|>' '<|tool|>' \\
       -o tools/ --model llama/
 """
@@ -261,13 +265,73 @@ def _merge(tok: jeton.Tokenizer, other: str) -> Edited:
     return edited
 
 
-@edit.command(cls=Command, name="add", short_help="Add special tokens.")
+@edit.command(cls=Command, name="add", short_help="Add special tokens, or given words.")
 @tokenizer_options
-@click.argument("tokens", nargs=-1, required=True)
+@click.argument("tokens", nargs=-1)
+@click.option(
+    "--words",
+    type=FilePath(),
+    metavar="FILE",
+    help="Add the words in FILE, one a line, as plain tokens.",
+)
 @_target_options
-def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...]) -> Edited:
-    """Add special TOKENS, with ids after the largest."""
-    return add_special_tokens(tok, tokens)
+def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...], words: str | None) -> Edited:
+    """Add special TOKENS, with ids after the largest; or, with --words, the words of a file.
+
+    A word is found in a text before everything else is encoded, where no letter or digit touches
+    it. Its embedding is the mean of those of its old tokens.
+    """
+    if bool(tokens) == (words is not None):
+        raise click.UsageError("Name special TOKENS, or a file of --words.")
+    if words is None:
+        return add_special_tokens(tok, tokens)
+    check_inputs([words])
+    with ProgressBar("reading", None) as progress:
+        lines = [line.text.strip() for line in Reader(lines=True).documents([words], progress)]
+    edited = add_words(tok, [line for line in lines if line])
+    if edited.left_out:
+        echo_note(
+            f"words that are one token already, so left as they are: {len(edited.left_out):,}"
+        )
+    return edited
+
+
+@edit.command(cls=Command, name="transplant", short_help="Move a model to another tokenizer.")
+@tokenizer_options
+@click.argument("other")
+@click.option(
+    "--donor",
+    type=FilePath(),
+    metavar="FOLDER",
+    help="The model of OTHER: embeddings of tokens that TOKENIZER lacks are sums of shared tokens "
+    "that approximate them there.  [default: the mean of the old tokens that spell them]",
+)
+@click.option(
+    "--terms",
+    type=click.IntRange(1, 1_024),
+    default=16,
+    show_default=True,
+    help="With --donor, how many shared tokens such a sum may have.",
+)
+@_target_options
+def _transplant(tok: jeton.Tokenizer, other: str, donor: str | None, terms: int) -> Edited:
+    """Move a model (--model FOLDER) from its TOKENIZER to OTHER: shared tokens keep their
+    embeddings."""
+    model = click.get_current_context().params["model"]
+    if model is None:
+        raise click.UsageError("transplant needs the model, --model FOLDER.")
+    moved = transplant(tok, jeton.load(other), model=model, donor=donor, terms=terms)
+    rows = [
+        ("copied", f"{moved.shared:,}"),
+        ("copied by role", f"{moved.by_role:,}"),
+        ("sums of shared tokens", f"{moved.by_pursuit:,}"),
+        ("means of old tokens", f"{moved.by_mean:,}"),
+        ("by --init", f"{moved.without:,}"),
+    ]
+    if moved.cosine is not None:
+        rows.append((f"cosine on {moved.held:,} held-out tokens", f"{moved.cosine:.3f}"))
+    say(table(rows, "<>"))
+    return moved
 
 
 @edit.command(cls=Command, name="rename", short_help="Rename reserved tokens.")

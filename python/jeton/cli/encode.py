@@ -42,7 +42,7 @@ TOKENIZER can be a known name (gpt2, cl100k_base …), a file (tokenizer.json, r
 SentencePiece model, vocab.json with --merges, vocab.txt) or a folder with such a file. Without
 FILES, or for -, the command reads standard input; --text takes a text from the command line. A
 document is a whole file, a line with --lines or --field, or a row of Parquet. Files can be
-compressed by gzip or Zstandard.
+compressed by gzip, Zstandard or xz.
 
 \b
 Examples:

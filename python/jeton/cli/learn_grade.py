@@ -14,6 +14,7 @@ from jeton.cli.printing import say, styled
 from jeton.cli.targets import check_target, replacing
 from jeton.cli.terminal import columns, heading, paragraph, shorten
 from jeton.display.human_readable import counted
+from jeton.errors import FormatError
 from jeton.learn.grading import Grade, grade, template
 
 __all__ = ["begin", "show_grades"]
@@ -24,6 +25,7 @@ _SIGNS = {
     "raised": ("✗", "red"),
     "too long": ("✗", "red"),
     "ended": ("✗", "red"),
+    "slow": ("✗", "red"),
     "missing": ("·", None),
 }
 
@@ -38,7 +40,12 @@ def begin(path: str, *, force: bool) -> None:
 
 def show_grades(path: str) -> None:
     """Grades a file and prints, for each function, what is wrong with it and why."""
-    grades = grade(Path(path))
+    try:
+        grades = grade(Path(path))
+    except FormatError as error:
+        first, *lines = str(error).split("\n")
+        say("\n".join([f"{styled('Error:', fg='red', bold=True)} {first}", *lines]), err=True)
+        raise click.exceptions.Exit(1) from None
     right = sum(it.outcome == "right" for it in grades)
     say(heading(f"{Path(path).name}: {right} of {counted(len(grades), 'function')} right"))
     for it in grades:
@@ -59,19 +66,27 @@ def show_grades(path: str) -> None:
 
 def _show(it: Grade) -> None:
     sign, colour = _SIGNS[it.outcome]
+    fast = "" if it.times_as_fast is None else f", {it.times_as_fast:.0f} times as fast as the page"
     summary = {
-        "right": counted(it.calls, "call"),
+        "right": counted(it.calls, "call") + fast,
+        "slow": "too slow:",
         "missing": "to be written",
         "too long": f"call {it.calls:,} takes too long:",
     }.get(it.outcome, f"call {it.calls:,} goes wrong:")
     say(f"  {styled(sign, fg=colour)} {styled(it.task.name.ljust(14), bold=True)} {summary}")
     if it.outcome in ("right", "missing"):
         return
+    if it.outcome != "slow":
+        _show_call(it)
+    if it.why:
+        say(styled(paragraph(it.why, " " * 6), fg="yellow"))
+
+
+def _show_call(it: Grade) -> None:
+    """The smallest call that goes wrong, and both answers."""
     arguments = ", ".join(map(repr, it.arguments))
     width = columns() - 6
     say(f"      {shorten(f'{it.task.name}({arguments})', width)}")
     if it.outcome not in ("too long", "ended"):
         say(f"      yours  {shorten(it.got, width - 7)}")
     say(f"      right  {shorten(repr(it.right), width - 7)}")
-    if it.why:
-        say(styled(paragraph(it.why, " " * 6), fg="yellow"))

@@ -23,7 +23,7 @@ LESSONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("Guess", "which pair is next?", ("guess",)),
     ("Exercises", "fifteen questions", ("--exercises",)),
-    ("Write your own", "seven functions, graded", ("--new", "my_bpe.py")),
+    ("Write your own", "eight functions, graded", ("--new", "my_bpe.py")),
 )
 """The title of each lesson, what it shows, and the arguments of `jeton learn` that run it."""
 

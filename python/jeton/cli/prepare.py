@@ -32,10 +32,10 @@ LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet")
 
 HELP = """Encode a corpus once, into files that a training loop reads.
 
-INPUT is files, folders or patterns: text, JSON Lines (.jsonl, .ndjson) and Parquet, the first two
-also compressed by gzip or Zstandard; - is standard input. A document is a text file (with
---documents line, a line), a record or a row. If it is stopped or killed, the same command resumes
-and writes the same files, byte for byte.
+INPUT is files, folders or patterns: text, JSON Lines (.jsonl, .ndjson), CSV and TSV, also
+compressed by gzip, Zstandard or xz, and Parquet; - is standard input. A document is a text file
+(with --documents line, a line), a record or a row. If it is stopped or killed, the same command
+resumes and writes the same files, byte for byte.
 
 \b
 Examples:
@@ -163,9 +163,8 @@ def _validation(
 @click.option(
     "--split",
     type=click.Choice(["cut", "hash"]),
-    default="cut",
-    show_default=True,
-    help="How to choose a share: the last tokens (cut), or documents by hash.",
+    help="How to choose a share: the last tokens (cut), or documents by hash.  [default: hash if "
+    "INPUT is several files, else cut]",
 )
 @click.option("--shuffle", type=click.IntRange(min=0), metavar="SEED", help="Shuffle documents.")
 @click.option(
@@ -304,6 +303,10 @@ def say_set(folder: Path, manifest: Manifest) -> None:
             echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
         _say_chats(manifest.chats, manifest.tokens)
+    validation = manifest.options.get("validation")
+    if validation and validation["by"] == "cut" and len(manifest.inputs) > 1:
+        last = manifest.inputs[-1].get("path", "the input")
+        echo_note(f"val is the end of {last} (--split hash draws documents from all files)")
     put(f"{folder}")
 
 

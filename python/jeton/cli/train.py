@@ -34,10 +34,11 @@ __all__ = ["train"]
 
 HELP = """Train a tokenizer on files of text.
 
-FILES are files or folders: text, JSON Lines (.jsonl, .ndjson) or Parquet, also compressed by gzip
-or Zstandard; - is standard input. A text file is one document; with --documents line, each line
-is. A file that is named twice is read once, and files in folders whose names begin with a dot are
-skipped. Instead of FILES, give one file that --save-counts wrote.
+FILES are files or folders: text, JSON Lines (.jsonl, .ndjson), CSV or TSV, also compressed by
+gzip, Zstandard or xz, or Parquet; - is standard input. A text file is one document; with
+--documents line, each line is, and with --split-on TEXT what is between these texts. A file that
+is named twice is read once, and files in folders whose names begin with a dot are skipped. Instead
+of FILES, give one file that --save-counts wrote.
 
 The ending of --output sets the format: .json is a tokenizer.json, .tiktoken is ranks, .model is
 SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or if it is an

@@ -103,12 +103,13 @@ def one_character(owner: object, field: str, value: str) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Component:
-    """A stage of a tokenizer as an immutable value: it equals others with the same settings."""
+    """A stage of a tokenizer as an immutable value: it equals others with the same settings.
+
+    The name of its class is its `type` in a `tokenizer.json`.
+    """
 
     STAGE: ClassVar[str]
     """The stage: `normalizer`, `pre_tokenizer`, `post_processor` or `decoder`."""
-    TYPE: ClassVar[str]
-    """Its `type` in a `tokenizer.json`."""
     JSON_NAMES: ClassVar[dict[str, str]] = {}
     """The fields that have another name in a `tokenizer.json`."""
 
@@ -118,8 +119,7 @@ class Component:
     _kinds: ClassVar[dict[tuple[str, str], type[Component]]] = {}
 
     def __init_subclass__(cls) -> None:
-        if "TYPE" in cls.__dict__:
-            Component._kinds[cls.STAGE, cls.TYPE] = cls
+        Component._kinds[cls.STAGE, cls.__name__] = cls
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -159,7 +159,7 @@ class Component:
             self.JSON_NAMES.get(field.name, field.name): _codec(field)[0](getattr(self, field.name))
             for field in dataclasses.fields(self)
         }
-        return {"type": self.TYPE, **fields, **self.UNREAD}
+        return {"type": type(self).__name__, **fields, **self.UNREAD}
 
     @classmethod
     def _from_dict(cls, data: dict[str, Any]) -> Component:
@@ -379,8 +379,7 @@ class FunctionStage:
 class Steps:
     """The methods of the `Sequence` of every stage: one component after another."""
 
-    STEP: ClassVar[type[Component]]
-    """The class of the steps."""
+    STAGE: ClassVar[str]
     STEPS_NAME: ClassVar[str]
     """The name of the steps in a `tokenizer.json`."""
 
@@ -394,10 +393,11 @@ class Steps:
                 f"{name}.steps must be a list of components, not {type(value).__name__}"
             )
         steps = tuple(value)
+        kind = next(base for base in type(self).__bases__ if issubclass(base, Component))
         for position, step in enumerate(steps):
-            if not isinstance(step, self.STEP):
+            if not isinstance(step, kind):
                 raise ArgumentTypeError(
-                    f"step {position} of {name} must be a {self.STEP.__name__}, "
+                    f"step {position} of {name} must be a {kind.__name__}, "
                     f"not {type(step).__name__}"
                 )
         object.__setattr__(self, "steps", steps)
@@ -410,4 +410,4 @@ class Steps:
     def _from_dict(cls, data: dict[str, Any]) -> Self:
         """The sequence of a dict of `to_dict`."""
         steps = data[cls.STEPS_NAME]
-        return cls(tuple(read_stored(cls.STEP.STAGE, step) for step in steps))  # type: ignore[call-arg]
+        return cls(tuple(read_stored(cls.STAGE, step) for step in steps))  # type: ignore[call-arg]

@@ -86,7 +86,6 @@ class ByteLevel(Decoder):
     the bytes that they stand for.
     """
 
-    TYPE: ClassVar[str] = "ByteLevel"
     UNREAD: ClassVar[dict[str, object]] = {
         "add_prefix_space": True,
         "trim_offsets": True,
@@ -103,8 +102,6 @@ class WordPiece(Decoder):
         cleanup: Whether to remove the space before punctuation and contractions.
     """
 
-    TYPE: ClassVar[str] = "WordPiece"
-
     prefix: str = "##"
     cleanup: bool = True
 
@@ -119,8 +116,6 @@ class Metaspace(Decoder):
             decoding drops it.
         split: Only for the file format; decoding does not use it.
     """
-
-    TYPE: ClassVar[str] = "Metaspace"
 
     replacement: str = "▁"
     prepend_scheme: Literal["always", "never", "first"] = "always"
@@ -140,8 +135,6 @@ class BPEDecoder(Decoder):
         suffix: The suffix.
     """
 
-    TYPE: ClassVar[str] = "BPEDecoder"
-
     suffix: str = "</w>"
 
 
@@ -149,14 +142,10 @@ class BPEDecoder(Decoder):
 class ByteFallback(Decoder):
     """Turns tokens such as `<0xE2>` into bytes."""
 
-    TYPE: ClassVar[str] = "ByteFallback"
-
 
 @dataclass(frozen=True)
 class Fuse(Decoder):
     """Joins all tokens into one."""
-
-    TYPE: ClassVar[str] = "Fuse"
 
 
 LeadingSpaces: TypeAlias = Literal["keep", "drop_one", "drop_all"]
@@ -181,8 +170,6 @@ class SentencePiece(Decoder):
         >>> decoders.SentencePiece(unk_piece="<unk>", leading_spaces="drop_one").unk_surface
         ' ⁇ '
     """
-
-    TYPE: ClassVar[str] = "SentencePiece"
 
     unk_piece: str | None = None
     unk_surface: str = " \u2047 "
@@ -211,8 +198,6 @@ class Strip(Decoder):
         stop: The maximum number to remove at the end.
     """
 
-    TYPE: ClassVar[str] = "Strip"
-
     content: str = " "
     start: int = 0
     stop: int = 0
@@ -233,8 +218,6 @@ class Replace(Decoder):
         content: The replacement.
     """
 
-    TYPE: ClassVar[str] = "Replace"
-
     pattern: str | Regex
     content: str
 
@@ -253,8 +236,6 @@ class CTC(Decoder):
         cleanup: Whether to remove the space before punctuation and contractions.
     """
 
-    TYPE: ClassVar[str] = "CTC"
-
     pad_token: str = "<pad>"
     word_delimiter_token: str = "|"
     cleanup: bool = True
@@ -268,8 +249,6 @@ class Sequence(Steps, Decoder):
         steps: The decoders.
     """
 
-    TYPE: ClassVar[str] = "Sequence"
-    STEP: ClassVar[type[Component]] = Decoder
     STEPS_NAME: ClassVar[str] = "decoders"
 
     steps: tuple[Decoder, ...]

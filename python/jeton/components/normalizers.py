@@ -96,42 +96,30 @@ class Normalizer(Component):
 class NFC(Normalizer):
     """Canonical composition: `e` and a combining acute become `é`."""
 
-    TYPE: ClassVar[str] = "NFC"
-
 
 @dataclass(frozen=True)
 class NFD(Normalizer):
     """Canonical decomposition: `é` becomes `e` and a combining acute."""
-
-    TYPE: ClassVar[str] = "NFD"
 
 
 @dataclass(frozen=True)
 class NFKC(Normalizer):
     """Compatibility composition: also `ﬁ` becomes `fi`, and full-width letters ordinary ones."""
 
-    TYPE: ClassVar[str] = "NFKC"
-
 
 @dataclass(frozen=True)
 class NFKD(Normalizer):
     """Compatibility decomposition."""
-
-    TYPE: ClassVar[str] = "NFKD"
 
 
 @dataclass(frozen=True)
 class Lowercase(Normalizer):
     """Lower-cases every character."""
 
-    TYPE: ClassVar[str] = "Lowercase"
-
 
 @dataclass(frozen=True)
 class StripAccents(Normalizer):
     """Removes combining marks. Put `NFD` or `NFKD` before it: composed characters have none."""
-
-    TYPE: ClassVar[str] = "StripAccents"
 
 
 @dataclass(frozen=True)
@@ -143,7 +131,6 @@ class Strip(Normalizer):
         right: Whether to remove it at the end.
     """
 
-    TYPE: ClassVar[str] = "Strip"
     JSON_NAMES: ClassVar[dict[str, str]] = {"left": "strip_left", "right": "strip_right"}
 
     left: bool = True
@@ -153,8 +140,6 @@ class Strip(Normalizer):
 @dataclass(frozen=True)
 class Nmt(Normalizer):
     """The clean-up of neural machine translation: no controls, and spaces for all white space."""
-
-    TYPE: ClassVar[str] = "Nmt"
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,7 +173,6 @@ class SentencePiece(Normalizer):
         [0, 1, 0, 2]
     """
 
-    TYPE: ClassVar[str] = "SentencePiece"
     JSON_NAMES: ClassVar[dict[str, str]] = {"charsmap": "precompiled_charsmap"}
 
     charsmap: bytes | None = None
@@ -232,8 +216,6 @@ class Function(FunctionStage, Normalizer):
         'aabb'
     """
 
-    TYPE: ClassVar[str] = "Function"
-
     function: Callable[[str], str | list[tuple[str, int]]]
 
 
@@ -245,8 +227,6 @@ class Replace(Normalizer):
         pattern: A text, or a `Regex`.
         content: The replacement.
     """
-
-    TYPE: ClassVar[str] = "Replace"
 
     pattern: str | Regex
     content: str
@@ -264,7 +244,6 @@ class Prepend(Normalizer):
         prefix: The prefix.
     """
 
-    TYPE: ClassVar[str] = "Prepend"
     JSON_NAMES: ClassVar[dict[str, str]] = {"prefix": "prepend"}
 
     prefix: str
@@ -278,7 +257,6 @@ class Precompiled(Normalizer):
         charsmap: The map, as in a `.model` file.
     """
 
-    TYPE: ClassVar[str] = "Precompiled"
     JSON_NAMES: ClassVar[dict[str, str]] = {"charsmap": "precompiled_charsmap"}
 
     charsmap: bytes
@@ -323,8 +301,6 @@ class BertNormalizer(Normalizer):
         lowercase: Whether to lower-case the text.
     """
 
-    TYPE: ClassVar[str] = "BertNormalizer"
-
     clean_text: bool = True
     handle_chinese_chars: bool = True
     strip_accents: bool | None = None
@@ -335,8 +311,6 @@ class BertNormalizer(Normalizer):
 class ByteLevel(Normalizer):
     """Writes each byte of the text as one of GPT-2's 256 printable characters."""
 
-    TYPE: ClassVar[str] = "ByteLevel"
-
 
 @dataclass(frozen=True)
 class Sequence(Steps, Normalizer):
@@ -346,8 +320,6 @@ class Sequence(Steps, Normalizer):
         steps: The normalizers.
     """
 
-    TYPE: ClassVar[str] = "Sequence"
-    STEP: ClassVar[type[Component]] = Normalizer
     STEPS_NAME: ClassVar[str] = "normalizers"
 
     steps: tuple[Normalizer, ...]

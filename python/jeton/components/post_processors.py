@@ -233,8 +233,6 @@ class TemplateProcessing(PostProcessor):
         TemplatePiece(name='[CLS]', type_id=0)
     """
 
-    TYPE: ClassVar[str] = "TemplateProcessing"
-
     single: tuple[TemplatePiece, ...]
     pair: tuple[TemplatePiece, ...]
     special_tokens: tuple[TemplateToken, ...]
@@ -290,8 +288,6 @@ class BertProcessing(PostProcessor):
         cls: The token in front and its id.
     """
 
-    TYPE: ClassVar[str] = "BertProcessing"
-
     sep: tuple[str, int]
     cls: tuple[str, int]
 
@@ -306,8 +302,6 @@ class RobertaProcessing(PostProcessor):
         trim_offsets: Whether spans leave out white space at the ends of a token.
         add_prefix_space: Whether the pre-tokenizer adds a space in front.
     """
-
-    TYPE: ClassVar[str] = "RobertaProcessing"
 
     sep: tuple[str, int]
     cls: tuple[str, int]
@@ -325,8 +319,6 @@ class ByteLevel(PostProcessor):
         use_regex: Only for the file format.
     """
 
-    TYPE: ClassVar[str] = "ByteLevel"
-
     add_prefix_space: bool = True
     trim_offsets: bool = True
     use_regex: bool = True
@@ -340,8 +332,6 @@ class Sequence(Steps, PostProcessor):
         steps: The post-processors.
     """
 
-    TYPE: ClassVar[str] = "Sequence"
-    STEP: ClassVar[type[Component]] = PostProcessor
     STEPS_NAME: ClassVar[str] = "processors"
 
     steps: tuple[PostProcessor, ...]

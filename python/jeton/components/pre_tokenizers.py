@@ -100,8 +100,6 @@ class ByteLevel(PreTokenizer):
         use_regex: Whether to split by GPT-2's pattern.
     """
 
-    TYPE: ClassVar[str] = "ByteLevel"
-
     add_prefix_space: bool = True
     trim_offsets: bool = True
     use_regex: bool = True
@@ -110,8 +108,6 @@ class ByteLevel(PreTokenizer):
 @dataclass(frozen=True)
 class BertPreTokenizer(PreTokenizer):
     """BERT's: splits at white space, which is dropped, and around each punctuation character."""
-
-    TYPE: ClassVar[str] = "BertPreTokenizer"
 
 
 @dataclass(frozen=True)
@@ -124,8 +120,6 @@ class Metaspace(PreTokenizer):
             of the text (`"first"`), or `"never"`.
         split: Whether to split before each.
     """
-
-    TYPE: ClassVar[str] = "Metaspace"
 
     replacement: str = "▁"
     prepend_scheme: Literal["always", "never", "first"] = "always"
@@ -141,14 +135,10 @@ class Metaspace(PreTokenizer):
 class Whitespace(PreTokenizer):
     r"""Splits into words and runs of other characters except white space: `\w+|[^\w\s]+`."""
 
-    TYPE: ClassVar[str] = "Whitespace"
-
 
 @dataclass(frozen=True)
 class WhitespaceSplit(PreTokenizer):
     """Splits at white space, which is dropped."""
-
-    TYPE: ClassVar[str] = "WhitespaceSplit"
 
 
 @dataclass(frozen=True)
@@ -158,8 +148,6 @@ class CharDelimiterSplit(PreTokenizer):
     Args:
         delimiter: The character.
     """
-
-    TYPE: ClassVar[str] = "CharDelimiterSplit"
 
     delimiter: str
 
@@ -177,8 +165,6 @@ class Split(PreTokenizer):
         behavior: What to do with a match; see `Behavior`.
         invert: Whether matches are the pieces rather than the delimiters.
     """
-
-    TYPE: ClassVar[str] = "Split"
 
     pattern: str | Regex
     behavior: Behavior
@@ -198,8 +184,6 @@ class Punctuation(PreTokenizer):
         behavior: What to do with it; see `Behavior`.
     """
 
-    TYPE: ClassVar[str] = "Punctuation"
-
     behavior: Behavior = "isolated"
 
     def __post_init__(self) -> None:
@@ -214,8 +198,6 @@ class Digits(PreTokenizer):
     Args:
         individual_digits: Whether each digit is a piece, rather than a run of digits.
     """
-
-    TYPE: ClassVar[str] = "Digits"
 
     individual_digits: bool = False
 
@@ -243,16 +225,12 @@ class Function(FunctionStage, PreTokenizer):
         [b'to', b'be']
     """
 
-    TYPE: ClassVar[str] = "Function"
-
     function: Callable[[str], list[str] | list[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
 class UnicodeScripts(PreTokenizer):
     """Splits where the script changes."""
-
-    TYPE: ClassVar[str] = "UnicodeScripts"
 
 
 @dataclass(frozen=True)
@@ -262,8 +240,6 @@ class FixedLength(PreTokenizer):
     Args:
         length: The length in characters; at least 1.
     """
-
-    TYPE: ClassVar[str] = "FixedLength"
 
     length: int = 5
 
@@ -281,8 +257,6 @@ class Matches(PreTokenizer):
         pattern: A `Regex`, or a text.
     """
 
-    TYPE: ClassVar[str] = "Matches"
-
     pattern: str | Regex
 
     def __post_init__(self) -> None:
@@ -298,8 +272,6 @@ class Sequence(Steps, PreTokenizer):
         steps: The pre-tokenizers.
     """
 
-    TYPE: ClassVar[str] = "Sequence"
-    STEP: ClassVar[type[Component]] = PreTokenizer
     STEPS_NAME: ClassVar[str] = "pretokenizers"
 
     steps: tuple[PreTokenizer, ...]

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_path
+from jeton.corpora.dropped import DroppedRecord, DroppedRecords, RecordPlace
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -33,7 +34,6 @@ __all__ = [
     "ParquetColumn",
     "Progress",
     "TextsOrFiles",
-    "are_lines",
     "batches",
     "check_watch",
     "count",
@@ -46,6 +46,7 @@ __all__ = [
     "rows_at_once",
     "size_of",
     "text_or_data",
+    "unit_of",
     "warn",
 ]
 
@@ -95,15 +96,21 @@ def check_watch(watch: object) -> None:
         raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
 
 
-def are_lines(documents: object) -> bool:
-    """Whether the documents of a text file are its lines, and not the file.
+def unit_of(documents: object) -> bool | str:
+    """Whether documents of a text file are its lines, not the file; or the text between them.
 
     Raises:
-        ArgumentError: `documents` is neither `"file"` nor `"line"`.
+        ArgumentError: `documents` is neither `"file"` nor `"line"`, nor looks like a separator.
     """
-    if not isinstance(documents, str) or documents not in ("file", "line"):
-        raise ArgumentError(f'documents must be "file" or "line", not {documents!r}')
-    return documents == "line"
+    if documents in ("file", "line"):
+        return documents == "line"
+    # Misspelled words are not taken for separators.
+    if not isinstance(documents, str) or not documents or documents.isalpha():
+        raise ArgumentError(
+            'documents must be "file", "line", or the text between two documents, such as "\\n\\n" '
+            f'or "<|endoftext|>", not {documents!r}'
+        )
+    return documents
 
 
 def drops_bad(bad_records: object) -> bool:
@@ -117,24 +124,23 @@ def drops_bad(bad_records: object) -> bool:
     return bad_records == "drop"
 
 
-def kind_of(path: Path, field: str | None = None) -> Literal["table", "records", "text"]:
-    """What a file holds, by its name: a Parquet table, JSON lines, or text.
+def kind_of(
+    path: Path, field: str | None = None
+) -> Literal["table", "delimited", "records", "text"]:
+    """What a file holds, by its name: a Parquet table, CSV or TSV, JSON lines, or text.
 
     Args:
-        path: The file; a final `.gz` or `.zst` is ignored.
-        field: The field of records, if there is one: then all files but tables are JSON lines.
+        path: The file; a final `.gz`, `.zst` or `.xz` is ignored.
+        field: The field of records, if there is one: then files of text are JSON lines.
 
     Example:
-        >>> [kind_of(Path(name)) for name in ("a.parquet", "a.jsonl.zst", "a.txt.gz")]
-        ['table', 'records', 'text']
+        >>> names = ["a.parquet", "a.csv.xz", "a.jsonl.zst", "a.txt.gz"]
+        >>> [kind_of(Path(name)) for name in names]
+        ['table', 'delimited', 'records', 'text']
         >>> kind_of(Path("a.txt"), field="body")
         'records'
     """
-    if is_table(path):
-        return "table"
-    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
-    is_records = field is not None or name.suffix.lower() in (".jsonl", ".ndjson")
-    return "records" if is_records else "text"
+    return _core.file_kind(os.fspath(path), field is not None)
 
 
 def warn(message: str) -> None:
@@ -152,22 +158,23 @@ def count(
     bad_records: str = "error",
     memory: int | None,
     watch: Callable[[Progress], None] | None,
-) -> int:
+) -> DroppedRecords:
     """Counts the words of a corpus: of texts, or of files on all cores.
 
     Returns:
-        The number of records, rows, lines and texts that were left out as unreadable.
+        The records, rows, lines and texts that were left out as unreadable.
     """
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
-    by_line, drop, bad = are_lines(documents), drops_bad(bad_records), 0
+    unit, drop = unit_of(documents), drops_bad(bad_records)
+    dropped = DroppedRecords()
     paths, texts = paths_or_texts(data)
     if field is not None and not paths:
         raise ArgumentError(
             "field is for files of JSON lines and for tables, and data holds texts; leave it out"
         )
-    if by_line and not paths:
+    if unit and not paths:
         raise ArgumentError("documents is for files, and data holds texts; leave it out")
     counting = _CountingProgress(watch, sum(map(size_of, paths)))
     size = _BATCH_CHARACTERS
@@ -177,10 +184,15 @@ def count(
     for batch in batches(texts, size):
         read = batch
         if drop and errors == "strict":
-            read = [text for text in batch if text.isascii() or not _SURROGATE.search(text)]
+            bad = [not text.isascii() and bool(_SURROGATE.search(text)) for text in batch]
+            read = [text for text, is_bad in zip(batch, bad, strict=True) if not is_bad]
+            dropped.add(
+                DroppedRecord(RecordPlace(None, "document", number + at), "it has a lone surrogate")
+                for at, is_bad in enumerate(bad)
+                if is_bad
+            )
         counting.texts(counter.count(read, number, errors))
         number += len(batch)
-        bad += len(batch) - len(read)
     tables = iter(
         [ParquetColumn(path, field or "text", errors, drop) for path in paths if is_table(path)]
     )
@@ -190,15 +202,16 @@ def count(
                 table = next(tables)
                 for batch in batches(table.texts(size), size):
                     counting.table(counter.count(batch, 0, errors), table.share())
-                bad += table.bad
+                dropped.add(table.dropped)
                 counting.finished([path])
         else:
             files = list(run)
             names = [os.fspath(path) for path in files]
-            bad += counter.count_files(names, field, errors, by_line, drop, counting.files)
+            left_out = dropped.from_core if drop else None
+            counter.count_files(names, field, errors, unit, left_out, counting.files)
             counting.finished(files)
     counting.end()
-    return bad
+    return dropped
 
 
 class _CountingProgress:
@@ -438,8 +451,9 @@ class ParquetColumn:
             ) from None
         self._path, self._column, self._errors = path, column, errors
         self._drops_bad = drops_bad
-        #: The number of cells that were left out because they are not UTF-8.
-        self.bad = self._read = 0
+        #: The cells that were left out because they are not UTF-8.
+        self.dropped: list[DroppedRecord] = []
+        self._read = 0
         try:
             self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
             names: list[str] = self._table.schema_arrow.names
@@ -534,14 +548,18 @@ class ParquetColumn:
                     f'{error.reason} (set errors="replace" or errors="ignore")'
                 ) from None
             raw = column.cast("large_binary").to_pylist()
-            cells = [None if value is None else self._decoded(value) for value in raw]
+            cells = [
+                None if value is None else self._decoded(value, row)
+                for row, value in enumerate(raw, self._read)
+            ]
         return cells
 
-    def _decoded(self, value: bytes) -> str | None:
+    def _decoded(self, value: bytes, row: int) -> str | None:
         try:
             return value.decode("utf-8", self._errors)
         except UnicodeDecodeError:
-            self.bad += 1
+            place = RecordPlace(os.fspath(self._path), "row", row)
+            self.dropped.append(DroppedRecord(place, "it is not UTF-8"))
             return None
 
 

@@ -8,26 +8,25 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import (
-    check_text,
     checked_errors,
     checked_int,
     checked_path,
 )
 from jeton.components import normalizers, pre_tokenizers
-from jeton.components.component import read_stored, stored_component
+from jeton.components.component import stored_component
 from jeton.corpora.corpus import (
     Progress,
     TextsOrFiles,
-    are_lines,
     check_watch,
     count,
     drops_bad,
+    unit_of,
     warn,
 )
 from jeton.corpora.memory_size import memory_bytes
@@ -50,7 +49,6 @@ __all__ = [
     "count_words",
     "counted_words",
     "first_stages",
-    "named_pre_tokenizer",
 ]
 
 MAX_WORD_LENGTH = 10_000
@@ -112,7 +110,7 @@ def count_words(
         counting.cutting, max_word_length, min_word_count, allowed, folder, needs
     )
     try:
-        bad = count(
+        dropped = count(
             counter,
             data,
             field=reading.field,
@@ -125,12 +123,12 @@ def count_words(
         counts, (splits, rare, rare_total) = counter.finish()
     finally:
         counter.discard()
-    if bad:
-        warn(f"left out {counted(bad, 'record')} that cannot be read")
+    if dropped.number:
+        warn(str(dropped))
     if splits:
         warn(
             f"words of more than max_word_length={max_word_length:,} characters were split, "
-            f"{splits:,} times"
+            + counted(splits, "time")
         )
     if rare:
         _warn_of_rare(rare, rare_total, min_word_count)
@@ -151,7 +149,7 @@ def counted_words(
     for name, is_given in (
         ("field", reading.field is not None),
         ("errors", reading.errors != "strict"),
-        ("documents", are_lines(reading.documents)),
+        ("documents", bool(unit_of(reading.documents))),
         ("bad_records", drops_bad(reading.bad_records)),
         ("temp_dir", reading.temp_dir is not None),
     ):
@@ -195,8 +193,8 @@ def checked_limits(max_word_length: int | None, min_word_count: int) -> tuple[in
 
 def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
     warn(
-        f"{distinct:,} distinct words that occur less than min_word_count={min_word_count:,} "
-        f"times were left out; together they occur {total:,} times"
+        f"left out {counted(distinct, 'word')} with a count below "
+        f"min_word_count={min_word_count:,}; together they occur {counted(total, 'time')}"
     )
 
 
@@ -230,22 +228,3 @@ def first_stages(
         }
     )
     return stages, is_raw
-
-
-def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreTokenizer:
-    """The pre-tokenizer of a pattern, or of several patterns that split one after another.
-
-    Args:
-        pattern: A name, or an expression in tiktoken's dialect.
-    """
-    if isinstance(pattern, (list, tuple)):
-        if not pattern:
-            raise ArgumentError("pattern is empty; pass 'none' to keep texts whole")
-        steps = tuple(map(named_pre_tokenizer, pattern))
-        return steps[0] if len(steps) == 1 else pre_tokenizers.Sequence(steps)
-    if not (name := check_text("pattern", pattern)):
-        raise ArgumentError("pattern is empty; pass 'none' to keep texts whole")
-    stages = json.loads(_core.pattern_pre_tokenizer(name))
-    return cast(
-        "pre_tokenizers.PreTokenizer", read_stored("pre_tokenizer", stages["pre_tokenizer"])
-    )

@@ -266,9 +266,7 @@ def usage_of(
         )
     counter = _Counter(tok, watch)
     if paths:
-        counter.files(
-            FileSource(paths, counter.encoding, field=field, errors=errors, by_line=False)
-        )
+        counter.files(FileSource(paths, counter.encoding, field=field, errors=errors, unit=False))
     else:
         counter.texts(texts, errors)
     return counter.usage()

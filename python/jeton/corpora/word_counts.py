@@ -23,13 +23,13 @@ from jeton.corpora.counting import (
     checked_limits,
     count_words,
     first_stages,
-    named_pre_tokenizer,
 )
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
     UnknownTokenError,
 )
+from jeton.loading.patterns import named_pre_tokenizer
 
 __all__ = ["Corpus", "WordCounts", "is_counts"]
 
@@ -83,7 +83,7 @@ class WordCounts:
         special_tokens: Iterable[str] = (),
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
-        documents: Literal["file", "line"] = "file",
+        documents: Literal["file", "line"] | str = "file",
         bad_records: Literal["error", "drop"] = "error",
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,

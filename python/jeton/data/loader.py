@@ -46,8 +46,9 @@ class Loader(Generic[B]):
 
     An iteration runs to the end of an epoch, from where the last one stopped; the next epoch has
     another order. With a `device` it is also a `torch.utils.data.IterableDataset`, for a
-    `DataLoader` with `batch_size=None`. But workers of a `DataLoader` do not report their progress:
-    pass `workers` here instead, so that `state_dict` counts the examples taken.
+    `DataLoader` with `batch_size=None`. But workers of a `DataLoader` do not report their progress,
+    and `state_dict` is an error then: pass `workers` here instead, or use torchdata's
+    `StatefulDataLoader`, which asks its workers.
 
     Example:
         >>> import numpy as np, tempfile

@@ -22,7 +22,7 @@ from jeton.data.preparing.end_of_text import (
     Choice,
     EndOfText,
 )
-from jeton.data.preparing.inputs import source_of
+from jeton.data.preparing.inputs import default_split, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, plan_of
 from jeton.data.preparing.parts import PartsSource, checked_parts
@@ -42,14 +42,14 @@ def prepare(
     layout: layouts.Layout = "jeton",
     shard_tokens: int | None = None,
     field: str | None = None,
-    documents: Literal["file", "line"] = "file",
+    documents: Literal["file", "line"] | str = "file",
     errors: Literal["strict", "replace", "ignore"] = "strict",
     bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: Literal["after", "before"] = "after",
     frame: bool = False,
     validation: float | Fraction | str | os.PathLike[str] | Iterable[Any] | None = None,
-    split: Literal["cut", "hash"] = "cut",
+    split: Literal["cut", "hash"] | None = None,
     shuffle: int | None = None,
     part: tuple[int, int] | None = None,
     memory: int | str = MEMORY,
@@ -68,8 +68,8 @@ def prepare(
     counted.
 
     Args:
-        data: Files, folders or patterns of paths: text, JSON lines (`.jsonl`, `.ndjson`) and
-            Parquet, the first two also compressed by gzip or Zstandard. Or an iterable of texts,
+        data: Files, folders or patterns of paths: text, JSON lines (`.jsonl`, `.ndjson`), CSV
+            and TSV, also compressed by gzip, Zstandard or xz, and Parquet. Or an iterable of texts,
             or of records; a data set of Hugging Face; a table or a column of Arrow. A document is
             a file of text, or a record, a row, an item. To resume, the part of the files that was
             read must be unchanged, and so must all other data.
@@ -79,8 +79,9 @@ def prepare(
         shard_tokens: The maximum number of tokens per file; by default that of the layout.
         field: The field of records, or the column, that holds the text; by default `text`. If you
             pass one, all files but Parquet are read as JSON lines.
-        documents: What a document of a text file is: `"file"`, the whole file, or `"line"`, each
-            line without its newline.
+        documents: What a document of a text file is: `"file"`, the whole file; `"line"`, each
+            line without its newline; or the text between two documents, such as `"\\n\\n"` or
+            `"<|endoftext|>"`.
         errors: What to do with bytes that are not UTF-8: raise an error that says where, replace
             them by U+FFFD, or leave them out.
         bad_records: What to do with a record, a row or a line that cannot be read or encoded:
@@ -97,7 +98,8 @@ def prepare(
             `data` is.
         split: How to choose such a share. `"cut"`: of N tokens the first ⌊N (1 - validation)⌋
             train, even if that splits a document. `"hash"`: the SHA-256 of a document's first 64
-            KiB decides, so a document stays in its split when the corpus grows.
+            KiB decides, so a document stays in its split when the corpus grows. By default by hash
+            if `data` is several files, since a cut would take the end of the last, and else a cut.
         shuffle: A seed to shuffle documents by. The order depends on the seed and the first bytes
             of each document; all copies of a document train, or all validate. Takes as much of the
             disk again.
@@ -145,7 +147,7 @@ def prepare(
         end_of_text_place=end_of_text_place,
         frame=frame,
         validation=validation,
-        split=split,
+        split=default_split(data, validation) if split is None else split,
         shuffle=shuffle,
         part=part,
         memory=memory,

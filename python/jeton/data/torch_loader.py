@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from jeton.data.loader import Loader
 from jeton.data.tensors import on_device
+from jeton.errors import UnsupportedError
 
 __all__ = ["TorchLoader"]
 
@@ -19,14 +20,38 @@ B = TypeVar("B", bound=tuple[Any, ...])
 class TorchLoader(Loader[B], IterableDataset[B]):
     """Batches of tensors, read by workers if there are any."""
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        #: Whether workers of another's `DataLoader` read, which this process is not told otherwise.
+        self._is_read_elsewhere = torch.zeros(1, dtype=torch.bool).share_memory_()
+        self._has_own_workers = False
+
     def __iter__(self) -> Iterator[B]:
         worker = get_worker_info()
         if worker is not None:
+            if not self._has_own_workers:
+                self._is_read_elsewhere[0] = True
             return self._share(worker.id, worker.num_workers)
+        self._is_read_elsewhere[0] = False
         return self._by_workers() if self._workers else self._share(0, 1)
+
+    def state_dict(self) -> dict[str, Any]:
+        """As `Loader.state_dict`.
+
+        Raises:
+            UnsupportedError: Workers of a `DataLoader` read the batches, and know the position.
+        """
+        if get_worker_info() is None and self._is_read_elsewhere.item():
+            raise UnsupportedError(
+                "workers of a DataLoader read these batches, and do not tell the position (pass "
+                "workers= to loader() and iterate it without a DataLoader, or use torchdata's "
+                "StatefulDataLoader and its state_dict)"
+            )
+        return super().state_dict()
 
     def _by_workers(self) -> Iterator[B]:
         epoch, before = self._epoch, self._position
+        self._has_own_workers = True
         batches = DataLoader(self, batch_size=None, num_workers=self._workers)
         for number, batch in enumerate(batches, start=1):
             self._advance(epoch, before, number)

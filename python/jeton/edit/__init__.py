@@ -24,16 +24,21 @@ from jeton.edit.merging import merge
 from jeton.edit.ordering import add_special_tokens, reorder, truncate
 from jeton.edit.pruning import prune
 from jeton.edit.renaming import rename
+from jeton.edit.transplanting import Transplanted, transplant
+from jeton.edit.words import add_words
 
 __all__ = [
     "Edited",
     "IdMap",
+    "Transplanted",
     "add_special_tokens",
+    "add_words",
     "extend",
     "merge",
     "prune",
     "rename",
     "reorder",
     "rewrite_checkpoint",
+    "transplant",
     "truncate",
 ]

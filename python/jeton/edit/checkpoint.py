@@ -15,13 +15,16 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from jeton import files, saved_json
 from jeton.arguments import checked_flag, checked_int, checked_path
 from jeton.corpora.corpus import check_watch
 from jeton.edit import configuration
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
-from jeton.edit.tensors import Tables, rewrite
+from jeton.edit.tensors import Tables, is_input_table, read_header, rewrite, tensor_of
 from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import (
     ArgumentError,
@@ -36,7 +39,7 @@ from jeton.errors import (
 from jeton.tokenizer import Tokenizer
 from jeton.tokenizer.loading import load
 
-__all__ = ["rewrite_checkpoint"]
+__all__ = ["input_table", "rewrite_checkpoint"]
 
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
@@ -147,7 +150,8 @@ def rewrite_checkpoint(
             "is not this model's tokenizer"
         )
     reads_linked = any(it in _TOKENIZER_FILES or it.endswith(".jinja") for it in leading_out)
-    tok = edited.tok if reads_linked else _with_settings_of(folder, edited)
+    keeps_own = reads_linked or edited.replaces_settings
+    tok = edited.tok if keeps_own else _with_settings_of(folder, edited)
     keeps_padding = not drop_padding and id_map.new_size >= id_map.old_size
     new_rows = max(id_map.new_size, rows) if keeps_padding else id_map.new_size
     new_rows += -new_rows % multiple_of
@@ -160,7 +164,7 @@ def rewrite_checkpoint(
         other_sizes = configuration.other_sizes(config)
     except RecursionError as error:
         raise FormatError(f"{folder / 'config.json'}: {error}") from None
-    tables = Tables(id_map, rows, new_rows, init, seed, other_sizes)
+    tables = Tables(id_map, rows, new_rows, init, seed, other_sizes, edited.weights)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
@@ -202,6 +206,31 @@ def rewrite_checkpoint(
         raise FileError(f"{out}: {error.strerror or error}") from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def input_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.float32]:
+    """The input embeddings of a model, float32 of shape (rows, width).
+
+    Raises:
+        MissingFileError, FormatError: The folder holds no model that can be read.
+        ArgumentError: The table has fewer than `rows` rows.
+        UnsupportedError: No tensor is known as a table of embeddings.
+    """
+    path = Path(folder)
+    for name in _shards(path):
+        with files.opened(path / name) as file:
+            header, _ = read_header(file, path / name)
+        for tensor, entry in header.items():
+            if tensor == "__metadata__" or not is_input_table(tensor) or len(entry["shape"]) != 2:
+                continue
+            if entry["shape"][0] < rows:
+                raise ArgumentError(
+                    f"{path}: {tensor} has {entry['shape'][0]:,} rows, and the tokenizer {rows:,} "
+                    "ids: it is not this model's tokenizer"
+                )
+            table = tensor_of(path / name, tensor)
+            return np.asarray(table.float().numpy()[:rows])
+    raise UnsupportedError(f"{path} has no tensor that is known as a table of embeddings")
 
 
 def _leading_out(folder: Path) -> set[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from jeton.edit.id_map import IdMap
 from jeton.tokenizer import Tokenizer
@@ -22,6 +23,10 @@ class Edited:
         left_out: Tokens that could not be added, because encoding would never use them, or because
             words that were known would become unknown.
         renamed: The old and new names of renamed tokens.
+        weights: For new tokens whose rows are sums of old ones, and not their mean: the old ids,
+            and their coefficients.
+        replaces_settings: Whether the tokenizer has settings of its own, which a checkpoint takes
+            over.
     """
 
     tok: Tokenizer
@@ -30,6 +35,8 @@ class Edited:
     added: tuple[bytes, ...] = ()
     left_out: tuple[bytes, ...] = ()
     renamed: tuple[tuple[bytes, bytes], ...] = ()
+    weights: Mapping[int, tuple[tuple[int, ...], tuple[float, ...]]] = field(default_factory=dict)
+    replaces_settings: bool = False
 
     def __repr__(self) -> str:
         renamed = f", {len(self.renamed):,} renamed" if self.renamed else ""

@@ -57,7 +57,7 @@ def extend(tok: Tokenizer, corpus: TextsOrFiles, n: int, *, min_frequency: int =
     Raises:
         ArgumentTypeError: A corpus that is neither texts nor paths.
         MissingFileError: There is no such file.
-        TrainingError: A corpus without words.
+        TrainingError: A corpus without words, or one that gives no token to add.
         UnsupportedError: A model of whole words or of characters; a SentencePiece BPE with a
             character map that merges alone cannot reproduce.
 
@@ -79,6 +79,17 @@ def extend(tok: Tokenizer, corpus: TextsOrFiles, n: int, *, min_frequency: int =
     n = checked_int("n", n, 1)
     min_frequency = checked_int("min_frequency", min_frequency, 0)
     check_corpus(corpus)
+    edited = _extended(tok, corpus, n, min_frequency)
+    if not edited.added:
+        raise TrainingError(
+            "the corpus gives no token to add: no pair of its tokens occurs "
+            f"{min_frequency:,} times, or each of its words is a token already (give more text, or "
+            "a lower min_frequency)"
+        )
+    return edited
+
+
+def _extended(tok: Tokenizer, corpus: TextsOrFiles, n: int, min_frequency: int) -> Edited:
     model = tok.model
     if isinstance(model, models.BPE):
         return _bpe(tok, model, corpus, n, min_frequency)

@@ -21,7 +21,7 @@ from jeton.errors import FormatError, UnsupportedError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Tables", "Tensor", "read_header", "rewrite"]
+__all__ = ["Tables", "Tensor", "is_input_table", "read_header", "rewrite", "tensor_of"]
 
 _LARGEST_HEADER = 100_000_000
 """The largest header that safetensors reads, in bytes."""
@@ -38,6 +38,11 @@ _TABLES = re.compile(
     r")(\.(weight|bias))?$|^decoder\.(weight|bias)$"
 )
 """Names of tensors with one row per token. `output` is Llama's own name for its head."""
+
+_INPUT = re.compile(
+    r"(^|\.)(wte|embed_tokens|word_embeddings?|tok_embeddings|embed_in|shared|tokens_embed)\.weight$"
+)
+"""Names of the tables of input embeddings."""
 
 _COLUMNS = re.compile(r"(^|\.)(final_logits_bias|predictions\.dense\.weight)$")
 """Names of tensors with one column per token: of BART and Marian, and of MobileBERT."""
@@ -77,11 +82,13 @@ class Tables:
         init: Literal["mean", "zeros", "normal"],
         seed: int,
         other_sizes: Container[int] = (),
+        weights: Mapping[int, tuple[tuple[int, ...], tuple[float, ...]]] | None = None,
     ) -> None:
-        """`other_sizes` are the sizes of the model that are not a number of tokens."""
+        """`other_sizes` are the sizes of the model that are not a number of tokens; `weights` are
+        those of `Edited`."""
         self.id_map, self.rows, self.new_rows = id_map, rows, new_rows
         self.unclear = rows in other_sizes
-        self.init, self.seed = init, seed
+        self.init, self.seed, self.weights = init, seed, weights or {}
 
     def axis(self, name: str, shape: list[int]) -> int | None:
         """The axis along which a tensor has one entry per token; `None` if it has none.
@@ -107,27 +114,41 @@ class Tables:
 
     def remap(self, path: Path, name: str, axis: int) -> torch.Tensor:
         """The new tensor."""
-        try:
-            from safetensors import SafetensorError, safe_open
+        table = tensor_of(path, name).transpose(0, axis)
+        from jeton.edit.remapping import remap
 
-            from jeton.edit.remapping import remap
-        except ModuleNotFoundError as error:
-            raise UnsupportedError(
-                f"rewriting a checkpoint needs {error.name} (pip install 'jeton[edit,torch]')"
-            ) from None
-        try:
-            with safe_open(path, framework="pt") as file:
-                table = file.get_tensor(name)
-        except SafetensorError as error:
-            raise FormatError(f"{path} is not a safetensors file: {error}") from None
-        new = remap(
-            table.transpose(0, axis),
-            self.id_map,
-            init=self.init,
-            rows=self.new_rows,
-            seed=self.seed,
-        )
+        new = remap(table, self.id_map, init=self.init, rows=self.new_rows, seed=self.seed)
+        for id, (old_ids, coefficients) in self.weights.items():
+            shape = [-1, *[1] * (table.dim() - 1)]
+            of_rows = table.new_tensor(coefficients).float().reshape(shape)
+            new[id] = (of_rows * table[list(old_ids)].float()).sum(0).to(table.dtype)
         return new.transpose(0, axis).contiguous()
+
+
+def tensor_of(path: Path, name: str) -> torch.Tensor:
+    """A tensor of a file.
+
+    Raises:
+        UnsupportedError: torch or safetensors is not installed.
+        FormatError: It is not a safetensors file.
+    """
+    try:
+        import torch  # noqa: F401  # what safetensors makes its tensors of
+        from safetensors import SafetensorError, safe_open
+    except ModuleNotFoundError as error:
+        raise UnsupportedError(
+            f"rewriting a checkpoint needs {error.name} (pip install 'jeton[edit,torch]')"
+        ) from None
+    try:
+        with safe_open(path, framework="pt") as file:
+            return file.get_tensor(name)
+    except SafetensorError as error:
+        raise FormatError(f"{path} is not a safetensors file: {error}") from None
+
+
+def is_input_table(name: str) -> bool:
+    """Whether a tensor is a model's table of input embeddings, by its name."""
+    return _INPUT.search(name) is not None and not _INSIDE.search(name)
 
 
 def rewrite(source: Path, target: Path, tables: Tables) -> list[Tensor]:

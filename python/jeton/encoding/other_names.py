@@ -3,18 +3,13 @@
 Look here for `AttributeError: Tokenizer has no 'get_vocab' (in jeton: tok.vocab)`. The names come
 from tokenizers, transformers, tiktoken and sentencepiece. They are not part of the interface:
 `hasattr` returns False for them, and `dir` does not show them.
-
-A `__getattr__` would be shorter, but then Python looks up every attribute in a slower way: each
-method call takes some 50 ns more, an eighth of `tok.encode("to")`. So each name is a class
-attribute that raises, and a metaclass hides these from `dir(Tokenizer)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-__all__ = ["IMPORTED_FROM", "IN_JETON", "HidesOtherNames", "knows_other_names"]
+__all__ = ["IMPORTED_FROM", "IN_JETON", "KnowsOtherNames", "no_attribute"]
 
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
@@ -166,28 +161,17 @@ IMPORTED_FROM: dict[str, str] = {
 """Names of other libraries' modules, and their equivalents in jeton."""
 
 
-class _Elsewhere:
-    """An attribute that raises `AttributeError` with the name in jeton."""
+class KnowsOtherNames(type):
+    """The type of tokenizers: a missing attribute of one is an error with the name in jeton."""
 
-    __slots__ = ("_here", "_name")
+    if not TYPE_CHECKING:  # checkers should find missing attributes themselves
 
-    def __init__(self, name: str, here: str) -> None:
-        self._name = name
-        self._here = here
-
-    def __get__(self, owner: object, kind: type) -> NoReturn:
-        raise AttributeError(f"{kind.__name__} has no {self._name!r} (in jeton: {self._here})")
+        def __getattr__(cls, name: str) -> NoReturn:
+            raise no_attribute(cls, f"type object {cls.__name__!r}", name)
 
 
-class HidesOtherNames(type):
-    """A metaclass that hides other libraries' names from `dir`."""
-
-    def __dir__(cls) -> Iterable[str]:
-        return [name for name in super().__dir__() if name not in IN_JETON]
-
-
-def knows_other_names(kind: type) -> None:
-    """Adds other libraries' names to a class, as attributes that raise."""
-    for name, here in IN_JETON.items():
-        if not hasattr(kind, name):
-            setattr(kind, name, _Elsewhere(name, here))
+def no_attribute(kind: type, owner: str, name: str) -> AttributeError:
+    """The error about a missing attribute."""
+    if name in IN_JETON:
+        return AttributeError(f"{kind.__name__} has no {name!r} (in jeton: {IN_JETON[name]})")
+    return AttributeError(f"{owner} has no attribute {name!r}", name=name, obj=kind)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from jeton.display.human_readable import counted
 from jeton.display.views.frames import Frame
 from jeton.encoding.explaining.view_frames import frames_of_pieces
 from jeton.errors import ArgumentError
@@ -110,7 +111,7 @@ def _pair(title: str, text: str, steps: Sequence[MergeStep], number: int) -> Exe
         if pair not in step.counts:
             return f"{' '.join(pair)} are nowhere neighbours in the words."
         if pair in step.tied:
-            best = f"{step.counts[step.best]:,} times" if not step.parts else "scores as much"
+            best = counted(step.counts[step.best], "time") if not step.parts else "scores as much"
             return (
                 f"{' '.join(pair)} is as good as another pair ({best}), but that one "
                 f"{'was seen first' if step.tie_break == 'first' else 'comes first'}."
@@ -121,8 +122,8 @@ def _pair(title: str, text: str, steps: Sequence[MergeStep], number: int) -> Exe
                 f"{_score(step, step.best)}."
             )
         return (
-            f"{' '.join(pair)} occurs {step.counts[pair]:,} times; another pair occurs "
-            f"{step.counts[step.best]:,} times."
+            f"{' '.join(pair)} occurs {counted(step.counts[pair], 'time')}; another pair occurs "
+            f"{counted(step.counts[step.best], 'time')}."
         )
 
     def frames() -> Sequence[Frame]:

@@ -11,21 +11,28 @@ import itertools
 import math
 import random
 import string
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from jeton import samples
+from jeton.display.human_readable import counted
 from jeton.learn import grading_process
 from jeton.learn.grading_process import CallResult, LearnerProcess
 from jeton.learn.reference import byte_level, ranks, words_bpe
 from jeton.learn.reference import unigram as unigram_page
 
-__all__ = ["TASKS", "Grade", "Task", "grade", "template"]
+__all__ = ["TASKS", "TIMES_AS_FAST", "Grade", "Task", "grade", "template"]
 
 Arguments: TypeAlias = tuple[Any, ...]
 
 _RANDOM_CALLS = 150
+TIMES_AS_FAST = 8
+"""How many times as fast as the page of plain Python a function has to be in a race."""
+
 _SHRINKING_CALLS = 400
 """How many calls to try in the search for a smaller wrong one."""
 
@@ -43,6 +50,7 @@ class Task:
         is_call: Whether arguments that were made smaller still make sense.
         why: Explains a wrong answer.
         is_right: Whether an answer is right; by default if it equals that of `right`.
+        race: A large call, where the function has to be fast: `TIMES_AS_FAST` as `right`.
     """
 
     name: str
@@ -53,6 +61,7 @@ class Task:
     is_call: Callable[..., bool]
     why: Callable[[Arguments, Any, Any], str]
     is_right: Callable[[Arguments, Any, Any], bool] = lambda _, right, got: bool(right == got)
+    race: Callable[[], Arguments] | None = None
 
     @property
     def returns(self) -> str:
@@ -66,22 +75,24 @@ class Grade:
 
     Attributes:
         task: The function.
-        outcome: It is right or wrong, raised an exception, took too long, ended the process, or is
-            not there.
+        outcome: It is right or wrong, raised an exception, took too long, ended the process, is
+            right but slow, or is not there.
         calls: How many calls were made before one went wrong.
         arguments: Those of the smallest call that went wrong.
         right: What it should have returned.
         got: What it returned, as it is printed, or the text of its exception.
         why: An explanation for the learner.
+        times_as_fast: Of a function that has to be fast, compared with the page of plain Python.
     """
 
     task: Task
-    outcome: Literal["right", "wrong", "raised", "too long", "ended", "missing"]
+    outcome: Literal["right", "wrong", "raised", "too long", "ended", "slow", "missing"]
     calls: int = 0
     arguments: Arguments = ()
     right: Any = None
     got: str = ""
     why: str = ""
+    times_as_fast: float | None = None
 
 
 def grade(path: Path) -> list[Grade]:
@@ -119,7 +130,33 @@ def _graded(task: Task, answers: LearnerProcess) -> Grade:
             if calls == 1 and wrong.got.startswith("NotImplementedError"):
                 return Grade(task, "missing")
             return _smallest(task, answers, wrong, calls)
-    return Grade(task, "right", calls)
+    return Grade(task, "right", calls) if task.race is None else _raced(task, answers, calls)
+
+
+def _raced(task: Task, answers: LearnerProcess, calls: int) -> Grade:
+    """The grade of a function that is right, by its time for a large call."""
+    assert task.race is not None
+    arguments = task.race()
+    answer = answers.ask(task.name, arguments)
+    start = time.process_time()
+    right = task.right(*arguments)
+    seconds = time.process_time() - start
+    if answer.kind != "value":
+        why = f"It does not answer a call with {counted(len(arguments[0]), 'word')}."
+        return Grade(task, "slow", calls, why=why)
+    if answer.value != right:
+        why = f"Its answer to a call with {counted(len(arguments[0]), 'word')} is another."
+        return Grade(task, "slow", calls, why=why)
+    times = seconds / max(answer.seconds, 1e-6)
+    if times >= TIMES_AS_FAST:
+        return Grade(task, "right", calls, times_as_fast=times)
+    why = (
+        f"It is right, and {times:.1f} times as fast as the page of plain Python with "
+        f"{counted(len(arguments[0]), 'word')} and {arguments[1]} merges ({answer.seconds:.2f} and "
+        f"{seconds:.2f} s). {TIMES_AS_FAST} times are asked for: after a merge, count again only "
+        "the words that have the pair."
+    )
+    return Grade(task, "slow", calls, why=why, times_as_fast=times)
 
 
 def _wrong(task: Task, answers: LearnerProcess, arguments: Arguments) -> Grade | None:
@@ -219,12 +256,10 @@ def _smaller(value: object) -> Iterator[Any]:
 Pair: TypeAlias = tuple[bytes, bytes]
 
 
-def _train(words: dict[str, int], merges: int) -> list[Pair]:
-    return byte_level.train(_bytes(words), merges)
-
-
-def _bytes(words: dict[str, int]) -> dict[bytes, int]:
-    return {word.encode(): count for word, count in words.items()}
+def _race() -> Arguments:
+    """Words of the sample texts; the page of plain Python takes a second or so for them."""
+    words = Counter(word for text in samples.read_all().values() for word in byte_level.split(text))
+    return dict(words), 100
 
 
 def _train_calls(numbers: random.Random) -> Iterator[Arguments]:
@@ -261,14 +296,16 @@ def _train_why(arguments: Arguments, right: list[Pair], got: list[Pair]) -> str:
     )
     if at == len(right):
         return f"It must stop after {at} merges: no pair is left, or the number is reached."
-    rows = [([bytes([it]) for it in word], n) for word, n in _bytes(words).items()]
+    rows = [([bytes([it]) for it in word.encode()], n) for word, n in words.items()]
     for pair in right[:at]:
         rows = [(words_bpe.merge(row, pair), n) for row, n in rows]
     counts: dict[Pair, int] = {}
     for row, number in rows:
         for pair in itertools.pairwise(row):
             counts[pair] = counts.get(pair, 0) + number
-    wins = f"Merge {at + 1} is {_pair(right[at])}, which occurs {counts[right[at]]} times"
+    wins = (
+        f"Merge {at + 1} is {_pair(right[at])}, which occurs {counted(counts[right[at]], 'time')}"
+    )
     if at == len(got):
         return f"{wins}; it stops before that."
     theirs = got[at]
@@ -307,7 +344,7 @@ def _encode_calls(numbers: random.Random) -> Iterator[Arguments]:
     ]
     for number in range(_RANDOM_CALLS):
         words = {_word(numbers, "abc", 3 + number // 20): 1 for _ in range(4)}
-        merges = byte_level.train(_bytes(words), 6)
+        merges = byte_level.train(words, 6)
         # Every order in which parts come before what they make is a list of merges.
         while numbers.random() < 0.7 and len(merges) > 1:
             at = numbers.randrange(len(merges) - 1)
@@ -529,7 +566,7 @@ def _ranks_calls(numbers: random.Random) -> Iterator[Arguments]:
     ]
     for number in range(_RANDOM_CALLS):
         words = {_word(numbers, "abc", 3 + number // 20): 1 for _ in range(5)}
-        merges = byte_level.train(_bytes(words), 3 + number // 15)
+        merges = byte_level.train(words, 3 + number // 15)
         tokens = list(dict.fromkeys([b"a", b"b", b"c", *(left + right for left, right in merges)]))
         if number % 5 == 0:
             tokens.append(b"cabbac")
@@ -618,7 +655,7 @@ TASKS: tuple[Task, ...] = (
         "train",
         "(words: dict[str, int], merges: int) -> list[tuple[bytes, bytes]]",
         "Learns byte pair encoding from words with counts: the merges, first to last.",
-        _train,
+        byte_level.train,
         _train_calls,
         lambda words, merges: merges < 1_000,
         _train_why,
@@ -677,6 +714,16 @@ TASKS: tuple[Task, ...] = (
         _is_scored,
         _viterbi_why,
         _is_best,
+    ),
+    Task(
+        "train_fast",
+        "(words: dict[str, int], merges: int) -> list[tuple[bytes, bytes]]",
+        f"The merges of `train`, {TIMES_AS_FAST} times as fast as by counting all words again.",
+        byte_level.train,
+        _train_calls,
+        lambda words, merges: merges < 1_000,
+        _train_why,
+        race=_race,
     ),
 )
 """The functions, in the order to write them in."""

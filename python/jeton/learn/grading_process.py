@@ -1,36 +1,52 @@
 """Runs a learner's file in a separate process, and calls its functions one by one.
 
-Look here for what happens when a function does not end, prints, reads, or crashes the process. The
-other side is this file itself, run by `python -m`. Questions and answers are pickled, and hold
-only built-in types. Only answers go to standard output; prints of the learner's file go
-to standard error, and what it reads is empty.
+Look here for what happens when a function does not end, prints, reads, starts processes, or
+crashes. The other side is `serve`. Questions and answers are pickled, and hold only built-in
+types. Only answers go to standard output; prints of the learner's file go to standard error, and
+what it reads is empty.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import importlib
 import os
 import pickle
+import queue
 import runpy
 import signal
 import subprocess
 import sys
 import threading
+import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Final, Literal
 
 from jeton.errors import FileError, FormatError
 
-__all__ = ["SECONDS", "CallResult", "LearnerProcess"]
+__all__ = ["SECONDS", "CallResult", "LearnerProcess", "serve"]
 
 SECONDS = 10.0
-"""How long a call may take: every right answer takes a thousandth of it."""
+"""How long a call may take, and the file itself: every right answer takes a thousandth of it."""
 
-_SECONDS_TO_START = 60.0
-"""How long the file itself may run: it may import a library as large as PyTorch."""
+_SECONDS_TO_IMPORT: Final = 60.0
+"""How long the imports of the file may take: one may be as large as PyTorch."""
+
+_START: Final = """
+import sys
+path, alive, *sys.path[:] = sys.argv[1:]
+from jeton.learn.grading_process import serve
+serve(path, int(alive))
+"""
+"""What the process runs. Python would search the working folder first, where a file may have the
+name of a module that Python itself imports, so nothing but `sys` is imported before that folder
+is off the path."""
+
+_FOLDER: Final = os.fspath(Path(__file__).parents[2])
 
 
 @dataclass(frozen=True)
@@ -43,16 +59,18 @@ class CallResult:
         value: The value; of other types how it is printed; or the text of the exception.
         type_name: The name of the value's type.
         place: Where in the file the exception was raised, as "line 3".
+        seconds: How long a call that returned kept a core busy.
     """
 
     kind: Literal["value", "other value", "raised", "too long", "ended"]
     value: Any = None
     type_name: str = ""
     place: str = ""
+    seconds: float = 0.0
 
 
 class LearnerProcess:
-    """The process of a file, from `with` to its end."""
+    """The process of a file, and all that it starts, from `with` to its end."""
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
@@ -60,6 +78,9 @@ class LearnerProcess:
         self.path = path
         self.functions: frozenset[str] = frozenset()
         self._process: subprocess.Popen[bytes] | None = None
+        self._answers: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._alive = -1
+        """The end of a pipe that closes with this process; the other end waits for that."""
 
     def __enter__(self) -> LearnerProcess:
         self._start()
@@ -74,61 +95,115 @@ class LearnerProcess:
         """Calls a function of the file."""
         if self._process is None:
             self._start()
-        answer = self._exchange((name, arguments), SECONDS)
+        assert self._process is not None and self._process.stdin is not None
+        with contextlib.suppress(OSError):  # the process has ended
+            pickle.dump((name, arguments), self._process.stdin)
+            self._process.stdin.flush()
+        answer = self._answer(SECONDS)
         if answer.kind in ("too long", "ended"):
             self._stop()
         return answer
 
     def _start(self) -> None:
-        command = [sys.executable, "-m", "jeton.learn.grading_process", os.fspath(self.path)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        first = self._exchange(None, _SECONDS_TO_START)
-        if first.kind != "value":
-            self._stop()
-            raised = ": ".join(filter(None, (first.place, str(first.value))))
-            what = {"too long": "it takes too long", "ended": "it ends the process"}
-            raise FormatError(f"{self.path}: cannot be run: {what.get(first.kind, raised)}")
-        self.functions = frozenset(first.value)
-
-    def _exchange(self, question: object, seconds: float) -> CallResult:
-        """Sends a question unless it is `None`, and waits for the answer."""
-        process = self._process
-        assert process is not None and process.stdin is not None and process.stdout is not None
-        is_late = threading.Event()
-
-        def end() -> None:
-            is_late.set()
-            process.kill()
-
-        guard = threading.Timer(seconds, end)
-        guard.start()
+        here = ("", os.getcwd())
+        path = [*(it for it in sys.path if it not in here), _FOLDER]
+        options: dict[str, Any] = {}
+        waiting = -1
+        if sys.platform != "win32":
+            waiting, self._alive = os.pipe()
+            options = {"start_new_session": True, "pass_fds": [waiting]}
+        command = [sys.executable, "-c", _START, os.fspath(self.path), str(waiting), *path]
         try:
-            if question is not None:
-                pickle.dump(question, process.stdin)
-                process.stdin.flush()
-            answer = pickle.load(process.stdout)
-            assert isinstance(answer, CallResult)
-            return answer
-        except Exception:  # an end, or what the file wrote into the answers
-            return CallResult("too long" if is_late.is_set() else "ended")
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
+            )
         finally:
-            guard.cancel()
+            if waiting >= 0:
+                os.close(waiting)
+        self._answers = queue.SimpleQueue()
+        reader = threading.Thread(
+            target=_read_answers, args=(self._process.stdout, self._answers), daemon=True
+        )
+        reader.start()
+        found = self._answer(_SECONDS_TO_IMPORT)
+        if found.kind == "value":
+            found = self._answer(SECONDS)
+        if found.kind != "value":
+            self._stop()
+            raised = ": ".join(filter(None, (found.place, str(found.value))))
+            what = {
+                "too long": f"it takes more than {SECONDS:g} seconds: does a loop not end?",
+                "ended": "it ends the process",
+            }
+            raise FormatError(f"{self.path}: cannot be run: {what.get(found.kind, raised)}")
+        self.functions = frozenset(found.value)
+
+    def _answer(self, seconds: float) -> CallResult:
+        """The next answer. A process started by the file may keep the pipe open behind its end."""
+        assert self._process is not None
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            with contextlib.suppress(queue.Empty):
+                answer = self._answers.get(timeout=min(left, 0.2))
+                return answer if isinstance(answer, CallResult) else CallResult("ended")
+            if self._process.poll() is not None and self._answers.empty():
+                return CallResult("ended")
+        return CallResult("too long")
 
     def _stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        """Ends the process and its group; a process that left the group is not waited for."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            os.close(self._alive)
+        process.wait()
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()
 
 
-def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
-    """Runs a file and answers calls until the questions end."""
+def _read_answers(pipe: BinaryIO, answers: queue.SimpleQueue[object]) -> None:
+    """Puts what the process answers into a queue, and `None` at its end."""
+    with pipe:
+        try:
+            while True:
+                answers.put(pickle.load(pipe))
+        except Exception:  # an end, or what the file wrote into the answers
+            answers.put(None)
+
+
+# In the process
+
+
+def serve(path: str, alive: int) -> None:
+    """Runs a file and answers calls until the questions end. Runs in a separate process.
+
+    Args:
+        path: The file.
+        alive: A descriptor that ends when the process that asks does; -1 where there is none.
+    """
+    # The file does not know the descriptors of questions and answers by number.
+    answers, questions = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
+    if alive >= 0:
+        _end_group_after(alive, (questions, answers))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
     def send(answer: CallResult) -> None:
         pickle.dump(answer, answers)
         answers.flush()
 
+    # Last, so that a file beside it that is named like a module of Python's is not taken for it.
+    sys.path.append(os.path.dirname(os.path.abspath(path)))
     try:
+        _import_first(path)
+        send(CallResult("value"))
         names = runpy.run_path(path, run_name="jeton_learn")
     except BaseException as error:
         send(_raised(error, path))
@@ -139,10 +214,35 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
         while True:
             name, arguments = pickle.load(questions)
             try:
-                answer = _returned(functions[name](*arguments))
+                start = time.process_time()
+                value = functions[name](*arguments)
+                seconds = time.process_time() - start
+                answer = replace(_returned(value), seconds=seconds)
             except BaseException as error:
                 answer = _raised(error, path)
             send(answer)
+
+
+def _end_group_after(alive: int, unused: tuple[BinaryIO, BinaryIO]) -> None:
+    """Forks a process that ends this one's group once the process that asks is gone."""
+    if os.fork() == 0:
+        for descriptor in (0, 1, 2, *(it.fileno() for it in unused)):
+            os.close(descriptor)
+        os.read(alive, 1)  # nothing is written: it returns when the other end is closed
+        os.killpg(0, signal.SIGKILL)
+    os.close(alive)
+
+
+def _import_first(path: str) -> None:
+    """Imports what the file imports, so that the time of these is not the file's."""
+    tree = ast.parse(Path(path).read_bytes(), path)
+    for node in tree.body:
+        modules = [it.name for it in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules = [node.module]
+        for module in modules:
+            with contextlib.suppress(BaseException):  # the file's own import raises it again
+                importlib.import_module(module)
 
 
 def _returned(value: object) -> CallResult:
@@ -175,22 +275,15 @@ def _printed(value: object) -> str:
 
 
 def _raised(error: BaseException, path: str) -> CallResult:
-    message = " ".join("".join(traceback.format_exception_only(error)).split())
     lines = [it.lineno for it in traceback.extract_tb(error.__traceback__) if it.filename == path]
-    if isinstance(error, SyntaxError):
-        lines = [error.lineno] if error.lineno else []
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return CallResult("raised", _syntax_error(error), place=f"line {error.lineno or 1}")
+    message = " ".join("".join(traceback.format_exception_only(error)).split())
     return CallResult("raised", message, place=f"line {lines[-1]}" if lines else "")
 
 
-if __name__ == "__main__":
-    # Questions and answers have descriptors that the file does not know by number; Ctrl-C is for
-    # the other side, which ends this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    channel = os.fdopen(os.dup(1), "wb")
-    questions = os.fdopen(os.dup(0), "rb")
-    os.dup2(2, 1)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    # By its own name, so that pickled classes are those of the module on the other side.
-    from jeton.learn import grading_process
-
-    grading_process._serve(sys.argv[1], questions, channel)
+def _syntax_error(error: SyntaxError) -> str:
+    """The message, and below it the line with a caret, as Python prints them."""
+    first, *lines, last = "".join(traceback.format_exception_only(error)).rstrip().split("\n")
+    del first  # file and line, which the place says
+    return "\n".join([last, *lines])

@@ -29,9 +29,11 @@ from jeton.loading.settings import (
 )
 from jeton.loading.transformers_classes import (
     AS_IT_STANDS,
+    LANGUAGE_CLASS,
     bare_name,
     builds_other_stages,
     input_names,
+    language_class,
     padding_side,
 )
 from jeton.results.encoding import Encoding
@@ -160,6 +162,8 @@ def _replace_class(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
     defaults: dict[str, Any] = {"model_input_names": input_names(name)}
     if padding_side(name) == "left" and core.sections[0] is None:  # which would set a side, too
         defaults["padding_side"] = "left"
+    if (spoken := language_class(config)) is not None:
+        defaults[LANGUAGE_CLASS] = spoken
     _update(files, CONFIG, {**defaults, **config, "tokenizer_class": AS_IT_STANDS})
     return str(config["tokenizer_class"])
 
@@ -188,6 +192,8 @@ def _config_changes(old: Settings, settings: Settings) -> dict[str, object]:
         # The class of a model would build that model's stages instead of these; without a class,
         # transformers uses that of the model in the folder.
         changes["tokenizer_class"] = AS_IT_STANDS
+        if (spoken := language_class(json_object(settings.files, CONFIG))) is not None:
+            changes[LANGUAGE_CLASS] = spoken
     if settings.chat_template != old.chat_template:
         changes["chat_template"] = _GONE
     return changes

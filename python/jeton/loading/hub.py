@@ -26,6 +26,7 @@ FILES = (
     "vocab.txt",
     "*.tiktoken",
     "config.json",
+    "generation_config.json",
     "spiece.model",
     "sentencepiece.bpe.model",
     "spm.model",

@@ -1,17 +1,16 @@
-"""Known names: the tokenizers that `load` knows, and the named split patterns.
+"""Known names: the tokenizers that `load` knows.
 
-Look here for `jeton.names()` and `jeton.patterns()`, and for the suggestion for an unknown name.
+Look here for `jeton.names()`, and for the suggestion for an unknown name.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 import jeton._core as _core
 from jeton.loading import registry
 
-__all__ = ["Pattern", "names", "patterns", "suggestion"]
+__all__ = ["names", "suggestion"]
 
 _HUB = {
     "FacebookAI": ("roberta-", "xlm-roberta-", "xlm-mlm-", "xlm-clm-"),
@@ -40,17 +39,6 @@ _FAMILIES = {
 """Names of model families, and the tokenizer of one model of each."""
 
 
-class Pattern(NamedTuple):
-    """A named way to split text."""
-
-    origin: str
-    """Its author, and where it was published; or what it does."""
-    aliases: tuple[str, ...]
-    """Its other names."""
-    expressions: tuple[str, ...]
-    """The regular expressions that split, in order; empty if it uses none."""
-
-
 def names() -> dict[str, str]:
     """The names that `load` knows, each with a description: tokenizers first, then models.
 
@@ -65,20 +53,6 @@ def names() -> dict[str, str]:
     tokenizers = {name: tokenizer.what for name, tokenizer in registry.KNOWN.items()}
     models = {name: f"a model, with {encoding}" for name, encoding in registry.MODELS.items()}
     return tokenizers | {name: what for name, what in models.items() if name not in tokenizers}
-
-
-def patterns() -> dict[str, Pattern]:
-    """The names that `pattern=` takes, each with its pattern. They are not case-sensitive.
-
-    Example:
-        >>> import jeton
-        >>> jeton.patterns()["cl100k"].aliases
-        ('cl100k_base', 'gpt4', 'gpt-4', 'gpt-3.5')
-    """
-    return {
-        name: Pattern(origin, tuple(aliases), tuple(expressions))
-        for name, aliases, origin, expressions in _core.named_patterns()
-    }
 
 
 def suggestion(name: str) -> str | None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from jeton.components import normalizers
 from jeton.errors import FormatError
+from jeton.loading.protocol_buffers import BYTES, FIXED32, VARINT, Field, field, fields
 
 __all__ = [
     "BYTE",
@@ -35,8 +36,6 @@ UNUSED: Final = 5
 BYTE: Final = 6
 
 _PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
-_VARINT, _BYTES, _FIXED32 = 0, 2, 5
-"""Wire types of a field: a number, bytes with their length, four bytes."""
 _CHARSMAP, _DUMMY_PREFIX, _ESCAPES = 2, 3, 5
 _OF_NORMALIZER = {_DUMMY_PREFIX: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _OF_TRAINER = {
@@ -67,24 +66,23 @@ class ModelFile:
     """A `.model` file as its pieces and everything else."""
 
     pieces: tuple[ModelPiece, ...]
-    trainer: tuple[tuple[int, int, bytes | int], ...]
-    rest: tuple[tuple[int, int, bytes | int], ...]
+    trainer: tuple[Field, ...]
+    rest: tuple[Field, ...]
 
     @classmethod
     @functools.lru_cache(maxsize=1)
     def parse(cls, proto: bytes) -> ModelFile:
         """Parses the content of a file; the last result is cached."""
         pieces: list[ModelPiece] = []
-        trainer: list[tuple[int, int, bytes | int]] = []
-        rest: list[tuple[int, int, bytes | int]] = []
-        for field in _fields(proto):
-            number, wire, value = field
-            if (number, wire) == (_PIECES, _BYTES):
+        trainer: list[Field] = []
+        rest: list[Field] = []
+        for number, wire, value in fields(proto):
+            if (number, wire) == (_PIECES, BYTES):
                 pieces.append(_piece(cast(bytes, value)))
-            elif (number, wire) == (_TRAINER, _BYTES):
-                trainer.extend(_fields(cast(bytes, value)))
+            elif (number, wire) == (_TRAINER, BYTES):
+                trainer.extend(fields(cast(bytes, value)))
             else:
-                rest.append(field)
+                rest.append((number, wire, value))
         return cls(tuple(pieces), tuple(trainer), tuple(rest))
 
     @property
@@ -98,9 +96,9 @@ class ModelFile:
         """The normalizer that the file describes."""
         options: dict[str, Any] = {}
         for number, wire, data in self.rest:
-            if (number, wire) == (_NORMALIZER, _BYTES):
-                for inner, kind, value in _fields(cast(bytes, data)):
-                    if (inner, kind) == (_CHARSMAP, _BYTES):
+            if (number, wire) == (_NORMALIZER, BYTES):
+                for inner, kind, value in fields(cast(bytes, data)):
+                    if (inner, kind) == (_CHARSMAP, BYTES):
                         options["charsmap"] = value or None
                     elif inner == _ESCAPES or inner in _OF_NORMALIZER:
                         name = _OF_NORMALIZER.get(inner, "escape_whitespaces")
@@ -116,9 +114,9 @@ class ModelFile:
                 name = _OF_TRAINER[number]
                 options[name] = value if name == "max_piece_length" else bool(value)
         for number, wire, data in self.rest:
-            if (number, wire) == (_NORMALIZER, _BYTES):
-                for inner, kind, value in _fields(cast(bytes, data)):
-                    if (inner, kind) == (_CHARSMAP, _BYTES) and value:
+            if (number, wire) == (_NORMALIZER, BYTES):
+                for inner, kind, value in fields(cast(bytes, data)):
+                    if (inner, kind) == (_CHARSMAP, BYTES) and value:
                         options["normalizer"] = normalizers.Precompiled(cast(bytes, value))
                     elif inner in _OF_NORMALIZER and isinstance(value, int):
                         options[_OF_NORMALIZER[inner]] = bool(value)
@@ -155,35 +153,37 @@ class ModelFile:
         ids = {piece.text: id for id, piece in enumerate(new_pieces)}
         old = {id: piece.text for id, piece in enumerate(self.pieces)}
         trainer = bytearray()
-        numbers = {number for number, wire, _ in self.trainer if wire == _VARINT}
+        numbers = {number for number, wire, _ in self.trainer if wire == VARINT}
         for number, wire, value in self.trainer:
             if number == _VOCAB_SIZE:
-                wire, value = _VARINT, len(new_pieces)
+                wire, value = VARINT, len(new_pieces)
             elif number in _META_IDS and isinstance(value, int):
                 value = _new_id(value, old, ids)
-            trainer += _field(number, wire, value)
+            trainer += field(number, wire, value)
         # A missing field has the default of the format.
         for number, default in ((40, 0), (41, 1), (42, 2)):
             if number not in numbers:
                 new_id = _new_id(default, old, ids)
                 if new_id != default:
-                    trainer += _field(number, 0, new_id)
+                    trainer += field(number, VARINT, new_id)
         if unk_surface is not None:
             # If a field occurs twice, the last one counts.
-            trainer += _field(_UNK_SURFACE, _BYTES, unk_surface.encode())
+            trainer += field(_UNK_SURFACE, BYTES, unk_surface.encode())
         body = bytearray()
         for piece in new_pieces:
-            data = _field(1, 2, piece.text.encode()) + _field(2, 5, struct.pack("<f", piece.score))
+            data = field(1, BYTES, piece.text.encode()) + field(
+                2, FIXED32, struct.pack("<f", piece.score)
+            )
             if piece.kind != NORMAL:
-                data += _field(3, 0, piece.kind)
-            body += _field(_PIECES, 2, data)
-        body += _field(_TRAINER, 2, bytes(trainer))
+                data += field(3, VARINT, piece.kind)
+            body += field(_PIECES, BYTES, data)
+        body += field(_TRAINER, BYTES, bytes(trainer))
         for number, wire, value in self.rest:
             if number != _SELF_TEST:
-                body += _field(number, wire, value)
+                body += field(number, wire, value)
         if add_dummy_prefix is not None:
             # A message that occurs twice is merged.
-            body += _field(_NORMALIZER, _BYTES, _field(_DUMMY_PREFIX, _VARINT, add_dummy_prefix))
+            body += field(_NORMALIZER, BYTES, field(_DUMMY_PREFIX, VARINT, add_dummy_prefix))
         return bytes(body)
 
 
@@ -202,64 +202,14 @@ def _new_id(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
 
 def _piece(data: bytes) -> ModelPiece:
     text, score, kind = "", 0.0, NORMAL
-    for number, wire, value in _fields(data):
-        if (number, wire) == (1, _BYTES):
+    for number, wire, value in fields(data):
+        if (number, wire) == (1, BYTES):
             try:
                 text = cast(bytes, value).decode()
             except UnicodeDecodeError as error:
                 raise FormatError(f"model file: a piece is not UTF-8: {error}") from None
-        elif (number, wire) == (2, _FIXED32):
+        elif (number, wire) == (2, FIXED32):
             (score,) = struct.unpack("<f", cast(bytes, value))
         elif number == 3 and NORMAL <= _enumerated(value) <= BYTE:
             kind = _enumerated(value)
     return ModelPiece(text, score, kind)
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, int, bytes | int]]:
-    """The fields of a message: number, wire type, and content."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        number, wire = key >> 3, key & 7
-        if wire == 0:
-            value, at = _varint(data, at)
-            yield number, wire, value
-            continue
-        if wire == 2:
-            length, at = _varint(data, at)
-        elif wire in (1, 5):
-            length = 8 if wire == 1 else 4
-        else:
-            raise FormatError(f"model file: wire type {wire} at byte {at} is not known")
-        if at + length > len(data):
-            raise FormatError(f"model file: a field at byte {at} is cut off")
-        yield number, wire, data[at : at + length]
-        at += length
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        if at >= len(data) or shift > 63:
-            raise FormatError(f"model file: a number at byte {at} is cut off")
-        value |= (data[at] & 0x7F) << shift
-        at += 1
-        if data[at - 1] < 0x80:
-            return value, at
-        shift += 7
-
-
-def _field(number: int, wire: int, value: bytes | int) -> bytes:
-    key = _number(number << 3 | wire)
-    if isinstance(value, int):
-        return key + _number(value)
-    return key + (_number(len(value)) if wire == 2 else b"") + value
-
-
-def _number(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

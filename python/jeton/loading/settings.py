@@ -43,6 +43,9 @@ TEMPLATE: Final = "chat_template.jinja"
 TEMPLATES: Final = "additional_chat_templates"
 """The folder of chat templates with names of their own."""
 
+GENERATION: Final = "generation_config.json"
+"""The model's own file, of which the tokens that end its answers are read, and no more."""
+
 FILES: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, TEMPLATE)
 """The settings files of a folder, as `transformers` writes them."""
 
@@ -72,6 +75,9 @@ class Settings:
     first_special_tokens: frozenset[str] | None = None
     """The special tokens before added tokens were replaced; `None` if they were not."""
 
+    generation_ends: tuple[int, ...] = field(default=(), compare=False)
+    """The ids that end an answer by `generation_config.json`; they hold until the stages change."""
+
     @classmethod
     def of_files(cls, files: Mapping[str, bytes], implied: Mapping[str, str]) -> Settings:
         """The settings in the files of a folder.
@@ -90,7 +96,8 @@ class Settings:
             chat_template=_chat_template_of(files, config),
             model_max_length=None if longest is None or longest >= _UNLIMITED else int(longest),
             implied=dict(implied),
-            files=dict(files),
+            files={name: it for name, it in files.items() if name != GENERATION},
+            generation_ends=_generation_ends(files),
         )
 
 
@@ -104,7 +111,7 @@ def read_beside(folder: Path) -> dict[str, bytes]:
         FileError: A file cannot be read.
     """
     templates = sorted((folder / TEMPLATES).glob("*.jinja"))
-    paths = [*(folder / name for name in FILES), *templates]
+    paths = [*(folder / name for name in (*FILES, GENERATION)), *templates]
     try:
         return {
             path.relative_to(folder).as_posix(): files.read(path)
@@ -133,6 +140,16 @@ def json_object(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FormatError(f"{name}: expected an object, found {type(value).__name__}")
     return value
+
+
+def _generation_ends(files: Mapping[str, bytes]) -> tuple[int, ...]:
+    """The ids that end an answer. A file of the model that cannot be read names none."""
+    try:
+        ends = json_object(files, GENERATION).get("eos_token_id")
+    except FormatError:
+        return ()
+    listed = ends if isinstance(ends, list) else [ends]
+    return tuple(it for it in listed if type(it) is int and 0 <= it < 1 << 32)
 
 
 def _roles_of(config: dict[str, Any], special_tokens: dict[str, Any]) -> dict[str, str | None]:

@@ -6,6 +6,7 @@ Look here for how these are distinguished; `jeton.load` builds a tokenizer from 
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +23,14 @@ from jeton.errors import (
     UnknownNameError,
     warn_caller,
 )
-from jeton.loading.settings import NO_SETTINGS, Settings, lists_for_tokens, read_beside
+from jeton.loading.settings import (
+    CONFIG,
+    NO_SETTINGS,
+    Settings,
+    json_object,
+    lists_for_tokens,
+    read_beside,
+)
 
 if TYPE_CHECKING:
     from jeton._core import Pipeline
@@ -164,6 +172,17 @@ def _of_path(
     for warning in warnings:
         warn_caller(warning, FormatWarning)
     files_beside = read_beside(path) if is_folder else {}
+    if CONFIG in files_beside and (path / "tokenizer.json").is_file():
+        from jeton.loading.transformers_classes import differs_in_transformers_5
+
+        config = json_object(files_beside, CONFIG)
+        difference = differs_in_transformers_5(config, json.loads(core.stages()))
+        if difference is not None:
+            warn_caller(
+                f"{path}: for {config['tokenizer_class']} transformers 5 gives other ids than "
+                f"transformers 4 and jeton: {difference} (tokenizer.json decides here)",
+                FormatWarning,
+            )
     return _with_settings(path, core, roles, {**dict(beside), **files_beside})
 
 

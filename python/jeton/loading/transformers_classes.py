@@ -16,9 +16,12 @@ from jeton.loading.settings import json_value
 
 __all__ = [
     "AS_IT_STANDS",
+    "LANGUAGE_CLASS",
     "bare_name",
     "builds_other_stages",
+    "differs_in_transformers_5",
     "input_names",
+    "language_class",
     "padding_side",
     "rebuilt",
     "stages_unknown",
@@ -74,6 +77,16 @@ def bare_name(config: Mapping[str, Any]) -> str:
     """The class of a configuration without `Tokenizer` and `Fast` at its end; empty without one."""
     name = str(config.get("tokenizer_class") or "")
     return name.removesuffix("Fast").removesuffix("Tokenizer")
+
+
+LANGUAGE_CLASS: Final = "language_class"
+"""The field of a configuration that names a class with languages where another reads the file."""
+
+
+def language_class(config: Mapping[str, Any]) -> str | None:
+    """The class of a configuration if it has languages, as `bare_name` has it."""
+    name = config.get(LANGUAGE_CLASS) or bare_name(config)
+    return name if name in ("MBart", "MBart50", "Nllb", "M2M100", "Whisper") else None
 
 
 def input_names(name: str) -> list[str]:
@@ -284,6 +297,51 @@ def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str
     of_class = stages[1](config)
     of_file = {name: model[name] for name in ("vocab", "merges") if name in model}
     return {**tokenizer, **of_class, "model": {**of_class["model"], **of_file}}
+
+
+_SPLIT_AT_SPACE: Final = frozenset("Albert Camembert MBart T5 XLMRoberta XLNet".split())
+"""Classes with a SentencePiece model for which transformers 5 splits text at white space."""
+
+
+_PLACES: Final = {
+    "always": "each text between added tokens",
+    "first": "the beginning alone",
+    "never": "no text",
+}
+
+
+def differs_in_transformers_5(config: Mapping[str, Any], stages: Mapping[str, Any]) -> str | None:
+    """How transformers 5 treats text otherwise for a class, where that is known of these stages.
+
+    Args:
+        config: The content of `tokenizer_config.json`.
+        stages: The stages of the `tokenizer.json`, without its model.
+    """
+    name = bare_name(config)
+    steps, kinds = _steps(stages.get("pre_tokenizer")), _steps(stages.get("normalizer"))
+    if name in _SPLIT_AT_SPACE and "Metaspace" in steps and "WhitespaceSplit" not in steps:
+        if "Precompiled" not in kinds:
+            return "it splits text at white space, so line ends and several spaces get lost"
+        return "it splits text at white space, so spaces at the ends of a text get lost"
+    if name == "Llama" and "ByteLevel" not in steps:
+        of_class = _llama_stages(config)["pre_tokenizer"]["prepend_scheme"]
+        of_file = (stages.get("pre_tokenizer") or {}).get("prepend_scheme", "never")
+        if "Prepend" in kinds and of_class == "always":
+            return "it puts no space in front of a text that begins with one, and the file does"
+        if ("always" if "Prepend" in kinds else of_file) != of_class:
+            return (
+                f"by legacy={config.get('legacy')} it puts a space in front of "
+                f"{_PLACES[of_class]}, and the file does not"
+            )
+    return None
+
+
+def _steps(stage: Any) -> set[str]:
+    """The types of a stage, or of the steps in it."""
+    if not isinstance(stage, Mapping):
+        return set()
+    inner = stage.get("normalizers") or stage.get("pretokenizers") or [stage]
+    return {str(it.get("type")) for it in inner if isinstance(it, Mapping)}
 
 
 def _of_bytes(config: Mapping[str, Any], **stages: object) -> dict[str, Any]:

@@ -5,28 +5,24 @@ Look here for `embedding_map`.
 
 from __future__ import annotations
 
-import io
 import os
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from html import escape
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from jeton import files
 from jeton.arguments import check_text, checked_int, checked_path, one_of
+from jeton.display.human_readable import without_controls
 from jeton.display.palette import SERIES
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.nn.checks import checked_number
-from jeton.nn.fonts import drawable_texts
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
 from jeton.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["EmbeddingMap", "embedding_map"]
 
@@ -34,7 +30,11 @@ _MAX_TOKENS = 5_000
 """More labels would be unreadable, and t-SNE would take minutes."""
 
 
-_COLOURS = {
+_SIZE: Final = 800
+_MARGIN: Final = 80
+"""The width and height of the picture, and the space around its points."""
+
+_COLOURS: Final = {
     "begins with a space": SERIES[0][0],
     "letters": SERIES[1][0],
     "other": SERIES[8][0],
@@ -59,115 +59,71 @@ class EmbeddingMap:
     method: Literal["pca", "tsne"]
     explained: tuple[float, float] | None
 
-    def figure(self, *, title: str | None = None) -> Figure:
-        """The map as a figure of matplotlib: 8 inches square, a point and a label per token.
+    def svg(self, *, title: str | None = None) -> str:
+        """The map as a picture in SVG, a point and a label per token.
 
         Colours distinguish tokens that begin with a space, letters inside a word, and all others.
-        Labels use installed fonts that have their characters; a character without a font is
-        escaped, as `\\u4e2d`, with a warning.
+        Text stays text, which the viewer draws in fonts of its own.
         """
-        return self._draw(title, fonts_of_viewer=False)
-
-    def _draw(self, title: str | None, *, fonts_of_viewer: bool) -> Figure:
-        import matplotlib
-        from matplotlib.figure import Figure
-
         if title is not None:
             check_text("title", title)
-        texts = [*self.labels, title or ""]
-        families = list(matplotlib.rcParams["font.family"])
-        if not fonts_of_viewer:
-            texts, families = drawable_texts(texts)
-        *labels, title = texts
-        figure = Figure(figsize=(8, 8), layout="constrained")
-        axes = figure.add_subplot()
-        kinds = [
-            "begins with a space"
-            if label.startswith(("␣", "▁"))
-            else "letters"
-            if label.isalpha()
-            else "other"
-            for label in self.labels
-        ]
-        for kind, colour in _COLOURS.items():
-            group = self.points[[at for at, it in enumerate(kinds) if it == kind]]
-            if len(group):
-                axes.scatter(group[:, 0], group[:, 1], s=16, color=colour, linewidths=0, label=kind)
-        axes.margins(0.06)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["left", "bottom"]].set_color("#bbbbbb")
-        axes.tick_params(colors="#777777", labelsize=8)
-        if self.explained is not None:
-            for axis, number, share in zip("xy", ("first", "second"), self.explained, strict=True):
-                text = f"{number} principal component ({share:.0%} of the variance)"
-                getattr(axes, f"set_{axis}label")(text, fontsize=9, color="#555555")
+        # Both axes have one scale, so distances are as they are.
+        low, high = self.points.min(axis=0), self.points.max(axis=0)
+        scale = (_SIZE - 2 * _MARGIN) / max(float((high - low).max()), 1e-12)
+        places = (self.points - (low + high) / 2) * scale * (1, -1) + _SIZE / 2
+        size = 12.0 if len(self.ids) <= 60 else 10.0 if len(self.ids) <= 200 else 7.0
+        # `offsets` counts upwards.
+        corners = places + np.array(offsets(places * (1, -1), self.labels, size)) * (1, -1)
+        if self.explained is None:
+            x_name, y_name = "t-SNE: only closeness has a meaning", ""
         else:
-            axes.set_xticks([])
-            axes.set_yticks([])
-            axes.spines[["left", "bottom"]].set_visible(False)
-            axes.set_xlabel("t-SNE: only closeness has a meaning", fontsize=9, color="#555555")
-        if title:
-            axes.set_title(
-                title,
-                fontsize=12,
-                fontfamily=families,
-                loc="left",
-                color="#222222",
-                pad=26,
-                parse_math=False,
+            x_name, y_name = (
+                f"{number} principal component ({share:.0%} of the variance)"
+                for number, share in zip(("first", "second"), self.explained, strict=True)
             )
-        axes.legend(
-            loc="lower left",
-            bbox_to_anchor=(-0.01, 1.0),
-            ncols=len(_COLOURS),
-            frameon=False,
-            fontsize=9,
-            handletextpad=0.1,
-            columnspacing=1.2,
-            labelcolor="#555555",
-        )
-        figure.draw_without_rendering()  # fixes the axes, which the positions of labels depend on
-        size = 9.0 if len(self.ids) <= 60 else 8.0 if len(self.ids) <= 200 else 5.5
-        on_paper = axes.transData.transform(self.points) * 72 / figure.dpi
-        for at, (dx, dy) in enumerate(offsets(on_paper, labels, size)):
-            axes.annotate(
-                labels[at],
-                self.points[at],
-                xytext=(dx, dy),
-                textcoords="offset points",
-                va="bottom",
-                fontsize=size,
-                fontfamily=families,
-                color=_COLOURS[kinds[at]],
-                parse_math=False,
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}" '
+            f'font-family="sans-serif" font-size="{size}">',
+            f'<rect width="{_SIZE}" height="{_SIZE}" fill="#ffffff"/>',
+            f'<text x="20" y="30" font-size="16" fill="#222222">{_safe(title or "")}</text>',
+            f'<text x="{_SIZE / 2}" y="{_SIZE - 12}" text-anchor="middle" font-size="12" '
+            f'fill="#555555">{x_name}</text>',
+            f'<text transform="translate(16 {_SIZE / 2}) rotate(-90)" text-anchor="middle" '
+            f'font-size="12" fill="#555555">{y_name}</text>',
+        ]
+        for at, (kind, colour) in enumerate(_COLOURS.items()):
+            parts.append(f'<circle cx="{26 + 180 * at}" cy="50" r="4" fill="{colour}"/>')
+            parts.append(f'<text x="{36 + 180 * at}" y="54" font-size="12">{kind}</text>')
+        for label, (x, y), (left, bottom) in zip(
+            self.labels, places.tolist(), corners.tolist(), strict=True
+        ):
+            parts.append(
+                f'<g fill="{_COLOURS[_kind(label)]}"><circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>'
+                f'<text x="{left:.1f}" y="{bottom - size / 4:.1f}">{_safe(label)}</text></g>'
             )
-        return figure
+        return "\n".join([*parts, "</svg>\n"])
 
     def save(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Writes the picture: `.svg` (text stays text) or `.png` (200 dots per inch).
-
-        In an `.svg` the viewer chooses fonts for characters that the default font lacks; for a
-        `.png` see `figure`.
+        """Writes the picture in SVG.
 
         Raises:
-            ArgumentError: The path has another ending.
+            ArgumentError: The path does not end in `.svg`.
             FileError: The file cannot be written.
         """
-        import matplotlib
-
         target = checked_path("path", path)
-        kind = os.path.splitext(target)[1].lower().lstrip(".")
-        if kind not in ("svg", "png"):
-            raise ArgumentError(f"path must end in .svg or .png, not {target!r}")
-        buffer = io.BytesIO()
-        settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton"}
-        stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
-        with matplotlib.rc_context(settings), warnings.catch_warnings():
-            if kind == "svg":  # measures with this machine's fonts, the viewer draws with its own
-                warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-            picture = self._draw(title, fonts_of_viewer=kind == "svg")
-            picture.savefig(buffer, format=kind, dpi=200, metadata=stamp)
-        files.write(target, buffer.getvalue())
+        if not target.lower().endswith(".svg"):
+            raise ArgumentError(f"path must end in .svg, not {target!r}")
+        files.write(target, self.svg(title=title).encode())
+
+
+def _kind(label: str) -> str:
+    if label.startswith(("␣", "▁")):
+        return "begins with a space"
+    return "letters" if label.isalpha() else "other"
+
+
+def _safe(text: str) -> str:
+    return escape(without_controls(text))
 
 
 def embedding_map(
@@ -193,7 +149,7 @@ def embedding_map(
 
     Raises:
         ArgumentError: There are too few or too many tokens, or a text is not exactly one token.
-        UnsupportedError: scikit-learn and matplotlib are not installed (`jeton[plots]`).
+        UnsupportedError: scikit-learn is not installed (`jeton[plots]`).
 
     Source: Pearson, 1901 (PCA); van der Maaten and Hinton, "Visualizing Data using t-SNE", 2008.
 
@@ -223,7 +179,7 @@ def embedding_map(
         from sklearn.manifold import TSNE
     except ModuleNotFoundError:
         raise UnsupportedError(
-            "embedding_map needs scikit-learn and matplotlib (pip install 'jeton[plots]')"
+            "embedding_map needs scikit-learn (pip install 'jeton[plots]')"
         ) from None
     vectors = rows[ids].numpy().astype(np.float64)
     explained = None

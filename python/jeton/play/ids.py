@@ -14,8 +14,10 @@ __all__ = ["decoded", "numbers_of"]
 
 _MAX_IDS: Final = 200_000
 _MAX_BYTES: Final = 32 << 20
+_MAX_TEXT: Final = 4 << 20
+"""Characters of the ids as text."""
 _NOISE: Final = re.compile(
-    r"(?:dtype|device|shape|size)\s*=\s*(?:\([^)]*\)|[^,)\]>]*)|\b(?:u?int|float)\d+\b"
+    r"(?:dtype|device|shape|size)\s*=\s*(?:\([^()]*\)|[^,)\]>]*)|\b(?:u?int|float)\d+\b"
 )
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d[\w.]*")
 _ID: Final = re.compile(r"(0x[0-9a-f]{1,9}|\d[\d_]{0,19})(?:\.0*)?", re.IGNORECASE)
@@ -32,6 +34,8 @@ def numbers_of(text: str) -> list[int]:
     """
     if "..." in text or "…" in text:
         raise ArgumentError("some ids are left out where the text has dots: print all of them")
+    if len(text) > _MAX_TEXT:
+        raise ArgumentError(f"the page reads up to {_MAX_TEXT:,} characters of ids")
     numbers = []
     for number in _NUMBER.findall(_NOISE.sub("", text)):
         if number.startswith("-"):

@@ -36,12 +36,14 @@ from jeton.loading.known_names import names
 from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import TabText, TabTexts
 from jeton.play.guard import Guard
+from jeton.play.guessing import round_of_game
+from jeton.play.heat import heat
 from jeton.play.ids import decoded
 from jeton.play.questions import Question
 from jeton.play.shelf import Card, Shelf
 from jeton.play.steps import steps
 from jeton.play.token_details import details, neighbours
-from jeton.play.tokens import TokenColumns
+from jeton.play.tokens import TokenColumns, utf16_places
 from jeton.play.training import trained
 from jeton.play.vocabulary import TokenTable
 
@@ -64,7 +66,12 @@ WHOLE: Final = 200_000
 """Tokens of a text that are sent at once; of a longer text, those that are on the screen."""
 
 _MAX_RUNNING: Final = 16
-"""How many questions are answered at a time."""
+"""How many quick questions are answered at a time."""
+
+_SLOW: Final = frozenset("answer chat load train unreachable upload".split())
+"""Routes that may take seconds. They have places of their own: no other question waits."""
+
+_MAX_SLOW: Final = 4
 
 _MAX_FILES: Final = 32
 """Files of an upload."""
@@ -213,10 +220,10 @@ class _RouteAnswers:
             kind, content = answer_body
             return Response(content, media_type=kind)
 
-        running = asyncio.Semaphore(_MAX_RUNNING)
+        quick, slow = asyncio.Semaphore(_MAX_RUNNING), asyncio.Semaphore(_MAX_SLOW)
 
         def responding(
-            answer: Callable[[bytes], object],
+            name: str, answer: Callable[[bytes], object]
         ) -> Callable[[Request], Awaitable[Response]]:
             def respond(body: bytes) -> Response:
                 try:
@@ -234,7 +241,7 @@ class _RouteAnswers:
 
             async def endpoint(request: Request) -> Response:
                 body = await request.body()
-                async with running:
+                async with slow if name in _SLOW else quick:
                     return await _on_daemon_thread(lambda: respond(body))
 
             return endpoint
@@ -243,16 +250,18 @@ class _RouteAnswers:
             return lambda body: answer(Question(body))
 
         routes = [
-            Route(f"/api/{name}", responding(answering(getattr(self, name))), methods=["POST"])
+            Route(
+                f"/api/{name}", responding(name, answering(getattr(self, name))), methods=["POST"]
+            )
             for name in (
-                "start load encode window token neighbours gotchas steps vocabulary "
+                "start load encode window token neighbours gotchas heat guess steps vocabulary "
                 "unreachable chat answer train decode save"
             ).split()
         ]
         return Starlette(
             routes=[
                 *routes,
-                Route("/api/upload", responding(self.upload), methods=["POST"]),
+                Route("/api/upload", responding("upload", self.upload), methods=["POST"]),
                 Route("/", static, methods=["GET"]),
                 Route("/{name}", static, methods=["GET"]),
             ]
@@ -268,7 +277,7 @@ class _RouteAnswers:
             "first": self.shelf.first,
             "names": [{"name": name, "what": what} for name, what in names().items()],
             "templates": sorted(TEMPLATES),
-            "samples": {name: text[:4000] for name, text in samples.read_all().items()},
+            "samples": samples.read_all(),
             "text": self.text,
         }
 
@@ -317,9 +326,7 @@ class _RouteAnswers:
         self, document: TabText, question: Question, part: Callable[[TokenColumns], tuple[int, int]]
     ) -> bytes:
         """A head in JSON with an entry per card, and then the columns of each card."""
-        special: SpecialPolicy = (
-            "allow" if question.text("special", "ignore") == "allow" else "ignore"
-        )
+        special = _policy(question)
         heads: list[dict[str, object]] = []
         columns = b""
         for number in question.numbers("cards")[:MAX_SHOWN]:
@@ -345,6 +352,13 @@ class _RouteAnswers:
         head += b" " * (-len(head) % 4)
         return len(head).to_bytes(4, "little") + head + columns
 
+    def heat(self, question: Question) -> object:
+        cards = [self.shelf[number] for number in question.numbers("cards")[:MAX_SHOWN]]
+        return heat(self._document(question), cards, _policy(question))
+
+    def guess(self, question: Question) -> object:
+        return round_of_game(self._document(question).text, question.number("merges"))
+
     def token(self, question: Question) -> object:
         return details(self._card(question), question.number("id"))
 
@@ -357,7 +371,7 @@ class _RouteAnswers:
         text = units.text(0, units.between_characters(_MAX_GOTCHAS))
         gotchas = card.tokenizer.gotchas(text, limit=5)
         # Spans count characters; the browser counts UTF-16.
-        place = _units(text)
+        place = utf16_places(text)
         return {
             "found": [
                 {
@@ -475,10 +489,5 @@ def _parts(body: bytes) -> dict[str, bytes]:
     return {name: body[ends[at] : ends[at + 1]] for at, name in enumerate(names)}
 
 
-def _units(text: str) -> Callable[[int], int]:
-    """A function from places in characters to places in UTF-16 code units."""
-    if text.isascii() or max(text, default="") < "\U00010000":
-        return lambda place: place
-    wide = np.fromiter((ord(it) > 0xFFFF for it in text), np.int64, len(text))
-    sums = np.concatenate([[0], np.cumsum(wide)])
-    return lambda place: place + int(sums[place])
+def _policy(question: Question) -> SpecialPolicy:
+    return "allow" if question.text("special", "ignore") == "allow" else "ignore"

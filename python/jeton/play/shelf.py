@@ -6,6 +6,9 @@ import contextlib
 import functools
 import itertools
 import os
+import re
+import shutil
+import sys
 import tempfile
 import threading
 import warnings
@@ -19,7 +22,7 @@ import numpy.typing as npt
 
 from jeton.display.human_readable import printable
 from jeton.errors import ArgumentError, FormatWarning, TrainingWarning
-from jeton.loading.known_names import names
+from jeton.loading.known_names import names, suggestion
 from jeton.tokenizer.loading import load
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ MAX_CARDS: Final = 24
 
 _MEMORY: Final = "/dev/shm"
 """Where files are in memory, on Linux."""
+_PREFIX: Final = "jeton-play-"
+"""What the name of a folder for uploads begins with; the number of the process follows."""
 
 
 class Card:
@@ -65,6 +70,14 @@ class Card:
         return pairs
 
     @functools.cached_property
+    def merge_numbers(self) -> dict[tuple[bytes, bytes], int]:
+        """For each two neighbours that are merged, the number of the merge, from 1."""
+        numbers: dict[tuple[bytes, bytes], int] = {}
+        for number, pair in enumerate(self.tokenizer.merges, 1):
+            numbers.setdefault(pair, number)
+        return numbers
+
+    @functools.cached_property
     def scores(self) -> list[float]:
         """The score of each id; empty if the model has no scores."""
         return self.tokenizer.scores
@@ -90,6 +103,7 @@ class Shelf:
     """The cards of a server, shared by its tabs."""
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
+        _remove_folders_of_ended_processes()
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._cards: dict[int, Card] = {}
@@ -143,10 +157,7 @@ class Shelf:
     def known(self, name: str) -> Card:
         """The card of a name that jeton knows. Paths and repositories are refused."""
         if name not in names():
-            raise ArgumentError(
-                f"{name[:80]!r} is not a name that jeton knows. Drop the file of a tokenizer on "
-                "the page, or give its path to `jeton play`"
-            )
+            raise ArgumentError(f"{name[:80]!r} is not a name that jeton knows. {_instead(name)}")
         for card in self:
             if card.name == name:
                 return card
@@ -170,7 +181,8 @@ class Shelf:
         if len({*names}) < len(names):
             raise ArgumentError("two of the files have the same name: send one of them")
         place = _MEMORY if os.access(_MEMORY, os.W_OK) else None
-        with tempfile.TemporaryDirectory(prefix="jeton-play-", dir=place) as folder:
+        prefix = f"{_PREFIX}{os.getpid()}-"
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as folder:
             source = Path(folder, names[0]) if len(names) == 1 else Path(folder)
             try:
                 for name, content in zip(names, files.values(), strict=True):
@@ -182,6 +194,41 @@ class Shelf:
                 raise ArgumentError(message) from None
         notes = [it.replace(f"{folder}{os.sep}", "").replace(folder, "the folder") for it in notes]
         return self.add(" + ".join(names), tokenizer, "dropped on the page: give its path", notes)
+
+
+def _instead(name: str) -> str:
+    """What to do where a name is not known."""
+    close = suggestion(name) or name
+    if close in names():
+        return f"Did you mean {close}?"
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", close):
+        return (
+            f"The page downloads nothing from a hub: `jeton play {close}` does. "
+            "Or drop the file of the tokenizer on the page."
+        )
+    return "Drop the file of a tokenizer on the page, or give its path to `jeton play`."
+
+
+def _remove_folders_of_ended_processes() -> None:
+    """Removes uploads of a server that was killed while it read them."""
+    for place in {_MEMORY, tempfile.gettempdir()}:
+        for folder in Path(place).glob(f"{_PREFIX}*-*"):
+            number = folder.name.removeprefix(_PREFIX).partition("-")[0]
+            if number.isdecimal() and not _runs(int(number)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process runs, as far as can be said: a process of another user does."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 _noting = threading.Lock()

@@ -8,6 +8,7 @@ they are those of the old one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
-__all__ = ["HIGH", "LOW", "KnownTokens", "TokenColumns", "Units"]
+__all__ = ["HIGH", "LOW", "KnownTokens", "TokenColumns", "Units", "utf16_places"]
 
 SPECIAL: Final = 1
 PART: Final = 2
@@ -165,6 +166,15 @@ class KnownTokens:
                 self.tokens[old[1] :].moved(more),
             )
         return None
+
+
+def utf16_places(text: str) -> Callable[[int], int]:
+    """A function from places in characters to places in UTF-16 code units."""
+    if text.isascii() or max(text, default="") < "\U00010000":
+        return lambda place: place
+    wide = np.fromiter((ord(it) > 0xFFFF for it in text), np.int64, len(text))
+    sums = np.concatenate([[0], np.cumsum(wide)])
+    return lambda place: place + int(sums[place])
 
 
 def _split_point(

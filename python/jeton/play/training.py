@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Shelf, noting
 from jeton.play.token_details import token_text
 from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
-from jeton.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from jeton.tokenizer import Tokenizer
 
 __all__ = ["MAX_SIZE", "trained"]
 
@@ -17,18 +18,19 @@ MAX_SIZE: Final = 20_000
 _MAX_TEXT: Final = 8 << 20
 _MAX_MERGES: Final = 20_000
 
-_TRAINERS: Final[dict[str, Callable[[int], Trainer]]] = {
-    "BPE": lambda size: BPETrainer(vocab_size=size),
-    "WordPiece": lambda size: WordPieceTrainer(vocab_size=size),
-    # A short text may support fewer pieces than the question wants.
-    "Unigram": lambda size: UnigramTrainer(vocab_size=size, hard_vocab_limit=False),
-}
+_KINDS: Final = ("BPE", "WordPiece", "Unigram")
+_POINTS: Final = 16
+"""Sizes between the smallest and the largest vocabulary whose tokens are counted."""
+_MAX_COUNTED: Final = 1 << 20
+"""Characters of the text whose tokens are counted."""
+_MAX_JOINED: Final = 700
+"""Characters of the text in which tokens join."""
 
 
 def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, object]:
-    """A tokenizer that is trained on `text`, as a card, and its merges with what they make."""
-    if kind not in _TRAINERS:
-        raise ArgumentError(f"a tokenizer is one of {', '.join(_TRAINERS)}")
+    """A tokenizer trained on `text`, as a card; its merges, and how they shorten the text."""
+    if kind not in _KINDS:
+        raise ArgumentError(f"a tokenizer is one of {', '.join(_KINDS)}")
     if not text.strip():
         raise ArgumentError("there is no text to train on")
     if len(text) > _MAX_TEXT:
@@ -38,11 +40,55 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, object]:
     if not 2 <= size <= MAX_SIZE:
         raise ArgumentError(f"the page trains up to {MAX_SIZE:,} tokens")
     with noting() as notes:
-        tokenizer = _TRAINERS[kind](size).train(text.splitlines(keepends=True))
+        steps = _trained(text.splitlines(keepends=True), kind, size)
+    tokenizer = steps[-1]
     name = f"{kind} {tokenizer.vocab_size:,}"
     card = shelf.add(name, tokenizer, "trained on the page: save it, and give its path", notes)
-    merges = [
-        {"left": token_text(left), "right": token_text(right), "result": token_text(left + right)}
-        for left, right in card.tokenizer.merges[:_MAX_MERGES]
+    return {
+        "card": card.summary(),
+        "merges": [
+            {
+                "left": token_text(left),
+                "right": token_text(right),
+                "result": token_text(left + right),
+                "bytes": [_as_text(left), _as_text(right)],
+            }
+            for left, right in tokenizer.merges[:_MAX_MERGES]
+        ],
+        "counts": [
+            [len(step.merges), step.count(text[:_MAX_COUNTED])] for step in steps if step.merges
+        ],
+        "pieces": _pieces(tokenizer, text) if tokenizer.merges else [],
+    }
+
+
+def _trained(lines: list[str], kind: str, size: int) -> list[Tokenizer]:
+    """Tokenizers of growing size, the last of the size that was asked for."""
+    if kind == "WordPiece":
+        return [WordPieceTrainer(vocab_size=size).train(lines)]
+    if kind == "Unigram":
+        # A short text may support fewer pieces than the question wants.
+        return [UnigramTrainer(vocab_size=size, hard_vocab_limit=False).train(lines)]
+    whole = BPETrainer(size).train(lines)
+    most = len(whole.merges)
+    first = whole.vocab_size - most
+    smaller = {first + most * at * at // _POINTS**2 for at in range(1, _POINTS)} - {first, size}
+    if not most or not smaller:
+        return [whole]
+    return [*BPETrainer(sorted(smaller)).train_all(lines).values(), whole]
+
+
+def _pieces(tokenizer: Tokenizer, text: str) -> list[list[str]]:
+    """The pieces in which merges happen, at the beginning of the text, each as its bytes."""
+    stage = tokenizer.pre_tokenizer
+    part = text[:_MAX_JOINED]
+    spans = [(0, len(part))] if stage is None else [span for _, span in stage(part)]
+    return [
+        [_as_text(bytes([byte])) for byte in part[start:end].encode("utf-8", "replace")]
+        for start, end in spans
     ]
-    return {"card": card.summary(), "merges": merges}
+
+
+def _as_text(token: bytes) -> str:
+    """Bytes for JSON: a character per byte."""
+    return token.decode("latin-1")

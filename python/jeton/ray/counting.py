@@ -16,10 +16,11 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_int
-from jeton.corpora.corpus import are_lines, files_of, warn
 from jeton.corpora.corpus import count as count_corpus
+from jeton.corpora.corpus import files_of, unit_of, warn
 from jeton.corpora.counting import Counting
 from jeton.corpora.word_counts import WordCounts
+from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.pieces import CorpusPiece, pieces_of
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
@@ -76,14 +77,14 @@ def count(
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
-    by_line = are_lines(documents)
+    unit = unit_of(documents)
     size = checked_int("piece_size", piece_size, 1)
     num_cpus = checked_cpus(num_cpus)
     task = _CountTask(trainer._counting(), field, errors, documents, num_cpus)
     if isinstance(data, ray.Dataset):
         counts = mapped(data, task.of_texts, None, num_cpus)
     else:
-        pieces = list(map(asdict, pieces_of(_files(data), size, field, by_line=by_line)))
+        pieces = list(map(asdict, pieces_of(_files(data), size, field, unit=unit)))
         dataset = ray.from_items(pieces, override_num_blocks=len(pieces))
         counts = mapped(dataset, task.of_pieces, 1, num_cpus)
     with in_order(counts):
@@ -98,7 +99,7 @@ def count(
     if row["cut"]:
         warn(
             f"words of more than max_word_length={task.counting.max_word_length:,} characters were "
-            f"split, {row['cut']:,} times"
+            f"split, {counted(row['cut'], 'time')}"
         )
     # The trainer leaves rare words out: no single machine can know which are rare.
     return trainer.count(_counts(row["counts"]))

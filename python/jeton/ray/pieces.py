@@ -11,8 +11,8 @@ from jeton.corpora.corpus import kind_of
 
 __all__ = ["CorpusPiece", "pieces_of"]
 
-_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
-"""The first bytes of gzip and Zstandard files."""
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zX")
+"""The first bytes of gzip, Zstandard and xz files."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,21 @@ class CorpusPiece:
 
 
 def pieces_of(
-    files: list[Path], size: int, field: str | None, *, by_line: bool
+    files: list[Path], size: int, field: str | None, *, unit: bool | str
 ) -> Iterator[CorpusPiece]:
     """Files in their order, those of lines in pieces of about `size` bytes.
 
-    Tables and compressed files can only be read from their beginning, so they stay whole; so do
-    texts whose lines are not documents.
+    Tables, separated values and compressed files can only be read from their beginning, so they
+    stay whole; so do texts whose lines are not documents.
     """
     for path in files:
         total = path.stat().st_size
         kind = kind_of(path, field)
         with path.open("rb") as file:
             is_compressed = file.read(4).startswith(_COMPRESSED)
-        is_whole = kind == "table" or is_compressed or (kind == "text" and not by_line)
+        is_whole = (
+            kind in ("table", "delimited") or is_compressed or (kind == "text" and unit is not True)
+        )
         if total <= size or is_whole:
             yield CorpusPiece(os.fsencode(path))
             continue

@@ -23,7 +23,7 @@ from jeton.corpora.token_blocks.files import FileSource
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.prepare import merged_parts, whole_set
 from jeton.data.preparing.end_of_text import Choice
-from jeton.data.preparing.inputs import DataReading, paths_of, source_of
+from jeton.data.preparing.inputs import DataReading, default_split, paths_of, source_of
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions
 from jeton.data.preparing.pipeline import PrepareRun, SetPlan
@@ -45,14 +45,14 @@ def prepare(
     layout: str = "jeton",
     shard_tokens: int | None = None,
     field: str | None = None,
-    documents: Literal["file", "line"] = "file",
+    documents: Literal["file", "line"] | str = "file",
     errors: Literal["strict", "replace", "ignore"] = "strict",
     bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: Literal["after", "before"] = "after",
     frame: bool = False,
     validation: Any = None,
-    split: Literal["cut", "hash"] = "cut",
+    split: Literal["cut", "hash"] | None = None,
     shuffle: int | None = None,
     memory: int | str = MEMORY,
     name: str = "",
@@ -116,7 +116,7 @@ def prepare(
         end_of_text_place=end_of_text_place,
         frame=frame,
         validation=validation,
-        split=split,
+        split=default_split(data, validation) if split is None else split,
         shuffle=shuffle,
         memory=memory,
         name=name,
@@ -132,7 +132,7 @@ def prepare(
     sources: dict[str, DocumentSource] = {}
     for of, some in inputs.items():
         if isinstance(some, ray.Dataset):
-            if reading.by_line:
+            if reading.unit:
                 raise ArgumentError("documents is for files, and data is a dataset")
             datasets[of] = some
             continue
@@ -165,7 +165,7 @@ def prepare(
 
 def _files(paths: list[Path], encoding: DocumentEncoding, reading: DataReading) -> FileSource:
     return FileSource(
-        paths, encoding, field=reading.field, errors=reading.errors, by_line=reading.by_line
+        paths, encoding, field=reading.field, errors=reading.errors, unit=reading.unit
     )
 
 

@@ -15,7 +15,7 @@ from jeton.corpora.corpus import warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
 from jeton.files import write
 from jeton.interop.sentencepiece import SentencePieceNormalizer
-from jeton.interop.sentencepiece.wire import chunk, fields
+from jeton.loading.protocol_buffers import chunk, fields
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, UnigramTrainer
 
@@ -373,7 +373,7 @@ def _with_normalizer(tokenizer: Tokenizer, normalizer: SentencePieceNormalizer) 
     """The model with another normalizer."""
     parts = [
         chunk(at, value)
-        for at, value in fields(_proto(tokenizer))
+        for at, _, value in fields(_proto(tokenizer))
         if at != _NORMALIZER_SPEC and isinstance(value, bytes)
     ]
     parts.append(chunk(_NORMALIZER_SPEC, normalizer.serialized_normalizer_spec()))

@@ -11,7 +11,6 @@ from types import FunctionType
 
 from jeton.argument_types import SpecialPolicy
 from jeton.encoding.base_tokenizer import BaseTokenizer
-from jeton.encoding.other_names import knows_other_names
 from jeton.tokenizer.call import CallMethods
 from jeton.tokenizer.chat import ChatMethods
 from jeton.tokenizer.chunk import ChunkMethods
@@ -78,5 +77,4 @@ for _part in Tokenizer.__mro__:
             if isinstance(_member, FunctionType):
                 _member.__module__, _member.__qualname__ = __name__, f"Tokenizer.{_name}"
 
-knows_other_names(Tokenizer)
 BaseTokenizer._for_users = Tokenizer

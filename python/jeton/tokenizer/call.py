@@ -116,12 +116,12 @@ class CallMethods(BaseTokenizer):
             >>> tok("abcde", max_length=3, stride=1, return_overflowing_tokens=True)["input_ids"]
             [[0, 1, 2], [2, 3, 4]]
         """
-        from jeton.encoding.calls import Call, Caller, PaddingArguments
+        from jeton.encoding.calls import CallArguments, Caller, PaddingArguments
 
         if self._caller is None:
             self._caller = Caller(self)
         return self._caller(
-            Call(
+            CallArguments(
                 text=text,
                 text_pair=text_pair,
                 text_target=text_target,

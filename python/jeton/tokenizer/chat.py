@@ -116,6 +116,7 @@ class ChatMethods(BaseTokenizer):
         template: str | None = None,
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         format: str | None = None,
+        call_ids: Iterable[str] | None = None,
     ) -> Parsed:
         """The message that a model wrote: its content, its reasoning and its tool calls.
 
@@ -136,6 +137,8 @@ class ChatMethods(BaseTokenizer):
             tools: The tools, as in `chat`. Their schemas give the types of arguments, if the format
                 does not, and the names that a call may have.
             format: A name of `jeton.chat.FORMATS`, for a model without a template.
+            call_ids: The ids of calls in formats that have none. By default `call_` and the number
+                of the call in the conversation.
 
         Raises:
             UnsupportedError: The format of the template's answers cannot be determined.
@@ -150,7 +153,9 @@ class ChatMethods(BaseTokenizer):
             >>> answer.calls[0].name, answer.calls[0].arguments, answer.finish
             ('f', {'a': 1}, 'length')
         """
-        stream = self.parse_stream(prompt=prompt, template=template, tools=tools, format=format)
+        stream = self.parse_stream(
+            prompt=prompt, template=template, tools=tools, format=format, call_ids=call_ids
+        )
         stream.push(ids)
         stream.finish()
         return stream.parsed
@@ -162,6 +167,9 @@ class ChatMethods(BaseTokenizer):
         template: str | None = None,
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         format: str | None = None,
+        call_ids: Iterable[str] | None = None,
+        stop: str | Iterable[str] = (),
+        stop_ids: Iterable[int] = (),
     ) -> ParseStream:
         """A stream that parses a message while a model writes it.
 
@@ -174,9 +182,14 @@ class ChatMethods(BaseTokenizer):
             template: As in `parse`.
             tools: As in `parse`.
             format: As in `parse`.
+            call_ids: As in `parse`.
+            stop: Texts that end the answer: what is before the first of them is part of it, in its
+                channel; the rest is dropped, and `kept_tokens` says how many ids are before it.
+            stop_ids: Ids that do the same.
 
         Raises:
             As `parse`.
+            ArgumentError: A stop is empty.
 
         Example:
             >>> import jeton
@@ -190,7 +203,7 @@ class ChatMethods(BaseTokenizer):
         """
         from jeton.chat.answers import parse_stream
 
-        return parse_stream(self, prompt, template, tools, format)
+        return parse_stream(self, prompt, template, tools, format, call_ids, stop, stop_ids)
 
     def fit_messages(
         self,

@@ -58,7 +58,8 @@ class ChunkMethods(BaseTokenizer):
                 the positions themselves, in characters, or a function that returns them for a text.
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether to count the special tokens that `encode` adds with
-                `add_special_tokens=True`.
+                `add_special_tokens=True`. Without it they are not counted: a chunk of 512 tokens
+                has 514 for BERT, which takes 512.
 
         Raises:
             ArgumentTypeError: `text` is not a `str`, or a number not an int.

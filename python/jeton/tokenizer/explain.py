@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from jeton.argument_types import SpecialPolicy
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jeton.encoding.encoding_plan import EncodingPlan
     from jeton.encoding.explaining import Explanation
     from jeton.encoding.gotchas import Gotchas
+    from jeton.encoding.healing import Healed
 
 __all__ = ["ExplainMethods"]
 
@@ -96,6 +97,32 @@ class ExplainMethods(BaseTokenizer):
         from jeton.encoding.gotchas import find_gotchas
 
         return find_gotchas(self, text, limit)
+
+    def heal(self, ids: Sequence[int]) -> Healed:
+        """Takes back the end of a prompt, where a longer token may be what the model would write.
+
+        A prompt that ends in `http:` makes `://` unlikely, if the model learnt `http://` as other
+        tokens: a boundary that the prompt's end alone has made. This removes the tokens at the end
+        that are the beginning of longer ones. Let the model continue from `ids`; for the first
+        tokens, allow only those of `allowed`, until `prefix` is spelled; then sample freely.
+
+        Args:
+            ids: The ids of a prompt. Special tokens are never removed, nor what is before them.
+
+        Returns:
+            The ids to keep, the bytes with which the continuation must begin, and
+            the ids that the next token may have.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(259, pattern="gpt4").train(["lower lower low"])
+            >>> healed = tok.heal(tok.encode("lo"))
+            >>> healed.ids, healed.prefix, [tok.decode([id]) for id in healed.allowed]
+            ([], b'lo', ['l', 'lo', 'low'])
+        """
+        from jeton.encoding.healing import heal
+
+        return heal(self, ids)
 
     def encoding_plan(self) -> EncodingPlan:
         """How this tokenizer encodes text, and why not faster.

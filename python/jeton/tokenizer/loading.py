@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+import jeton._core as _core
+from jeton.arguments import checked_flag
+from jeton.errors import FormatWarning, warn_caller
 from jeton.loading import sources
 from jeton.tokenizer import Tokenizer
 
@@ -22,6 +25,7 @@ def load(
     folder: str | os.PathLike[str] | None = None,
     offline: bool | None = None,
     revision: str | None = None,
+    fix_mistral_regex: bool | None = None,
 ) -> Tokenizer:
     """Loads a tokenizer from a known name, a file, a folder or the Hugging Face hub.
 
@@ -49,6 +53,9 @@ def load(
         offline: Whether to download nothing. By default as in the environment variable
             `JETON_OFFLINE`.
         revision: For a repository: a branch, a tag or a commit.
+        fix_mistral_regex: Whether to split by the pattern of Mistral's models in place of the one
+            in the file, as this argument of transformers does. By default as the folder's
+            configuration says, else not.
 
     Raises:
         UnknownNameError: `source` is no known name, no path and no repository.
@@ -62,7 +69,7 @@ def load(
         FormatWarning: A file that its library reads without complaint, but that seems truncated or
             damaged: a `.model` without the sections after its pieces, a `vocab.txt` with a byte
             order mark or with a token on two lines; a folder whose configuration names tokens that
-            its tokenizer lacks.
+            its tokenizer lacks; one whose class is known to give other ids in transformers 5.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "bytes.tiktoken"
@@ -83,4 +90,38 @@ def load(
         offline=offline,
         revision=revision,
     )
-    return Tokenizer._of_core(core, settings)
+    tok = Tokenizer._of_core(core, settings)
+    if fix_mistral_regex is not None:
+        checked_flag("fix_mistral_regex", fix_mistral_regex)
+    config = tok.config if settings.files else {}
+    if fix_mistral_regex is None:
+        fix_mistral_regex = config.get("fix_mistral_regex") is True
+        return _by_mistral_pattern(tok) if fix_mistral_regex and _may_be_mistrals(tok) else tok
+    if fix_mistral_regex and not _may_be_mistrals(tok):
+        warn_caller(
+            "fix_mistral_regex has no effect, as in transformers: the tokenizer has no more than "
+            "100,000 tokens, or no pre_tokenizer",
+            FormatWarning,
+        )
+        return tok
+    return _by_mistral_pattern(tok) if fix_mistral_regex else tok
+
+
+def _may_be_mistrals(tok: Tokenizer) -> bool:
+    """Whether transformers applies `fix_mistral_regex` to such a tokenizer."""
+    return tok.vocab_size > 100_000 and tok.pre_tokenizer is not None
+
+
+def _by_mistral_pattern(tok: Tokenizer) -> Tokenizer:
+    """The tokenizer, splitting as transformers has it with `fix_mistral_regex=True`."""
+    from jeton.components import Regex, pre_tokenizers
+
+    [expression] = next(it for name, _, _, it in _core.named_patterns() if name == "tekken")
+    split = pre_tokenizers.Split(Regex(expression), "isolated")
+    old = tok.pre_tokenizer
+    rest = [old]
+    if isinstance(old, pre_tokenizers.Sequence):
+        rest = list(old.steps[1:])
+    elif isinstance(old, pre_tokenizers.Metaspace):
+        rest = [pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    return tok.replace(pre_tokenizer=pre_tokenizers.Sequence([split, *filter(None, rest)]))

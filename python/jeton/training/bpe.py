@@ -308,7 +308,7 @@ class BPETrainer(WordTrainer):
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
-        documents: Literal["file", "line"] = "file",
+        documents: Literal["file", "line"] | str = "file",
         bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,

@@ -28,10 +28,10 @@ from jeton.corpora.counting import (
     count_words,
     counted_words,
     first_stages,
-    named_pre_tokenizer,
 )
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
+from jeton.loading.patterns import named_pre_tokenizer
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Algorithm", "CoreWatch", "Trainer", "WordTrainer", "core_watch", "warn_if_short"]
@@ -63,7 +63,7 @@ class Trainer:
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
-        documents: Literal["file", "line"] = "file",
+        documents: Literal["file", "line"] | str = "file",
         bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
@@ -77,9 +77,10 @@ class Trainer:
         Args:
             data: An iterable of texts; or the path of a UTF-8 file, of a folder of such files, or
                 a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
-                `WordCounts`. Files may be compressed by gzip or Zstandard; `.jsonl` and `.ndjson`
-                are JSON lines, `.parquet` is a table; a JSON document or a file of counts is an
-                error. In a folder and its subfolders, all files are read unless their names begin
+                `WordCounts`. Files may be compressed by gzip, Zstandard or xz; `.jsonl` and
+                `.ndjson` are JSON lines, `.csv` and `.tsv` have a header, `.parquet` is a table; a
+                file that is not text, a JSON document or a file of counts is an error.
+                In a folder and its subfolders, all files are read unless their names begin
                 with a dot; links are followed, but each folder is read once. A file that occurs
                 twice, by another name or through a link, is read once, with a warning.
 
@@ -92,7 +93,9 @@ class Trainer:
             documents: What a document of a text file is. `"file"`: the whole file, as in
                 `jeton.data.prepare` and the commands; words are those of encoding the file, and
                 runs of line ends are learnt. `"line"`: each line with its line end, as `tokenizers`
-                reads files; `sentencepiece` takes lines too. Then no word crosses lines.
+                reads files; `sentencepiece` takes lines too. Then no word crosses lines. Any other
+                text is what stands between two documents, such as `"\\n\\n"` or
+                `"<|endoftext|>"`, and belongs to none.
             bad_records: Whether a record, row, line or text that cannot be read is an error with
                 its place (`"error"`) or is left out (`"drop"`), with a warning that says how many.
                 A file that is one document is always an error.
@@ -138,7 +141,7 @@ class Trainer:
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
-        documents: Literal["file", "line"] = "file",
+        documents: Literal["file", "line"] | str = "file",
         bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,

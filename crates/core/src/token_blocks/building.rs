@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;
 use jeton_text::error::Result;
-use jeton_training::corpus::{CorpusPosition, DocumentPart, Part};
+use jeton_training::corpus::{CorpusPosition, DocumentPart, Dropped, Part};
 
 /// How documents are encoded.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +57,8 @@ pub struct TokenBlock {
     pub bytes: u64,
     /// How many documents were left out because they hold nothing.
     pub empty: u64,
-    /// How many records and lines were left out because they cannot be read or encoded.
-    pub bad: u64,
+    /// The records and lines that were left out because they cannot be read or encoded.
+    pub dropped: Vec<Dropped>,
     /// Where reading continues after the block.
     pub after: CorpusPosition,
     /// How many bytes of that file had been read from the disk when the block was.
@@ -81,11 +81,11 @@ impl TokenBlock {
         ids.clear();
         let mut builder = Builder::new(tokenizer, options, ids);
         for part in parts {
-            let bad = part.for_each(|part| match part {
+            let dropped = part.for_each(|part, _| match part {
                 Part::Whole(text) => builder.whole(text),
                 Part::Of(text, is_first, is_last) => builder.part(text, is_first, is_last),
             })?;
-            builder.block.bad += bad;
+            builder.block.dropped.extend(dropped);
         }
         let mut block = builder.build();
         if let Some(last) = parts.last() {
@@ -141,7 +141,7 @@ impl<'b> Builder<'b> {
                 keys: Vec::new(),
                 bytes: 0,
                 empty: 0,
-                bad: 0,
+                dropped: Vec::new(),
                 after: CorpusPosition::default(),
                 read: 0,
                 digests: Vec::new(),

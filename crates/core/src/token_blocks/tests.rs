@@ -137,7 +137,7 @@ fn read(
         gathered.keys.extend(block.keys);
         gathered.bytes += block.bytes;
         gathered.empty += block.empty;
-        gathered.bad += block.bad;
+        gathered.bad += block.dropped.len() as u64;
         let whole = gathered.documents.len() - usize::from(is_open);
         gathered.places.push((block.after, whole, is_open));
         gathered.digests.extend(block.digests);

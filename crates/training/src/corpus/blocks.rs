@@ -25,6 +25,8 @@ pub(super) struct BlockOptions {
     pub stages: Option<Arc<FirstStages>>,
     /// Whether the end of a line is a place to split.
     pub between_lines: bool,
+    /// What its lines are in the file, for errors.
+    pub unit: &'static str,
     pub errors: InvalidUtf8,
     /// What becomes of lines that are not UTF-8, if that is an error.
     pub bad_records: BadRecords,
@@ -44,8 +46,24 @@ pub(super) struct Block {
     pub end: u64,
     /// Whether the file surely ends with it. No block says so of a file of whole blocks.
     pub is_last: bool,
-    /// How many lines were left out because they are not UTF-8.
-    pub bad: u64,
+    /// The numbers of the lines that were left out because they are not UTF-8.
+    pub bad: Vec<u64>,
+}
+
+impl Block {
+    /// The number of a line in the file, by how many lines of the text come before it.
+    pub(super) fn line_number(&self, before: u64) -> u64 {
+        let mut number = self.first_line + before;
+        for &bad in &self.bad {
+            number += u64::from(bad <= number);
+        }
+        number
+    }
+
+    /// The number of the line that begins at a byte of the text.
+    pub(super) fn line_at(&self, at: usize) -> u64 {
+        self.line_number(newlines(&self.text.as_bytes()[..at]))
+    }
 }
 
 /// The blocks of a file.
@@ -230,10 +248,10 @@ impl<R: Read> Blocks<R> {
             .hint("allow more memory, or split the line in the file")
     }
 
-    /// The bytes as text, and the number of lines that were left out.
-    fn decode(&self, bytes: Vec<u8>) -> Result<(String, u64)> {
+    /// The bytes as text, and the numbers of the lines that were left out.
+    fn decode(&self, bytes: Vec<u8>, first_line: u64) -> Result<(String, Vec<u64>)> {
         let error = match String::from_utf8(bytes) {
-            Ok(text) => return Ok((text, 0)),
+            Ok(text) => return Ok((text, Vec::new())),
             Err(error) => error,
         };
         let place = self.offset + error.utf8_error().valid_up_to() as u64;
@@ -242,11 +260,11 @@ impl<R: Read> Blocks<R> {
                 if self.options.between_lines && self.options.bad_records == BadRecords::Drop =>
             {
                 let lines = error.as_bytes().split_inclusive(|&byte| byte == b'\n');
-                let (mut text, mut bad) = (String::new(), 0);
-                for line in lines {
+                let (mut text, mut bad) = (String::new(), Vec::new());
+                for (number, line) in (first_line..).zip(lines) {
                     match std::str::from_utf8(line) {
                         Ok(line) => text.push_str(line),
-                        Err(_) => bad += 1,
+                        Err(_) => bad.push(number),
                     }
                 }
                 Ok((text, bad))
@@ -262,11 +280,24 @@ impl<R: Read> Blocks<R> {
                 let hint = format!(
                     "{begins}convert the file, or set errors=\"replace\" or errors=\"ignore\""
                 );
-                let message = format!("not UTF-8 at byte {place}");
+                let (message, place) = if self.options.unit != "line" {
+                    let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                    let record = first_line + newlines(before);
+                    let file = self.path.display();
+                    (
+                        "not UTF-8".to_owned(),
+                        format!("{file}: {} {record}", self.options.unit),
+                    )
+                } else {
+                    (
+                        format!("not UTF-8 at byte {place}"),
+                        self.path.display().to_string(),
+                    )
+                };
                 let error = Error::new(ErrorKind::Format, message);
-                Err(error.at(self.path.display().to_string()).hint(hint))
+                Err(error.at(place).hint(hint))
             }
-            mending => Ok((mending.text(error.as_bytes())?.into_owned(), 0)),
+            mending => Ok((mending.text(error.as_bytes())?.into_owned(), Vec::new())),
         }
     }
 }
@@ -294,7 +325,7 @@ impl<R: Read> Iterator for Blocks<R> {
         let first_line = self.lines + 1;
         let length = bytes.len() as u64;
         self.lines += newlines(&bytes);
-        let text = self.decode(bytes);
+        let text = self.decode(bytes, first_line);
         self.offset += length;
         Some(text.map(|(text, bad)| Block {
             text,

@@ -4,14 +4,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::stream::{self, Digested};
+use super::stream::{Digested, Source, Stream};
 use jeton_text::error::Result;
 use jeton_text::files::file_error;
 
 /// Most bytes that are allocated before they are read, since the file may turn out shorter.
 const MAX_AHEAD: usize = 8 << 20;
 
-/// The contents of a file, decompressed if it begins as gzip or Zstandard does.
+/// The contents of a file, decompressed if it begins as gzip, Zstandard or xz do.
 ///
 /// ```no_run
 /// use jeton_training::corpus::Contents;
@@ -22,7 +22,7 @@ const MAX_AHEAD: usize = 8 << 20;
 /// ```
 pub struct Contents {
     path: PathBuf,
-    stream: Box<dyn Read + Send>,
+    stream: Stream,
     digested: Arc<Digested>,
 }
 
@@ -30,13 +30,13 @@ impl Contents {
     /// Opens a file; the path `-` is the standard input.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// It cannot be read, or is not text.
     pub fn open(path: &Path) -> Result<Self> {
-        let opened = stream::open_digested(path);
-        let (stream, digested) = opened.map_err(|error| file_error(path, "read", &error))?;
+        let mut source = Source::open(path)?;
+        let digested = source.digested();
         Ok(Self {
             path: path.to_owned(),
-            stream,
+            stream: source.text()?,
             digested,
         })
     }

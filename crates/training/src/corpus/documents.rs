@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use super::blocks::{Block, BlockOptions, beginning_of};
 use super::{
-    BadRecords, Corpus, CorpusFile, DocumentUnit, LONGEST_DOCUMENT, LONGEST_LINE, Next, ReadAhead,
-    json_lines, stream,
+    BadRecords, Corpus, CorpusFile, DocumentUnit, Dropped, LONGEST_DOCUMENT, LONGEST_LINE, Next,
+    ReadAhead, stream::Source,
 };
 use crate::word_counts::FirstStages;
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -136,6 +136,7 @@ impl Corpus {
                 is_strict: true,
                 stages: stages.filter(|_| self.unit == DocumentUnit::File),
                 between_lines: self.unit == DocumentUnit::Line,
+                unit: "line",
                 errors: self.errors,
                 bad_records: self.bad_records,
             },
@@ -186,9 +187,13 @@ impl Reader {
         unit: DocumentUnit,
     ) -> Result<()> {
         for (number, file) in (run.first..).zip(run.files) {
-            let opened = stream::open_digested_if_compressed(&file.path);
-            let (stream, compressed) = opened.map_err(|error| file.failed(&error))?;
-            let mut blocks = file.blocks_of(stream, options.clone()).with_digest();
+            let mut source = Source::open(&file.path)?;
+            // The bytes of a plain file of text are hashed as they are split into blocks.
+            let is_plain = !source.is_compressed() && file.has_own_lines();
+            let on_disk = (!is_plain).then(|| source.digested());
+            let mut blocks = file
+                .blocks_of(source.text()?, options.clone())?
+                .with_digest();
             let start = start.filter(|start| start.file == number && start.byte > 0);
             if let Some(start) = start {
                 blocks.pass_over(start.byte, start.line, start.digest)?;
@@ -204,7 +209,7 @@ impl Reader {
                     first_line: at.line + 1,
                     end: at.byte,
                     is_last: true,
-                    bad: 0,
+                    bad: Vec::new(),
                 });
                 let is_last = block.is_last;
                 at.byte = block.end;
@@ -229,9 +234,9 @@ impl Reader {
                     is_first: std::mem::take(&mut is_first),
                     is_last,
                     after,
-                    read: compressed.as_ref().map_or(at.byte, |it| it.bytes()),
-                    digest: is_last.then(|| match &compressed {
-                        Some(compressed) => compressed.bytes_and_sha256(),
+                    read: on_disk.as_ref().map_or(at.byte, |it| it.bytes()),
+                    digest: is_last.then(|| match &on_disk {
+                        Some(on_disk) => on_disk.bytes_and_sha256(),
                         None => (at.byte, consumed),
                     }),
                 });
@@ -256,43 +261,49 @@ impl Reader {
 }
 
 impl DocumentPart {
-    /// Calls `take` with each document, or with what this is of one. What goes wrong is told with
-    /// its place, or left out and counted: how many records and lines were.
-    pub fn for_each(&self, mut take: impl FnMut(Part<'_>) -> Result<()>) -> Result<u64> {
-        let mut bad = self.block.bad;
-        let mut unless_bad = |taken: Result<()>, number: u64| match taken {
-            Err(error) if self.bad_records == BadRecords::Drop && is_of_record(&error) => {
-                bad += 1;
-                Ok(())
+    /// Calls `take` with each document, or with what this is of one, and the number of its line or
+    /// record. Returns the records and lines that were left out.
+    ///
+    /// # Errors
+    /// What goes wrong with a document, with its place, if it is not left out.
+    pub fn for_each(
+        &self,
+        mut take: impl FnMut(Part<'_>, Option<u64>) -> Result<()>,
+    ) -> Result<Vec<Dropped>> {
+        let mut dropped = self.file.not_utf8(&self.block);
+        let has_records = self.file.has_records();
+        if !has_records && self.unit == DocumentUnit::File {
+            let part = Part::Of(&self.block.text, self.is_first, self.is_last);
+            take(part, None).map_err(|error| error.at(self.file.path.display().to_string()))?;
+            return Ok(dropped);
+        }
+        for (before, line) in (0..).zip(self.block.text.split_inclusive('\n')) {
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            // A blank line is no record.
+            if has_records && line.trim_ascii_start().is_empty() {
+                continue;
             }
-            taken => taken.map_err(|error| self.file.at_line(error, number)),
-        };
-        let lines = || {
-            let lines = self.block.text.split_inclusive('\n');
-            let lines = lines.map(|line| line.strip_suffix('\n').unwrap_or(line));
-            (self.block.first_line..).zip(lines)
-        };
-        match (&self.file.field, self.unit) {
-            (Some(field), _) => {
-                for (number, line) in lines() {
-                    // A blank line is no record.
-                    if !line.trim_ascii_start().is_empty() {
-                        let text = json_lines::text(line, field, self.errors);
-                        unless_bad(text.and_then(|text| take(Part::Whole(&text))), number)?;
-                    }
+            let number = self.block.line_number(before);
+            let taken = if has_records {
+                let text = self.file.text(line, self.errors);
+                text.and_then(|text| take(Part::Whole(&text), Some(number)))
+            } else {
+                take(Part::Whole(line), Some(number))
+            };
+            match taken {
+                Err(error) if self.bad_records == BadRecords::Drop && is_of_record(&error) => {
+                    dropped.push(self.file.dropped(number, error.to_string()));
                 }
-            }
-            (None, DocumentUnit::Line) => {
-                for (number, line) in lines() {
-                    unless_bad(take(Part::Whole(line)), number)?;
-                }
-            }
-            (None, DocumentUnit::File) => {
-                take(Part::Of(&self.block.text, self.is_first, self.is_last))
-                    .map_err(|error| error.at(self.file.path.display().to_string()))?;
+                taken => taken.map_err(|error| self.file.at_line(error, number))?,
             }
         }
-        Ok(bad)
+        dropped.sort_by_key(|dropped| dropped.number);
+        Ok(dropped)
+    }
+
+    /// The number of its file in the corpus.
+    pub fn file(&self) -> usize {
+        self.after.file - usize::from(self.is_last)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A corpus: files of text and of JSON lines, compressed or not, as the input of word counting.
+//! A corpus: files of text, of JSON lines and of separated values, compressed or not.
 //!
 //! Look here for which files can be trained from. Files are read a few megabytes at a time, some of them
 //! ahead, so memory does not grow with their size; and they are used in the given order, so the
@@ -10,26 +10,33 @@ use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+mod binary;
 mod blocks;
 mod contents;
+mod delimited;
 mod documents;
+mod file_kind;
 mod find_files;
 mod json_lines;
+mod split_text;
 mod stream;
 
 pub use contents::Contents;
 pub use documents::{CorpusPosition, DocumentOptions};
+pub use file_kind::FileKind;
 pub use find_files::{FoundFiles, find_files};
 
 pub use documents::{DocumentPart, Documents, Part};
 
 use blocks::{Block, BlockOptions, Blocks};
+use delimited::Delimited;
+use split_text::SplitText;
+use stream::{Source, Stream};
 
 use crate::word_counts;
 use crate::word_counts::WordCounter;
@@ -40,18 +47,22 @@ use jeton_text::text::InvalidUtf8;
 /// How files are read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CorpusOptions {
-    /// The field of JSON lines that holds the text; set, every file is taken to be JSON lines.
-    /// Unset, files named `.jsonl` or `.ndjson` are, and the field is `text`.
+    /// The field of records that holds the text, `text` if unset; set, files of text are taken to be
+    /// JSON lines.
     pub field: Option<String>,
     /// What becomes of bytes that are not UTF-8.
     pub errors: InvalidUtf8,
     /// What a document of a text file is.
     pub unit: DocumentUnit,
+    /// What parts the documents of a text file, if they are not all of it or its lines.
+    pub split_on: Option<String>,
     /// What becomes of records and lines that cannot be read or encoded.
     pub bad_records: BadRecords,
+    /// Whether a JSON document, by its name and its beginning, is read as text.
+    pub json_documents: bool,
 }
 
-/// What a document of a text file is. A record of JSON lines is one always.
+/// What a document of a text file is. A record is one always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DocumentUnit {
     /// The whole file.
@@ -68,8 +79,21 @@ pub enum BadRecords {
     /// They are an error.
     #[default]
     Error,
-    /// They are left out, and counted.
+    /// They are left out, and named.
     Drop,
+}
+
+/// A record or line that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The file.
+    pub path: PathBuf,
+    /// What it is: a `line`, a `record` of separated values, or a `document` of a text.
+    pub unit: &'static str,
+    /// Its number, from 1.
+    pub number: u64,
+    /// Why.
+    pub reason: String,
 }
 
 /// Files to count the words of. A byte order mark that a file begins with belongs to no text.
@@ -99,8 +123,11 @@ struct CorpusFile {
     path: PathBuf,
     /// How many bytes it has on disk.
     size: u64,
-    /// The field that holds the text, if it holds JSON lines.
-    field: Option<String>,
+    kind: FileKind,
+    /// What parts its documents, if it is text.
+    split_on: Option<String>,
+    /// The field of its records that holds the text.
+    field: String,
     /// Which bytes of it are read, if not all; whole lines.
     part: Option<Range<u64>>,
 }
@@ -152,14 +179,13 @@ impl Corpus {
                     .map(|metadata| (metadata.len(), metadata.is_file()))
                     .map_err(|error| files::file_error(&path, "read", &error))?
             };
-            let field = match &options.field {
-                None if is_json_lines(&path) => Some("text".to_owned()),
-                field => field.clone(),
-            };
+            let kind = FileKind::of(&path, options.field.is_some());
             let file = CorpusFile {
+                split_on: options.split_on.clone().filter(|_| kind == FileKind::Text),
+                kind,
                 path,
                 size,
-                field,
+                field: options.field.clone().unwrap_or_else(|| "text".to_owned()),
                 part: None,
             };
             // What is read from a pipe is gone, and opening one waits for who writes to it.
@@ -186,13 +212,16 @@ impl Corpus {
         let files = std::mem::take(&mut corpus.files);
         let files = files.into_iter().map(|file| {
             let lines = stream::lines_within(&file.path, bytes);
-            let part = lines.map_err(|error| file.failed(&error))?.ok_or_else(|| {
-                let message = "parts of a file that is compressed cannot be read";
+            let part = lines.map_err(|error| file.failed(&error))?;
+            let part = part.filter(|_| file.has_own_lines()).ok_or_else(|| {
+                let message = "a file that is compressed or has separated values has no parts";
                 Error::new(ErrorKind::Unsupported, message).at(file.path.display().to_string())
             })?;
             Ok(Arc::new(CorpusFile {
                 path: file.path.clone(),
                 size: part.end - part.start,
+                kind: file.kind,
+                split_on: None,
                 field: file.field.clone(),
                 part: Some(part),
             }))
@@ -213,6 +242,7 @@ impl Corpus {
             is_strict: false,
             stages: Some(Arc::new(counter.stages().clone())),
             between_lines: self.unit == DocumentUnit::Line,
+            unit: "line",
             errors: self.errors,
             bad_records: self.bad_records,
         };
@@ -391,63 +421,57 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Counts the words of the texts in the lines, on all threads. Returns how many records and lines
+    /// Counts the words of the texts in the lines, on all threads. Returns the records and lines that
     /// were left out.
     ///
     /// # Errors
-    /// A line that is no JSON object or lacks the field, if it is not left out; a pattern that gave
-    /// up.
-    pub fn count(&self, counter: &mut WordCounter) -> Result<u64> {
+    /// A record without the field, if it is not left out; a pattern that gave up.
+    pub fn count(&self, counter: &mut WordCounter) -> Result<Vec<Dropped>> {
         let Self { block, file, .. } = self;
-        let bad = AtomicU64::new(block.bad);
-        match (&file.field, self.unit) {
-            (None, DocumentUnit::File) => counter.count_document(&block.text)?,
-            (None, DocumentUnit::Line) => counter.count_text_lines(&block.text)?,
-            (Some(field), _) => counter.count_lines(&block.text, |line, at| {
-                let text = json_lines::text(line, field, self.errors);
-                text.or_else(|error| match self.bad_records {
-                    BadRecords::Drop => {
-                        bad.fetch_add(1, Ordering::Relaxed);
-                        Ok(Cow::Borrowed(""))
-                    }
-                    BadRecords::Error => {
-                        let before = block.text[..at].matches('\n').count() as u64;
-                        Err(file.at_line(error, block.first_line + before))
+        let dropped = Mutex::new(file.not_utf8(block));
+        match (file.has_records(), self.unit) {
+            (false, DocumentUnit::File) => counter.count_document(&block.text)?,
+            (false, DocumentUnit::Line) => counter.count_text_lines(&block.text)?,
+            (true, _) => counter.count_lines(&block.text, |line, at| {
+                file.text(line, self.errors).or_else(|error| {
+                    let line = block.line_at(at);
+                    match self.bad_records {
+                        BadRecords::Drop => {
+                            let mut dropped =
+                                dropped.lock().unwrap_or_else(PoisonError::into_inner);
+                            dropped.push(file.dropped(line, error.to_string()));
+                            Ok(Cow::Borrowed(""))
+                        }
+                        BadRecords::Error => Err(file.at_line(error, line)),
                     }
                 })
             })?,
         }
-        Ok(bad.into_inner())
+        let mut dropped = dropped.into_inner().unwrap_or_else(PoisonError::into_inner);
+        dropped.sort_by_key(|dropped| dropped.number);
+        Ok(dropped)
     }
 }
 
 impl CorpusFile {
-    /// Reads the first line of JSON lines, and of any other file so much as to know that it can be
-    /// opened and is nothing else than text.
+    /// Reads the beginning of the file, and the first of its records.
     fn check(&self, options: &CorpusOptions) -> Result<()> {
         let place = |error: Error| error.at(self.path.display().to_string());
         let mut begin = Vec::new();
-        let stream = stream::open(&self.path).map_err(|error| self.failed(&error))?;
-        let read = stream.take(BEGINNING).read_to_end(&mut begin);
+        let text = Source::open(&self.path)?.text()?;
+        let read = text.take(BEGINNING).read_to_end(&mut begin);
         read.map_err(|error| self.failed(&error))?;
-        if begin.starts_with(word_counts::MARK) {
-            return Err(place(
-                Error::new(ErrorKind::Format, "this is a file of word counts, not text")
-                    .hint("train from WordCounts.load of this file"),
-            ));
-        }
-        let Some(field) = &self.field else {
+        if !self.has_records() {
             let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
-            if is_named(&self.path, &[".json"]) && matches!(first, Some(b'{' | b'[')) {
+            let is_json =
+                file_kind::is_named(&self.path, &[".json"]) && matches!(first, Some(b'{' | b'['));
+            if is_json && !options.json_documents {
                 let message = "this is a JSON document, not text";
                 return Err(place(Error::new(ErrorKind::Format, message).hint(
                     "write it as JSON lines, one object each, in a file named .jsonl; if it holds \
                      such lines, set field=",
                 )));
             }
-            return Ok(());
-        };
-        if options.bad_records == BadRecords::Drop {
             return Ok(());
         }
         let reading = BlockOptions {
@@ -456,14 +480,74 @@ impl CorpusFile {
             is_strict: true,
             stages: None,
             between_lines: true,
+            unit: "line",
             errors: options.errors,
             bad_records: options.bad_records,
         };
-        if let Some((number, first)) = self.blocks(reading)?.first_line()? {
-            let checked = json_lines::text(&first, field, options.errors);
+        // The header of separated values must be right even if bad records are left out.
+        let blocks = self.blocks(reading)?;
+        if options.bad_records == BadRecords::Drop {
+            return Ok(());
+        }
+        if let Some((number, first)) = blocks.first_line()? {
+            let checked = self.text(&first, options.errors);
             checked.map_err(|error| self.at_line(error, number))?;
         }
         Ok(())
+    }
+
+    /// Whether its documents are records, and not all of it or its lines.
+    fn has_records(&self) -> bool {
+        self.kind != FileKind::Text || self.split_on.is_some()
+    }
+
+    /// Whether its lines are read as they are, and not made from records of another form.
+    fn has_own_lines(&self) -> bool {
+        self.delimiter().is_none() && self.split_on.is_none()
+    }
+
+    /// What its records are called.
+    fn unit(&self) -> &'static str {
+        if self.delimiter().is_some() {
+            "record"
+        } else if self.split_on.is_some() {
+            "document"
+        } else {
+            "line"
+        }
+    }
+
+    fn delimiter(&self) -> Option<u8> {
+        match self.kind {
+            FileKind::Delimited(delimiter) => Some(delimiter),
+            FileKind::Text | FileKind::JsonLines | FileKind::Parquet => None,
+        }
+    }
+
+    /// The text of a record in a line.
+    fn text<'l>(&self, line: &'l str, errors: InvalidUtf8) -> Result<Cow<'l, str>> {
+        if self.has_own_lines() {
+            json_lines::text(line, &self.field, errors)
+        } else {
+            delimited::text(line)
+        }
+    }
+
+    fn dropped(&self, line: u64, reason: String) -> Dropped {
+        Dropped {
+            path: self.path.clone(),
+            unit: self.unit(),
+            number: line,
+            reason,
+        }
+    }
+
+    /// The lines of a block that were left out because they are not UTF-8.
+    fn not_utf8(&self, block: &Block) -> Vec<Dropped> {
+        let lines = block.bad.iter();
+        lines
+            .map(|&line| self.dropped(line, "it is not UTF-8".to_owned()))
+            .collect()
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
@@ -475,43 +559,44 @@ impl CorpusFile {
             Some(part) if part.start > 0 => format!(" from byte {} on", part.start),
             _ => String::new(),
         };
-        error.at(format!("{}: line {line}{from}", self.path.display()))
+        let unit = self.unit();
+        error.at(format!("{}: {unit} {line}{from}", self.path.display()))
     }
 
-    fn blocks(&self, options: BlockOptions) -> Result<Blocks<Box<dyn Read + Send>>> {
+    fn blocks(&self, options: BlockOptions) -> Result<Blocks<Stream>> {
         let stream = match &self.part {
-            Some(part) => stream::open_part(&self.path, part),
-            None => stream::open(&self.path),
+            Some(part) => {
+                stream::open_part(&self.path, part).map_err(|error| self.failed(&error))?
+            }
+            None => Source::open(&self.path)?.text()?,
         };
-        let stream = stream.map_err(|error| self.failed(&error))?;
-        Ok(self.blocks_of(stream, options))
+        self.blocks_of(stream, options)
     }
 
-    fn blocks_of<R: Read>(&self, stream: R, mut options: BlockOptions) -> Blocks<R> {
-        if self.field.is_some() {
+    /// The blocks of its text, decompressed: of separated values, of a line for each record.
+    fn blocks_of(&self, stream: Stream, mut options: BlockOptions) -> Result<Blocks<Stream>> {
+        let stream: Stream = match self.delimiter() {
+            Some(delimiter) => {
+                Box::new(Delimited::new(stream, &self.path, delimiter, &self.field)?)
+            }
+            None => match &self.split_on {
+                Some(separator) => Box::new(SplitText::new(stream, separator)),
+                None => stream,
+            },
+        };
+        options.unit = self.unit();
+        if self.has_records() {
             // A part of a line is no JSON.
             (options.stages, options.is_strict) = (None, true);
             (options.between_lines, options.longest_line) =
                 (true, options.longest_line.min(LONGEST_LINE));
         }
         let start = self.part.as_ref().map_or(0, |part| part.start);
-        Blocks::new(stream, &self.path, start, options)
+        Ok(Blocks::new(stream, &self.path, start, options))
     }
 }
 
-/// Whether a file holds JSON lines, by its name.
-fn is_json_lines(path: &Path) -> bool {
-    is_named(path, &[".jsonl", ".ndjson"])
-}
-
-/// Whether the name of a file ends in one of these, without `.gz` or `.zst`.
-fn is_named(path: &Path, endings: &[&str]) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
-    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    endings.iter().any(|ending| name.ends_with(ending))
-}
-
-/// Bytes at the front of a file that say whether it is text.
+/// Bytes at the front of a file that say whether it holds JSON.
 const BEGINNING: u64 = 64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The bytes of one file of a corpus, decompressed if they begin as gzip or Zstandard does.
+//! The bytes of one file of a corpus, decompressed if they begin as gzip, Zstandard or xz do.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -8,45 +8,68 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-/// The contents of a file.
-pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    let (raw, compression) = recognised(raw(path)?)?;
-    decompressed(raw, compression)
-}
-
-/// As [`open`], and what is known of the bytes on the disk once all were read.
-pub(super) fn open_digested(path: &Path) -> io::Result<(Box<dyn Read + Send>, Arc<Digested>)> {
-    let (raw, compression) = recognised(raw(path)?)?;
-    let (raw, digested) = digesting(raw);
-    Ok((decompressed(raw, compression)?, digested))
-}
+use super::binary;
+use jeton_text::error::Result;
+use jeton_text::files::file_error;
 
 /// The bytes of a file.
-type Stream = Box<dyn Read + Send>;
+pub(super) type Stream = Box<dyn Read + Send>;
 
-/// As [`open_digested`], but of a file that is not compressed, whose bytes are those of the stream,
-/// nothing is noted.
-pub(super) fn open_digested_if_compressed(
-    path: &Path,
-) -> io::Result<(Stream, Option<Arc<Digested>>)> {
-    let (raw, compression) = recognised(raw(path)?)?;
-    if compression.is_none() {
-        return Ok((raw, None));
+/// Kilobytes that decompressing xz may take: the largest dictionary that its presets use, and some.
+const XZ_MEMORY: u32 = 256 << 10;
+
+/// A file before it is decompressed.
+pub(super) struct Source<'p> {
+    path: &'p Path,
+    raw: Stream,
+    compression: Option<Compression>,
+}
+
+impl<'p> Source<'p> {
+    /// Opens a file; the path `-` is the standard input.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn open(path: &'p Path) -> Result<Self> {
+        let recognised = raw(path).and_then(recognised);
+        let (raw, compression) = recognised.map_err(|error| file_error(path, "read", &error))?;
+        Ok(Self {
+            path,
+            raw,
+            compression,
+        })
     }
-    let (raw, digested) = digesting(raw);
-    Ok((decompressed(raw, compression)?, Some(digested)))
+
+    pub(super) fn is_compressed(&self) -> bool {
+        self.compression.is_some()
+    }
+
+    /// Counts and hashes the bytes on the disk as they are read from now on.
+    pub(super) fn digested(&mut self) -> Arc<Digested> {
+        let digested = Arc::<Digested>::default();
+        let inner = std::mem::replace(&mut self.raw, Box::new(io::empty()));
+        self.raw = Box::new(Digesting {
+            inner,
+            digested: Arc::clone(&digested),
+        });
+        digested
+    }
+
+    /// The decompressed bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not text.
+    pub(super) fn text(self) -> Result<Stream> {
+        let mut text = decompressed(self.raw, self.compression);
+        let mut head = Vec::new();
+        let read = text.by_ref().take(binary::HEAD).read_to_end(&mut head);
+        read.map_err(|error| file_error(self.path, "read", &error))?;
+        binary::check(self.path, &head)?;
+        Ok(Box::new(io::Cursor::new(head).chain(text)))
+    }
 }
 
-fn digesting(inner: Box<dyn Read + Send>) -> (Box<dyn Read + Send>, Arc<Digested>) {
-    let digested = Arc::<Digested>::default();
-    let raw = Digesting {
-        inner,
-        digested: Arc::clone(&digested),
-    };
-    (Box::new(raw), digested)
-}
-
-fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+fn raw(path: &Path) -> io::Result<Stream> {
     Ok(if is_standard_input(path) {
         Box::new(io::stdin())
     } else {
@@ -55,20 +78,15 @@ fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
 }
 
 /// The same bytes, and how they are compressed.
-fn recognised(
-    mut raw: Box<dyn Read + Send>,
-) -> io::Result<(Box<dyn Read + Send>, Option<Compression>)> {
+fn recognised(mut raw: Stream) -> io::Result<(Stream, Option<Compression>)> {
     let mut magic = Vec::new();
-    raw.by_ref().take(4).read_to_end(&mut magic)?;
+    raw.by_ref().take(MAGIC).read_to_end(&mut magic)?;
     let compression = Compression::of(&magic);
     Ok((Box::new(io::Cursor::new(magic).chain(raw)), compression))
 }
 
-fn decompressed(
-    raw: Box<dyn Read + Send>,
-    compression: Option<Compression>,
-) -> io::Result<Box<dyn Read + Send>> {
-    Ok(match compression {
+fn decompressed(raw: Stream, compression: Option<Compression>) -> Stream {
+    match compression {
         Some(Compression::Gzip) => {
             Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(raw)))
         }
@@ -76,28 +94,38 @@ fn decompressed(
             raw: Some(BufReader::new(raw)),
             frame: None,
         }),
+        Some(Compression::Xz) => {
+            let raw = BufReader::new(raw);
+            Box::new(lzma_rust2::XzReader::new_mem_limit(raw, true, XZ_MEMORY))
+        }
         None => raw,
-    })
+    }
 }
 
+#[derive(Clone, Copy)]
 enum Compression {
     Gzip,
     Zstandard,
+    Xz,
 }
 
+/// Bytes at the beginning of a file that say how it is compressed.
+const MAGIC: u64 = 6;
+
 impl Compression {
-    /// That of a file with these first four bytes.
+    /// That of a file with these first bytes.
     fn of(magic: &[u8]) -> Option<Self> {
         match magic {
             [0x1F, 0x8B, ..] => Some(Self::Gzip),
-            [0x28, 0xB5, 0x2F, 0xFD] => Some(Self::Zstandard),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Self::Zstandard),
+            [0xFD, b'7', b'z', b'X', b'Z', 0] => Some(Self::Xz),
             _ => None,
         }
     }
 }
 
 /// Some bytes of a file, as they are.
-pub(super) fn open_part(path: &Path, bytes: &Range<u64>) -> io::Result<Box<dyn Read + Send>> {
+pub(super) fn open_part(path: &Path, bytes: &Range<u64>) -> io::Result<Stream> {
     let mut file = fs::File::open(path)?;
     file.seek(SeekFrom::Start(bytes.start))?;
     Ok(Box::new(file.take(bytes.end - bytes.start)))
@@ -107,7 +135,7 @@ pub(super) fn open_part(path: &Path, bytes: &Range<u64>) -> io::Result<Box<dyn R
 pub(super) fn lines_within(path: &Path, bytes: &Range<u64>) -> io::Result<Option<Range<u64>>> {
     let mut file = fs::File::open(path)?;
     let mut magic = Vec::new();
-    file.by_ref().take(4).read_to_end(&mut magic)?;
+    file.by_ref().take(MAGIC).read_to_end(&mut magic)?;
     if Compression::of(&magic).is_some() {
         return Ok(None);
     }

@@ -1,8 +1,8 @@
 """The health of a tokenizer: what `jeton check` finds, one file per subject.
 
-`checking.py` runs the rules of `rules.py` and returns the `Health` of `findings.py`. All rules
-share `subject.py`. `attack.py` looks for a text that gives a token, `unreachable_tokens.py` proves
-that no text does, and `unreachable_wording.py` reports it.
+Each rule is in one file, such as `vocabulary_rules.py`: its text, and the function that looks for
+its cases in `subject.py`. `checking.py` runs them and returns the `Health` of `findings.py`.
+`attack.py` looks for a text that gives a token; `unreachable_tokens.py` proves that no text does.
 """
 
 from __future__ import annotations

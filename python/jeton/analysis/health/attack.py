@@ -70,7 +70,7 @@ class Attack:
         Args:
             is_proved: Returns whether a proof shows that no text gives the token. It is called
                 after the likely texts have failed, to save trying all the others.
-            shown: Returns the text that the report shows for the token; it is tried too.
+            example_of: Returns the text that the report shows for the token; it is tried too.
         """
         subject = self.subject
         ids = subject.ordinary

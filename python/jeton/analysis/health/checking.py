@@ -1,90 +1,49 @@
 """`check`: every rule over one tokenizer.
 
-Look here for the order of the rules, and for the rules that need a corpus or a model's embeddings.
+Look here for what a check reads before the rules run. Each module of rules registers its own.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
 
 from jeton.analysis.health import (
     class_rules,
     decoding_rules,
+    embedding_rules,
     encoding_rules,
     format_rules,
     special_rules,
     template_rules,
-    unreachable_wording,
+    unreachable_rules,
     vocabulary_rules,
 )
-from jeton.analysis.health.embeddings import candidates, read_embeddings
-from jeton.analysis.health.findings import Case, Finding, Health
+from jeton.analysis.health.findings import Finding, Health
 from jeton.analysis.health.rules import RULES, chosen_rules
+from jeton.analysis.health.searches import SEARCHES
 from jeton.analysis.health.subject import Subject
-from jeton.analysis.health.unreachable_tokens import Unreached, unreached
 from jeton.arguments import check_kind, check_text, checked_path
 from jeton.corpora.corpus import Progress, check_watch
 from jeton.corpora.usage import Usage, usage_of
-from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["check"]
 
-Look = Callable[[Subject], Iterator[Finding]]
-
-_OF_TEMPLATES: Final = frozenset(rule for rule in RULES if rule.startswith("template-"))
-
-_LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
-    (frozenset({"id-gap"}), vocabulary_rules.gaps),
-    (frozenset({"duplicate-token"}), vocabulary_rules.copies),
-    (frozenset({"part-of-character"}), vocabulary_rules.parts_of_characters),
-    (
-        frozenset(
-            {
-                "encoding-damage",
-                "markup",
-                "url",
-                "mixed-scripts",
-                "long-token",
-                "whitespace-token",
-            }
-        ),
-        vocabulary_rules.scraps,
-    ),
-    (
-        frozenset({"special-leaks", "special-not-found", "special-in-text"}),
-        special_rules.specials,
-    ),
-    (frozenset({"frame-ids"}), special_rules.frame),
-    (frozenset({"control-in-text"}), special_rules.controls_in_text),
-    (frozenset({"missing-bytes", "dropped-text", "unknown-text"}), encoding_rules.alphabet),
-    (frozenset({"decoder", "split-words"}), decoding_rules.decoding),
-    (frozenset({"batch-differs"}), encoding_rules.batches),
-    (frozenset({"format-loss"}), format_rules.formats),
-    (frozenset({"class-differs"}), class_rules.classes),
-    (_OF_TEMPLATES, template_rules.templates),
+MODULES = (
+    vocabulary_rules,
+    encoding_rules,
+    decoding_rules,
+    special_rules,
+    class_rules,
+    format_rules,
+    template_rules,
+    unreachable_rules,
+    embedding_rules,
 )
-"""The functions that need only the tokenizer, with the rules that each may report."""
-
-_OF_REACH: Final = frozenset(
-    {
-        "unreachable-bytes",
-        "unreachable-added",
-        "unreachable-normalizer",
-        "unreachable-cut",
-        "unreachable-merge",
-        "unreachable-score",
-        "unreachable-match",
-        "unreached",
-        "unused-piece",
-        "spare-byte",
-    }
-)
-_OF_EMBEDDINGS: Final = frozenset({"small-embedding", "unused-direction"})
+"""The modules of rules, which register them when they are imported."""
 
 
 def check(
@@ -142,43 +101,23 @@ def check(
     tables = None
     if embeddings is not None:
         path = Path(os.path.expanduser(checked_path("embeddings", embeddings)))
-        tables = read_embeddings(path, tok.max_id + 1, tensor)
-    subject = Subject(tok)
-    findings = [finding for of_look, look in _LOOKS if of_look & rules for finding in look(subject)]
-    skipped = {}
-    needs_reach = rules & (_OF_REACH | {"other-alone", "never-used"}) or tables is not None
-    used_ids = () if usage is None else usage.ids[usage.counts > 0].tolist()
-    unreached_tokens = list(unreached(subject, used_ids)) if needs_reach else []
-    findings += unreachable_wording.unreachable(subject, unreached_tokens)
-    if "other-alone" in rules:
-        findings += unreachable_wording.unstable(subject, unreached_tokens)
-    if usage is not None:
-        findings += _never_used(subject, usage, unreached_tokens)
-    else:
-        skipped["never-used"] = "there is no corpus"
-    if "class-differs" in rules and (why := class_rules.why_not_checked(subject)) is not None:
-        skipped["class-differs"] = why
-    if tok.chat_template is not None and not template_rules.HAS_JINJA:
-        skipped.update(dict.fromkeys(_OF_TEMPLATES, "templates need jinja2"))
-    if tables is None:
-        skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "there are no embeddings"))
-    else:
-        unused = [it.id for it in unreached_tokens if it.rule != "unreached"]
-        if not unused and len(tables.inputs) == len(subject.ids):
-            skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "no row is known to be unused"))
-        findings += candidates(subject, tables, unused)
-    order = {name: place for place, name in enumerate(RULES)}
+        tables = embedding_rules.read_embeddings(path, tok.max_id + 1, tensor)
+    subject = Subject(tok, usage, tables)
+    findings: list[Finding] = []
+    skipped: dict[str, str] = {}
+    for search in SEARCHES:
+        chosen = search.rules & rules
+        if chosen and (why := search.skipped(subject)) is not None:
+            skipped |= dict.fromkeys(chosen, why)
+        elif chosen:
+            findings += (it for it in search.run(subject) if it.rule in rules)
+    order = list(RULES)
     return Health(
-        tuple(
-            sorted(
-                (finding for finding in findings if finding.rule in rules),
-                key=lambda finding: order[finding.rule],
-            )
-        ),
+        tuple(sorted(findings, key=lambda finding: order.index(finding.rule))),
         tok.digest,
         tok.vocab_size,
         frozenset(rules - skipped.keys()),
-        {rule: why for rule, why in sorted(skipped.items()) if rule in rules},
+        dict(sorted(skipped.items())),
         None if usage is None else usage.corpus,
     )
 
@@ -193,18 +132,3 @@ def _usage(
     if corpus.tokenizer != tok.digest:
         raise ArgumentError("corpus: this usage was counted with another tokenizer")
     return corpus
-
-
-def _never_used(
-    subject: Subject, usage: Usage, unreached_tokens: list[Unreached]
-) -> Iterator[Finding]:
-    unreachable = {it.id for it in unreached_tokens}
-    cases = tuple(
-        Case(id, subject.tokens[id], evidence="observed")
-        for id in usage.never_used.tolist()
-        if id not in subject.apart and id not in unreachable
-    )
-    if cases:
-        number = counted(len(cases), "token does", "tokens do")
-        message = f"{number} not occur among the corpus's {usage.total:,}"
-        yield Finding("never-used", message, cases)

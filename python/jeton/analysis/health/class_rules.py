@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import rule
+from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
 from jeton.errors import JetonError
 from jeton.loading.settings import CONFIG, json_object
 from jeton.loading.transformers_classes import rebuilt, stages_unknown
 from jeton.tokenizer import Tokenizer
-
-__all__ = ["classes", "why_not_checked"]
 
 _TEXTS: Final = (
     "Hello world",
@@ -35,7 +35,7 @@ _TEXTS: Final = (
 )
 
 
-def why_not_checked(subject: Subject) -> str | None:
+def _why_not_checked(subject: Subject) -> str | None:
     """Why the class of a folder cannot be compared; `None` if it can, or there is no class."""
     config = json_object(subject.tok._settings.files, CONFIG)
     try:
@@ -50,6 +50,21 @@ def why_not_checked(subject: Subject) -> str | None:
     )
 
 
+@looks_for(
+    rule("""
+    class-differs (warning): transformers 5 gives other ids
+    For the class in tokenizer_config.json, transformers 5 builds its own stages instead of those in
+    tokenizer.json.
+    Remedy: Save the folder again (jeton convert FOLDER NEW): the new one names the class that reads
+    the file unchanged.
+    Details: If jeton knows what the class builds (those of GPT-2's kind, GPT-NeoX, Qwen 2, Llama,
+    Gemma, and those of BERT's kind), a dozen texts are encoded by the file and by that;
+    transformers itself is not needed. Of another class the rule is not checked, and the end of the
+    report says so. transformers 4 reads the file as it is. Beside a `config.json`, some releases of
+    5 know better for some models, such as Granite and OLMo 2.
+    """),
+    unless=_why_not_checked,
+)
 def classes(subject: Subject) -> Iterator[Finding]:
     """The texts for which the class of the folder gives other ids than the file."""
     files = subject.tok._settings.files
@@ -64,12 +79,11 @@ def classes(subject: Subject) -> Iterator[Finding]:
         cases = tuple(_differing(subject.tok, theirs))
     except JetonError:
         return  # the file cannot be written, or the class cannot hold its vocabulary
-    if cases:
-        message = (
-            f"by {config['tokenizer_class']} transformers 5 gives other ids for {len(cases)} of "
-            f"{len(_TEXTS)} texts; transformers 4 reads the file as it is"
-        )
-        yield Finding("class-differs", message, cases)
+    message = (
+        f"by {config['tokenizer_class']} transformers 5 gives other ids for {len(cases)} of "
+        f"{len(_TEXTS)} texts; transformers 4 reads the file as it is"
+    )
+    yield from found("class-differs", cases, message)
 
 
 def _differing(tok: Tokenizer, theirs: Tokenizer) -> Iterator[Case]:

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from jeton import samples
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import rule
+from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.spellings import text_or_none
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
 from jeton.display.human_readable import counted
-
-__all__ = ["decoding"]
 
 _PARTS: Final = ("essays", "languages", "code")
 _WORDS: Final = 400
@@ -25,6 +25,25 @@ _WORDS: Final = 400
 _SHOWN: Final = 12
 
 
+@looks_for(
+    rule("""
+    decoder (error): decoding gives other text
+    The tokens hold the text, but the decoder does not fit the other stages, or there is no decoder:
+    a model's output comes out as the vocabulary spells it, or worse.
+    Remedy: Set the decoder that undoes the stages before the model: ByteLevel, Metaspace,
+    WordPiece, BPEDecoder or ByteFallback.
+    Details: A thousand words of the samples are encoded and decoded; white space is left out of the
+    comparison, and so are words with unknown characters.
+    """),
+    rule("""
+    split-words (warning): decoding puts spaces into words
+    Without a decoder that joins tokens, there is a space between them, even inside a word: decoded
+    text no longer shows where words begin.
+    Remedy: Train with a mark where words begin or end (Metaspace, ByteLevel, ## or </w>) and set
+    the decoder that undoes it.
+    Details: Of words of letters that the pre-tokenizer leaves whole.
+    """),
+)
 def decoding(subject: Subject) -> Iterator[Finding]:
     """Words whose tokens represent them, but decode to other text or to several words."""
     words: list[str] = []
@@ -46,17 +65,11 @@ def decoding(subject: Subject) -> Iterator[Finding]:
             other.append(case)
         elif len(expected_text.split()) == 1 < len(text.split()) and _is_one(subject, word):
             split.append(case)
-    subject_of_message = _decoder_note(subject)
-    if other:
-        number = counted(len(other), "word comes", "words come")
-        message = (
-            f"{subject_of_message}: {number} back as other text, of {len(covered_words):,} tried"
-        )
-        yield Finding("decoder", message, tuple(other[:_SHOWN]))
-    elif split:
-        number = counted(len(split), "word comes", "words come")
-        message = f"{subject_of_message}: {number} back in parts, of {len(covered_words):,} tried"
-        yield Finding("split-words", message, tuple(split[:_SHOWN]))
+    cases, how = (other, "as other text") if other else (split, "in parts")
+    number = counted(len(cases), "word comes", "words come")
+    tried = f"{len(covered_words):,} tried"
+    message = f"{_decoder_note(subject)}: {number} back {how}, of {tried}"
+    yield from found("decoder" if other else "split-words", cases[:_SHOWN], message)
 
 
 def _letters(text: str) -> str:

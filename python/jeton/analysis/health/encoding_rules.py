@@ -1,6 +1,6 @@
 """Faults of encoding: characters that are unknown or lost, batches that differ from single texts.
 
-Look here for the characters that are tried. `unreachable_wording.py` is about tokens.
+Look here for the characters that are tried. `unreachable_rules.py` is about tokens.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jeton.analysis.health.attack import completions, is_part_of_utf8
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import rule
+from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
-from jeton.display.human_readable import counted
 from jeton.errors import EncodeError
-
-__all__ = ["alphabet", "batches"]
 
 _PROBES: Final = "🙂中éЖ\U0010fffd\ue123ა᚛𐌀ꙮ~Q"
 """Characters of many kinds; few vocabularies have all of them."""
@@ -27,13 +26,37 @@ _BATCH: Final = 20_000
 """The number of texts that are encoded one by one, to compare them with a batch."""
 
 
+@looks_for(
+    rule("""
+    missing-bytes (error): bytes without a token
+    The vocabulary consists of bytes, and some have no token: text with them is dropped, unknown or
+    refused.
+    Remedy: Train with all 256 bytes in the alphabet (other trainers: initial_alphabet), or add the
+    missing ones.
+    Details: For models of bytes, also where a ByteLevel stage spells them as characters, and for
+    byte fallback. Bytes that UTF-8 never has are not missed, nor is one whose characters all have
+    tokens, or never reach the model. Each is shown with a text that contains it and the result.
+    """),
+    rule("""
+    dropped-text (error): text is dropped without a sign
+    A character without a token is dropped: the model never learns that it was there.
+    Remedy: Add an unknown token to the model, or tokens for all 256 bytes.
+    Details: The rule tries a dozen characters of many kinds in a model that has neither bytes nor
+    an unknown token, and shows those that became no id at all.
+    """),
+    rule("""
+    unknown-text (note): characters can be unknown
+    A character without a token becomes the unknown token, and decoding does not restore it.
+    Remedy: Measure how often on your own text; train with byte fallback if it matters.
+    Details: The rule tries a dozen characters of many kinds and shows those that became the unknown
+    token, or an error.
+    """),
+)
 def alphabet(subject: Subject) -> Iterator[Finding]:
     """Text without tokens: missing bytes, unknown or lost characters."""
     if subject.spelling.has_bytes or subject.falls_back:
-        cases = list(_missing(subject))
-        if cases:
-            message = f"{counted(len(cases), 'byte has', 'bytes have')} no token"
-            yield Finding("missing-bytes", message, tuple(cases))
+        says = "byte has no token", "bytes have no token"
+        yield from found("missing-bytes", _missing(subject), says)
         return
     unknown, dropped = [], []
     for character in _PROBES:
@@ -46,12 +69,10 @@ def alphabet(subject: Subject) -> Iterator[Finding]:
             unknown.append(_observation(_character_name(character), character, ids))
         elif _normalized(subject, character).encode() not in subject.text_of(ids):
             dropped.append(_observation(_character_name(character), character, ids))
-    if dropped:
-        message = f"characters without a token that are dropped: {len(dropped)} of those tried"
-        yield Finding("dropped-text", message, tuple(dropped))
-    if unknown:
-        message = f"characters that are unknown or refused: {len(unknown)} of those tried"
-        yield Finding("unknown-text", message, tuple(unknown))
+    message = f"characters without a token that are dropped: {len(dropped)} of those tried"
+    yield from found("dropped-text", dropped, message)
+    message = f"characters that are unknown or refused: {len(unknown)} of those tried"
+    yield from found("unknown-text", unknown, message)
 
 
 def _missing(subject: Subject) -> Iterator[Case]:
@@ -115,6 +136,15 @@ def _character_name(character: str) -> str:
     return f"{character if character.isprintable() else ''} U+{ord(character):04X}".strip()
 
 
+@looks_for(
+    rule("""
+    batch-differs (error): a batch has other ids than single texts
+    Ids must not depend on how texts are grouped. This is a bug in jeton.
+    Remedy: Report it with the text shown.
+    Details: Up to 20,000 texts of tokens, and all of them as one text, are encoded one by one, in a
+    batch, and counted.
+    """),
+)
 def batches(subject: Subject) -> Iterator[Finding]:
     """Texts whose ids differ between a batch and a single call."""
     step = max(1, len(subject.alone) // _BATCH)
@@ -129,6 +159,5 @@ def batches(subject: Subject) -> Iterator[Finding]:
         ids = subject.tok.encode(text)
         if ids != rows[at] or len(ids) != counts[at]:
             cases.append(_observation(repr(text)[:60], text[:200], rows[at][:50]))
-    if cases:
-        message = f"{counted(len(cases), 'text has', 'texts have')} other ids in a batch"
-        yield Finding("batch-differs", message, tuple(cases))
+    says = "text has other ids in a batch", "texts have other ids in a batch"
+    yield from found("batch-differs", cases, says)

@@ -6,7 +6,7 @@ Look here for the JSON that is saved, and for how a result is compared with an e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -15,10 +15,10 @@ from jeton.analysis.health.rules import RULES, SEVERITIES, Severity, check_rule
 from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind, checked_int, one_of
 from jeton.display import notebooks
-from jeton.display.human_readable import visible
+from jeton.display.human_readable import counted, visible
 from jeton.errors import ArgumentError
 
-__all__ = ["Case", "Evidence", "Finding", "Health"]
+__all__ = ["Case", "Evidence", "Finding", "Health", "found"]
 
 Evidence: TypeAlias = Literal["proved", "observed"]
 """The evidence for a case; see `Case.evidence`."""
@@ -132,6 +132,21 @@ class Finding:
 
     def __repr__(self) -> str:
         return f"Finding({self.severity}: {self.rule}, {len(self.cases):,} cases: {self.message})"
+
+
+def found(rule: str, cases: Iterable[Case], message: str | tuple[str, str]) -> Iterator[Finding]:
+    """The finding of a rule, if it has cases.
+
+    Args:
+        rule: The name of the rule.
+        cases: The cases.
+        message: The finding in a sentence; or what follows the number of cases, for one and for
+            several.
+    """
+    cases = tuple(cases)
+    if cases:
+        text = message if isinstance(message, str) else counted(len(cases), *message)
+        yield Finding(rule, text, cases)
 
 
 @dataclass(frozen=True, repr=False)

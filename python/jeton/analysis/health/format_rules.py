@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import rule
+from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
 from jeton.errors import FormatWarning, JetonError
-
-__all__ = ["formats"]
 
 _NAMES: Final = {
     "tokenizer.json": "tokenizer.json",
@@ -27,6 +27,15 @@ _NAMES: Final = {
 }
 
 
+@looks_for(
+    rule("""
+    format-loss (note): what formats cannot hold
+    Saving fails in a format that cannot hold the tokenizer; others leave some settings to the
+    loader.
+    Remedy: Save it in a format that loses nothing; see docs/formats.md.
+    Details: Every format is written to a folder that is thrown away; see [Formats](formats.md).
+    """),
+)
 def formats(subject: Subject) -> Iterator[Finding]:
     """The formats that refuse the tokenizer, or leave out a part of it."""
     cases = []
@@ -35,10 +44,9 @@ def formats(subject: Subject) -> Iterator[Finding]:
             loss = _loss(subject, Path(folder), name)
             if loss is not None:
                 cases.append(Case(name=format, told=loss, evidence="observed"))
-    if cases:
-        verb = "does" if len(cases) == 1 else "do"
-        message = f"{len(cases)} of {len(_NAMES)} formats {verb} not hold all of it"
-        yield Finding("format-loss", message, tuple(cases))
+    verb = "does" if len(cases) == 1 else "do"
+    message = f"{len(cases)} of {len(_NAMES)} formats {verb} not hold all of it"
+    yield from found("format-loss", cases, message)
 
 
 def _loss(subject: Subject, folder: Path, name: str) -> str | None:

@@ -9,13 +9,12 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import rule
+from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
-from jeton.display.human_readable import counted
 from jeton.errors import EncodeError, SpecialTokenError
-
-__all__ = ["controls_in_text", "frame", "specials"]
 
 _CONTROL: Final = re.compile(
     r"<\|.+\|>|<｜.+｜>|</?[A-Za-z][\w-]*>|\[/?[A-Z][A-Z_0-9]*\]|<<.+>>|\{\{.+\}\}|<unused\d+>"
@@ -23,16 +22,49 @@ _CONTROL: Final = re.compile(
 """The usual spellings of control tokens."""
 
 
+@looks_for(
+    rule("""
+    frame-ids (error): tokens around a text have the ids of other tokens
+    The post-processor names one token and has the id of another. Encoding adds the id around each
+    text, as the library of the file does, so the model gets the other token.
+    Remedy: Set a post_processor with the id that the vocabulary has for the name.
+    Details: `jeton.load` warns of it; a tokenizer that is built or trained with such a
+    post-processor is refused.
+    """),
+)
 def frame(subject: Subject) -> Iterator[Finding]:
     """Tokens around a text that have the ids of other tokens."""
     cases = [
         Case(id, subject.tokens[id], told=remark) for id, remark in subject.tok._core.misnamed()
     ]
-    if cases:
-        number = counted(len(cases), "id")
-        yield Finding("frame-ids", f"{number} of the frame not of the token named", tuple(cases))
+    of_frame = "of the frame not of the token named"
+    yield from found("frame-ids", cases, (f"id {of_frame}", f"ids {of_frame}"))
 
 
+@looks_for(
+    rule("""
+    special-leaks (error): text becomes a control token
+    With special="ignore" the spelling of a special token must stay text. This is a bug in jeton.
+    Remedy: Report it with the text shown.
+    Details: The spelling of each special token is encoded with `special="ignore"`; the unknown
+    token is left out, for unknown text may well become it.
+    """),
+    rule("""
+    special-not-found (warning): a special token that its own spelling does not give
+    Even with special="allow" the text of the token gives other ids, so a prompt cannot contain it.
+    Remedy: Check its flags (normalized, single_word) and the normalizer.
+    Details: The spelling of each special token is encoded with `special="allow"`.
+    """),
+    rule("""
+    special-in-text (note): special tokens that text can spell
+    jeton treats their spelling as text (special="ignore") unless the call says otherwise; other
+    libraries may not.
+    Remedy: Encode untrusted text only with special="ignore" or "raise".
+    Details: Each token is shown with what its spelling becomes under each `special=`, and what the
+    library of the format does by default: tokenizers and transformers give the id, tiktoken
+    refuses, sentencepiece takes it for text.
+    """),
+)
 def specials(subject: Subject) -> Iterator[Finding]:
     """How the spelling of each special token is encoded with each setting of `special=`."""
     leaks, not_found, spellable = [], [], []
@@ -55,19 +87,25 @@ def specials(subject: Subject) -> Iterator[Finding]:
         when_raising = "refused" if _is_refused(subject, text) else "not refused"
         remark = f"ignore: {when_ignored}; allow: id {id}; raise: {when_raising}; {elsewhere}"
         spellable.append(_observation(id, token, text, allowed, remark))
-    if leaks:
-        message = f"{counted(len(leaks), 'control token comes', 'control tokens come')} from text"
-        yield Finding("special-leaks", message, tuple(leaks))
-    if not_found:
-        number = counted(len(not_found), "special token")
-        message = f"{number} not given by {'its' if len(not_found) == 1 else 'their'} own spelling"
-        yield Finding("special-not-found", message, tuple(not_found))
-    if spellable:
-        number = counted(len(spellable), "special token")
-        message = f"{number} that text can spell"
-        yield Finding("special-in-text", message, tuple(spellable))
+    says = "control token comes from text", "control tokens come from text"
+    yield from found("special-leaks", leaks, says)
+    not_given = "not given by its own spelling", "not given by their own spelling"
+    says = f"special token {not_given[0]}", f"special tokens {not_given[1]}"
+    yield from found("special-not-found", not_found, says)
+    says = "special token that text can spell", "special tokens that text can spell"
+    yield from found("special-in-text", spellable, says)
 
 
+@looks_for(
+    rule("""
+    control-in-text (warning): a control token that any text can spell
+    It looks like a control token but is an added token that is not special: it is found in any
+    text, with every special=, so untrusted text can contain it.
+    Remedy: Mark it special=True if it controls the model.
+    Details: Added tokens that are not special, but spelled as `<|…|>`, `<…>`, `[…]` are. With
+    `special="ignore"` they are found all the same: that flag is about special tokens.
+    """),
+)
 def controls_in_text(subject: Subject) -> Iterator[Finding]:
     """Added tokens that look like control tokens, and that encoding finds in any text."""
     cases = []
@@ -78,11 +116,8 @@ def controls_in_text(subject: Subject) -> Iterator[Finding]:
         ids = _ids(subject, text, "ignore")
         if ids is not None and id in ids:
             cases.append(_observation(id, subject.tokens[id], text, ids))
-    if cases:
-        one = "added token looks like a control token"
-        many = "added tokens look like control tokens"
-        message = counted(len(cases), one, many)
-        yield Finding("control-in-text", message, tuple(cases))
+    one = "added token looks like a control token"
+    yield from found("control-in-text", cases, (one, "added tokens look like control tokens"))
 
 
 def _observation(id: int, token: bytes, text: str, ids: list[int] | None, remark: str = "") -> Case:

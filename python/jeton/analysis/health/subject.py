@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from jeton.analysis.health.spellings import Spelling, text_or_none
 from jeton.components import models
+from jeton.corpora.usage import Usage
 from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import EncodeError
 from jeton.loading.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["IdSequences", "Subject"]
+__all__ = ["Embeddings", "IdSequences", "Matrix", "Subject"]
+
+_T = TypeVar("_T")
 
 _CHUNK: Final = 1 << 17
 """Number of texts that are encoded at a time."""
@@ -59,11 +63,36 @@ class IdSequences:
         return result
 
 
-class Subject:
-    """A tokenizer under examination."""
+Matrix = npt.NDArray[np.float32]
 
-    def __init__(self, tok: Tokenizer) -> None:
-        self.tok = tok
+
+@dataclass(frozen=True)
+class Embeddings:
+    """The tables of a model with a row for each id.
+
+    Attributes:
+        inputs: float32 of shape (rows, width).
+        outputs: The same for the outputs; the inputs, if the model has one table for both.
+    """
+
+    inputs: Matrix
+    outputs: Matrix
+
+
+class Subject:
+    """A tokenizer under examination.
+
+    Attributes:
+        tok: The tokenizer.
+        usage: How a corpus uses it, if there is one.
+        tables: The embeddings of its model, if there are any.
+    """
+
+    def __init__(
+        self, tok: Tokenizer, usage: Usage | None = None, tables: Embeddings | None = None
+    ) -> None:
+        self.tok, self.usage, self.tables = tok, usage, tables
+        self._results: dict[object, Any] = {}
         self.model = tok.model
         self.spelling = Spelling(tok)
         self.tokens = bytes_by_id(tok)
@@ -71,6 +100,13 @@ class Subject:
         self.ids = np.fromiter(self.tokens, np.int64, len(self.tokens))
         self.added = {token.id: token for token in tok.added_tokens if token.id is not None}
         self.special = frozenset(tok.special_tokens.values())
+
+    def once(self, compute: Callable[[Subject], _T]) -> _T:
+        """The result of a function for this tokenizer, computed at its first use."""
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        result: _T = self._results[compute]
+        return result
 
     @functools.cached_property
     def kinds(self) -> Sequence[int]:

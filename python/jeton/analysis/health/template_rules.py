@@ -13,16 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import rule
+from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
-from jeton.display.human_readable import counted
 from jeton.errors import ChatWarning, JetonError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 from jeton.tokenizer import Tokenizer
-
-__all__ = ["HAS_JINJA", "templates"]
-
-HAS_JINJA: Final = importlib.util.find_spec("jinja2") is not None
 
 _USER_TURN: Final = {"role": "user", "content": QUESTION}
 _ANSWER_TURN: Final = {"role": "assistant", "content": ANSWER}
@@ -45,36 +42,85 @@ _TAG: Final = re.compile(r"(<|\[)(/?)([A-Za-z][\w:]*)(>|\])")
 _DAYS: Final = (date(2024, 1, 2), date(2025, 11, 12))
 _SHOWN: Final = 80
 
-_MESSAGES: Final = {
-    "template-fails": "fails",
-    "template-python": "prints values as Python does",
-    "template-rewrites": "writes earlier turns differently later",
-    "template-unclosed": "opens a mark and does not close it",
-    "template-sorts": "changes the order of keys or tools",
-    "template-clock": "writes the day",
-}
+_SAYS: Final = {
+    "template-fails": ("fails", "fail"),
+    "template-python": ("prints values as Python does", "print values as Python does"),
+    "template-rewrites": (
+        "writes earlier turns differently later", "write earlier turns differently later",
+    ),
+    "template-unclosed": (
+        "opens a mark and does not close it", "open a mark and do not close it",
+    ),
+    "template-sorts": ("changes the order of keys or tools", "change the order of keys or tools"),
+    "template-clock": ("writes the day", "write the day"),
+}  # fmt: skip
+"""What is said of one template that breaks a rule, and of several."""
 
 
+def _without_jinja(subject: Subject) -> str | None:
+    lacks = subject.tok.chat_template is not None and not importlib.util.find_spec("jinja2")
+    return "templates need jinja2" if lacks else None
+
+
+@looks_for(
+    rule("""
+    template-fails (error): a chat template fails
+    The template fails on the simplest question, or is not Jinja that runs in the sandbox: no chat
+    can use it.
+    Remedy: Fix the template where the message points, or use the model's published one.
+    """),
+    rule("""
+    template-python (warning): a chat template prints values as Python
+    Lists, dicts and None are written as Python prints them, not as JSON: the model sees a notation
+    that its training did not have, and escapes that no reader undoes.
+    Remedy: Write values with | tojson.
+    """),
+    rule("""
+    template-rewrites (warning): a chat template changes what it has written
+    The next prompt does not begin with what the model has read and written: each turn loses the
+    cache, and training on whole conversations shows the model text that it never wrote.
+    Remedy: Keep earlier turns as they were written, or use chat.extend, which keeps all ids.
+    """),
+    rule("""
+    template-unclosed (warning): a chat template leaves a mark open
+    A mark such as <think> is opened in a turn and never closed: all later text is inside it.
+    Remedy: Close the mark in the template, or write it only if it has content.
+    """),
+    rule("""
+    template-sorts (note): a chat template sorts keys or tools
+    Arguments, parameters or tools are not in the order in which they were passed: a call that is
+    parsed and written again has other ids, and a further tool changes the prompt in front of the
+    others.
+    Remedy: Write keys and tools in their order (without | dictsort and | sort).
+    """),
+    rule("""
+    template-clock (note): a chat template writes the day
+    The same messages have other ids tomorrow: prompt caches miss, and tests that compare ids fail.
+    Remedy: Pass the day as a variable, such as date_string.
+    """),
+    unless=_without_jinja,
+)
 def templates(subject: Subject) -> Iterator[Finding]:
     """Faults of the tokenizer's chat templates."""
-    own = subject.tok.chat_template if HAS_JINJA else None
-    by_name = {} if own is None else {"default": own} if isinstance(own, str) else dict(own)
-    cases_by_rule: dict[str, list[Case]] = {}
+    own = subject.tok.chat_template
+    if own is None:
+        return
+    from jeton.chat.templates.limits import can_isolate, limits
+
+    by_name = {"default": own} if isinstance(own, str) else dict(own)
+    cases: dict[str, list[Case]] = {name: [] for name in _SAYS}
     for name, template in by_name.items():
-        for rule, remark, text in _violations(subject.tok, template):
-            case = Case(name=name, told=remark, tried=text, evidence="observed")
-            cases_by_rule.setdefault(rule, []).append(case)
-    for rule, cases in cases_by_rule.items():
-        verbs = _MESSAGES[rule]
-        if len(cases) > 1:
-            verbs = re.sub(r"^(\w+?)s\b", r"\1", verbs)
-        message = f"{counted(len(cases), 'template')} that {verbs}"
-        yield Finding(rule, message, tuple(cases))
+        with limits(isolate=can_isolate()):  # the folder may be a stranger's
+            violations = [*_violations(subject.tok, template)]
+        for broken, remark, text in violations:
+            cases[broken].append(Case(name=name, told=remark, tried=text, evidence="observed"))
+    for name, (one, many) in _SAYS.items():
+        yield from found(name, cases[name], (f"template that {one}", f"templates that {many}"))
 
 
 def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
     """The rules that a template breaks, each with what it does and the text that it writes."""
-    from jeton.chat.templates.dates import stopped
+    from jeton.chat.templates.limits import stopped
 
     def text(
         *messages: Mapping[str, Any], prompt: bool = False, tools: list[Any] | None = None

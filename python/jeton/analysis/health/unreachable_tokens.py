@@ -43,7 +43,7 @@ from jeton.edit import derivations
 from jeton.edit.spelling import best_path
 from jeton.loading.model_file import NORMAL, UNUSED, USER_DEFINED, ModelFile
 
-__all__ = ["Unreached", "unreached"]
+__all__ = ["Unreached", "unreached_tokens"]
 
 _CLOSED: Final = (
     normalizers.NFC,
@@ -104,12 +104,14 @@ class Unreached:
     is_proved: bool
 
 
-def unreached(subject: Subject, reached_ids: Iterable[int] = ()) -> Iterator[Unreached]:
-    """The ordinary tokens that no text gives, in the order of ids.
+def unreached_tokens(subject: Subject) -> list[Unreached]:
+    """The ordinary tokens that no text gives, in the order of ids."""
+    return list(_unreached(subject))
 
-    Args:
-        used: Ids that some text is known to give.
-    """
+
+def _unreached(subject: Subject) -> Iterator[Unreached]:
+    usage = subject.usage
+    reached_ids = () if usage is None else usage.ids[usage.counts > 0].tolist()
     reasons = _Reasons(subject)
     proved: dict[int, tuple[str, str]] = {}
 

@@ -12,12 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import Rule, rule
+from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
 from jeton.display.human_readable import counted
 from jeton.encoding.unicode import letter_scripts
 
-__all__ = ["copies", "gaps", "is_damaged", "parts_of_characters", "scraps"]
+__all__ = ["is_damaged"]
 
 LONG: Final = 40
 """A token of more characters is very long. The longest English word in use has 28."""
@@ -38,6 +40,14 @@ _TOGETHER: Final = (
 """Scripts that one language writes together."""
 
 
+@looks_for(
+    rule("""
+    id-gap (note): ids without a token
+    An embedding needs a row for them, and decoding them is an error.
+    Remedy: Nothing if they are reserved for special tokens; otherwise close the gaps (jeton edit).
+    Details: Ranges of ids below the largest.
+    """),
+)
 def gaps(subject: Subject) -> Iterator[Finding]:
     """Ids below the largest that have no token."""
     ids = np.concatenate([[-1], np.sort(subject.ids)])
@@ -46,16 +56,22 @@ def gaps(subject: Subject) -> Iterator[Finding]:
     for first, after in zip((ids[before] + 1).tolist(), ids[before + 1].tolist(), strict=True):
         name = f"{first}" if after == first + 1 else f"{first} to {after - 1}"
         cases.append(Case(name=name, told="no token"))
-    if cases:
-        missing = int(ids[-1]) + 1 - len(subject.ids)
-        yield Finding(
-            "id-gap",
-            f"{counted(missing, 'id')} up to {int(ids[-1]):,} "
-            f"{'has' if missing == 1 else 'have'} no token",
-            tuple(cases),
-        )
+    missing = int(ids[-1]) + 1 - len(subject.ids)
+    has = "has" if missing == 1 else "have"
+    message = f"{counted(missing, 'id')} up to {int(ids[-1]):,} {has} no token"
+    yield from found("id-gap", cases, message)
 
 
+@looks_for(
+    rule("""
+    duplicate-token (warning): one token has several ids
+    Two ids have the same bytes: encoding gives one of them, and the model never learns the other.
+    Remedy: Keep one (jeton edit prune --drop removes ids by token), or train again without the
+    copy.
+    Details: By bytes, over all ids, added tokens included. In GPT-NeoX the runs of spaces are in
+    the vocabulary and among the added tokens.
+    """),
+)
 def copies(subject: Subject) -> Iterator[Finding]:
     """Tokens with the same bytes as another."""
     by_bytes: dict[bytes, list[int]] = {}
@@ -68,86 +84,131 @@ def copies(subject: Subject) -> Iterator[Finding]:
         for id in ids
         if (others := [other for other in ids if other != id])
     ]
-    if cases:
-        tokens = sum(len(ids) > 1 for ids in by_bytes.values())
-        number = counted(tokens, "token has", "tokens have")
-        yield Finding("duplicate-token", f"{number} several ids", tuple(cases))
+    tokens = sum(len(ids) > 1 for ids in by_bytes.values())
+    number = counted(tokens, "token has", "tokens have")
+    yield from found("duplicate-token", cases, f"{number} several ids")
 
 
+@looks_for(
+    rule("""
+    part-of-character (note): tokens that begin or end inside a character
+    Alone they decode to U+FFFD, and training often sees them rarely.
+    Remedy: Decode streams with tok.decode_stream(), which waits for whole characters.
+    Details: Single bytes are not listed. Land & Bartolo (2024) found such tokens among the seldom
+    trained.
+    """),
+)
 def parts_of_characters(subject: Subject) -> Iterator[Finding]:
     """Tokens of several bytes that are not UTF-8 on their own."""
-    cases = [
-        Case(id, subject.tokens[id])
-        for id in subject.ordinary.tolist()
-        if subject.texts[id] is None and len(subject.surfaces[id]) > 1
-    ]
-    if cases:
-        single = sum(
-            subject.texts[id] is None and len(subject.surfaces[id]) == 1
-            for id in subject.ordinary.tolist()
+    broken = [id for id in subject.ordinary.tolist() if subject.texts[id] is None]
+    cases = [Case(id, subject.tokens[id]) for id in broken if len(subject.surfaces[id]) > 1]
+    single = len(broken) - len(cases)
+    beside = f", beside {counted(single, 'single byte')}" if single else ""
+    number = counted(len(cases), "token begins or ends", "tokens begin or end")
+    yield from found("part-of-character", cases, f"{number} inside a character{beside}")
+
+
+def _looks_at_texts(of: Rule, one: str, many: str, remark: Callable[[str], str | None]) -> None:
+    """Registers a rule that looks at the text of each ordinary token.
+
+    Args:
+        of: The rule.
+        one: What is said of one token.
+        many: What is said of several.
+        remark: Returns a remark on a text that breaks the rule, perhaps empty; otherwise `None`.
+    """
+
+    @looks_for(of)
+    def look(subject: Subject) -> Iterator[Finding]:
+        texts = ((id, subject.texts[id]) for id in subject.ordinary.tolist())
+        cases = (
+            Case(id, subject.tokens[id], told=told)
+            for id, text in texts
+            if text is not None and (told := remark(text)) is not None
         )
-        beside = f", beside {counted(single, 'single byte')}" if single else ""
-        number = counted(len(cases), "token begins or ends", "tokens begin or end")
-        yield Finding(
-            "part-of-character",
-            f"{number} inside a character{beside}",
-            tuple(cases),
-        )
+        yield from found(of.name, cases, (f"token {one}", f"tokens {many}"))
 
 
-def scraps(subject: Subject) -> Iterator[Finding]:
-    """Tokens that look like content that a corpus should not have, or rarely needs."""
-    tests: tuple[tuple[str, str, str, str, Callable[[str], bool]], ...] = (
-        ("encoding-damage", "is", "are", "wrongly decoded text", is_damaged),
-        ("markup", "holds", "hold", "mark-up", lambda text: _MARKUP.search(text) is not None),
-        (
-            "url",
-            "holds",
-            "hold",
-            "parts of addresses",
-            lambda text: _ADDRESS.search(text) is not None,
-        ),
-        ("mixed-scripts", "has", "have", "letters of several scripts", _is_mixed),
-        (
-            "long-token",
-            "has",
-            "have",
-            f"more than {LONG} characters",
-            lambda text: len(text.strip() or text) > LONG,
-        ),
-        (
-            "whitespace-token",
-            "is",
-            "are",
-            "several characters of white space",
-            lambda text: len(text) > 1 and text.isspace(),
-        ),
-    )
-    texts = [
-        (id, text) for id in subject.ordinary.tolist() if (text := subject.texts[id]) is not None
-    ]
-    for rule, one, many, what, test in tests:
-        cases = [
-            Case(id, subject.tokens[id], told=_why(rule, text)) for id, text in texts if test(text)
-        ]
-        if cases:
-            number = counted(len(cases), f"token {one}", f"tokens {many}")
-            yield Finding(rule, f"{number} {what}", tuple(cases))
+def _characters(text: str) -> str:
+    return f"{len(text.strip() or text)} characters"
 
 
-def _why(rule: str, text: str) -> str:
-    match rule:
-        case "encoding-damage":
-            if "\ufffd" in text:
-                return "holds U+FFFD"
-            repair = _RUN.sub(lambda run: _undamaged(run[0]) or run[0], text)
-            return "part of a wrongly decoded character" if repair == text else f"was {repair}"
-        case "mixed-scripts":
-            return ", ".join(sorted(letter_scripts(text)))
-        case "long-token" | "whitespace-token":
-            return f"{len(text.strip() or text)} characters"
-        case _:
-            return ""
+_looks_at_texts(
+    rule("""
+    whitespace-token (note): tokens of white space only
+    Runs of spaces are useful in code; elsewhere they are remains of layout.
+    Remedy: Check whether the long ones come from one document.
+    Details: Two characters or more.
+    """),
+    "is several characters of white space",
+    "are several characters of white space",
+    lambda text: _characters(text) if len(text) > 1 and text.isspace() else None,
+)
+_looks_at_texts(
+    rule("""
+    long-token (note): very long tokens
+    A token this long is rarely a word; often it is a line that a corpus repeats.
+    Remedy: Deduplicate the corpus; train with max_token_length.
+    Details: More than 40 characters, spaces at the ends not counted.
+    """),
+    f"has more than {LONG} characters",
+    f"have more than {LONG} characters",
+    lambda text: _characters(text) if len(text.strip() or text) > LONG else None,
+)
+_looks_at_texts(
+    rule("""
+    markup (note): remains of mark-up
+    HTML that was not removed from the corpus fills the vocabulary; for a model of code that is
+    intended.
+    Remedy: Extract text before training, if the model is to read text.
+    Details: Tags, entities, comments, attributes of HTML.
+    """),
+    "holds mark-up",
+    "hold mark-up",
+    lambda text: "" if _MARKUP.search(text) else None,
+)
+_looks_at_texts(
+    rule("""
+    url (note): remains of addresses
+    Hosts and schemes are learned if a corpus repeats its links.
+    Remedy: Check whether they are worth their rows.
+    Details: `http`, `www`, `://`, and names that end in a common domain or in `.html`.
+    """),
+    "holds parts of addresses",
+    "hold parts of addresses",
+    lambda text: "" if _ADDRESS.search(text) else None,
+)
+_looks_at_texts(
+    rule("""
+    mixed-scripts (note): letters of several scripts
+    Words rarely mix scripts: such tokens are damage, look-alikes or joined words.
+    Remedy: Check the corpus that they come from.
+    Details: By Unicode's script property. Han with kana, hangul or bopomofo is one language; a
+    single Greek letter among Latin ones is a unit.
+    """),
+    "has letters of several scripts",
+    "have letters of several scripts",
+    lambda text: ", ".join(sorted(letter_scripts(text))) if _is_mixed(text) else None,
+)
+_looks_at_texts(
+    rule("""
+    encoding-damage (note): remains of wrongly decoded text
+    UTF-8 that was read as another encoding (Ã© for é), or U+FFFD: the corpus is damaged.
+    Remedy: Repair the corpus before training.
+    Details: U+FFFD; or characters of Latin-1 and Windows-1252 whose bytes are the UTF-8 of a Latin
+    letter or of punctuation. `Ã©` was `é`.
+    """),
+    "is wrongly decoded text",
+    "are wrongly decoded text",
+    lambda text: _damage(text) if is_damaged(text) else None,
+)
+
+
+def _damage(text: str) -> str:
+    if "\ufffd" in text:
+        return "holds U+FFFD"
+    repair = _RUN.sub(lambda run: _undamaged(run[0]) or run[0], text)
+    return "part of a wrongly decoded character" if repair == text else f"was {repair}"
 
 
 def _is_mixed(text: str) -> bool:

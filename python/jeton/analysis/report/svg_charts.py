@@ -354,8 +354,10 @@ def standalone(
         place = f'<svg x="0" y="{height + 26}" width="{own_width}" height="{own_height}" '
         parts.append(chart.replace("<svg ", place, 1))
         width, height = max(width, own_width), height + own_height + 34
-    for place, name in key:
-        parts.append(f'<g class="s{place % COLOURS}"><circle cx="14" cy="{height + 8}" r="5"/>')
+    for number_of_series, name in key:
+        parts.append(
+            f'<g class="s{number_of_series % COLOURS}"><circle cx="14" cy="{height + 8}" r="5"/>'
+        )
         parts.append(f'<text x="26" y="{height + 12}">{safe_text(name)}</text></g>')
         height += 20
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="chart">'

@@ -27,6 +27,8 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 BUT_TEXT: Final = tuple(it for it in _TYPES if it != "string")
 """All types but text."""
 
+ANY: Final = tuple(_TYPES)
+"""The types of a parameter whose schema names none."""
 _CONTROL: Final = re.compile("[\x00-\x1f]")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -100,7 +102,8 @@ class _Schemas:
         properties = root.get("properties") if isinstance(root, Mapping) else None
         if not isinstance(properties, Mapping):
             return {}
-        return {key: self._types(it, f"{self._tool}.{key}") or () for key, it in properties.items()}
+        found = {key: self._types(it, f"{self._tool}.{key}") for key, it in properties.items()}
+        return {key: ANY if types is None else types for key, types in found.items()}
 
     def _types(self, schema: object, place: str) -> Types | None:
         """The types that a schema allows; `None` if it does not say."""

@@ -7,7 +7,7 @@ how its arguments get their types.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from jeton.chat.answers.arguments import (
@@ -20,7 +20,7 @@ from jeton.chat.answers.arguments import (
 )
 from jeton.chat.answers.parsed import Event, ParsedCall, event
 
-__all__ = ["NAMELESS", "Calls", "Tools"]
+__all__ = ["NAMELESS", "Calls", "Tools", "arguments_of"]
 
 NAMELESS: Final = "a call has no name"
 
@@ -52,6 +52,8 @@ class _OpenCall:
         self.pieces: list[str] = []
         self.values: dict[str, Any] | None = None
         """The arguments, where they come one by one."""
+        self.told: str | None = None
+        """The id, if it was known when the call began."""
 
 
 class Calls:
@@ -62,6 +64,8 @@ class Calls:
         spelled: Spells the control tokens in a text.
         report: Takes an event.
         problem: Takes what is wrong, and where.
+        ids: The ids of calls that have none.
+        has_ids: Whether the format has ids, so that one may follow the name.
 
     Attributes:
         done: The calls that have ended.
@@ -74,7 +78,11 @@ class Calls:
         spelled: Callable[[str], str],
         report: Callable[[Event], None],
         problem: Callable[[str, int], None],
+        ids: Iterator[str],
+        *,
+        has_ids: bool,
     ) -> None:
+        self._ids, self._has_ids = ids, has_ids
         self.done: list[ParsedCall] = []
         self.open: _OpenCall | None = None
         self._tools, self._spelled = tools, spelled
@@ -93,13 +101,16 @@ class Calls:
             self._problem(NAMELESS, start)
         elif self._tools is not None and name not in self._tools:
             self._problem(f"there is no tool {name!r:.60}", start)
-        self._report(event("call", name, len(self.done)))
+        if self.open.id is None and not self._has_ids:
+            self.open.id = next(self._ids, None)
+        self.open.told = self.open.id
+        self._report(event("call", name, len(self.done), None, self.open.id))
 
     def identify(self, id: str) -> None:
         """The open call has this id; if none is open, the next one has it."""
         if self.open is None:
             self._id = id
-        else:
+        elif self.open.told is None:
             self.open.id = id
 
     def arguments(self, piece: str) -> None:
@@ -134,7 +145,9 @@ class Calls:
         assert self.open is not None
         if not is_broken:
             self._end_key(place)
-        values = self.open.values
+        values, told = self.open.values, self.open.told
+        if self.open.id is None:
+            self.open.id = next(self._ids, None)
         call, index = self.stop(), len(self.done)
         arguments: dict[str, Any] | str
         if written is not None:
@@ -149,13 +162,21 @@ class Calls:
             arguments = values
         call = ParsedCall(call.name, arguments, call.id)
         self.done.append(call)
-        self._report(event("call_end", "", index, call))
+        self._report(event("call_end", "", index, call, None if told else call.id))
 
     def stop(self) -> ParsedCall:
         """Gives up the open call. Returns it with its arguments so far as text."""
         call, self.open, self._key = self.open, None, None
         assert call is not None
         return ParsedCall(call.name, "".join(call.pieces), call.id)
+
+    @property
+    def missing(self) -> list[str]:
+        """The parameters of the open call's tool that it has not given yet."""
+        if self.open is None:
+            return []
+        given = {*(self.open.values or ()), self._key}
+        return [it for it in (self._tools or {}).get(self.open.name, ()) if it not in given]
 
     # Arguments one by one, as text
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 __all__ = ["END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
 
@@ -30,6 +30,7 @@ Takes = Literal[
     "calls",  # calls as JSON: objects one after another, or a list
     "keyed",  # calls as JSON, each an object with its name as the key of its arguments
     "python",  # calls as Python: `[f(a=1), g()]`
+    "field",  # of a description; `State.field` is the field
     "braces",  # a call as `f{a:1,b:<|"|>text<|"|>}`, with `Format.quote` around text
 ]
 
@@ -67,6 +68,7 @@ class State:
         shapes: Beginnings of its text that lead to other states.
         trimmed: Whether white space at the beginning of its text is dropped.
         escaped: Whether a name or a key has `&quot;` for `"` and `&amp;` for `&`.
+        field: The field that it is, in the format of a description; `None` if its text is dropped.
     """
 
     takes: Takes
@@ -77,6 +79,7 @@ class State:
     shapes: tuple[Shape, ...] = ()
     trimmed: bool = False
     escaped: bool = False
+    field: Any = None
 
 
 @dataclass(frozen=True)
@@ -87,11 +90,15 @@ class Format:
         name: Its name.
         states: Its states by name. An answer begins in `"start"`.
         quote: The mark around text in braces.
+        has_ids: Whether calls have ids, which may follow the name.
+        unread: Marks of calls that nobody can read: a problem among words.
     """
 
     name: str
     states: Mapping[str, State]
     quote: str = '<|"|>'
+    has_ids: bool = False
+    unread: tuple[str, ...] = ()
 
 
 def _tagged(
@@ -104,6 +111,7 @@ def _tagged(
     shapes: tuple[Shape, ...] = (),
     quote: str = Format.quote,
     stops: bool = False,
+    has_ids: bool = False,
 ) -> Format:
     """A format of words, with reasoning and calls between marks.
 
@@ -116,6 +124,7 @@ def _tagged(
         shapes: Beginnings of the words that lead to other states.
         quote: The mark around text in braces.
         stops: Whether the model stops behind its calls: nothing but their results follows.
+        has_ids: Whether calls have ids.
     """
     common = {begin: "calls", **(marks or {})}
     reasoning = {}
@@ -135,6 +144,7 @@ def _tagged(
             **states,
         },
         quote,
+        has_ids,
     )
 
 
@@ -227,9 +237,6 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "</tool_call>\n",
             )
             | {
-                "reasoning": State(
-                    "reasoning", {"\n</think>\n\n": "start", "\n<tool_call>\n": "calls"}
-                ),
                 "value": State("value", {"\n</parameter>\n": "call", "\n</function>\n": "calls"}),
             },
         ),
@@ -291,6 +298,7 @@ FORMATS: Final[Mapping[str, Format]] = {
             "\n<tool_calls>",
             {"calls": State("calls", {"</tool_calls>": "after"})},
             think=("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
+            has_ids=True,
         ),
         _tagged(
             "minimax-m2",
@@ -312,13 +320,21 @@ FORMATS: Final[Mapping[str, Format]] = {
             )
             | {
                 "name": State(
-                    "name",
-                    {"<|tool_call_argument_begin|>": "arguments"},
-                    # `.+?` would look for the end at each white space, in quadratic time.
-                    pattern=(
-                        r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*"
+                    "head",
+                    {"<|tool_call_argument_begin|>": "?"},
+                    routes=(
+                        # An id of an API, with the name among the arguments.
+                        (r"\s*(?P<id>call_[^\s:.]+)\s*", "wrapped"),
+                        # `.+?` would look for the end at each white space, in quadratic time.
+                        (
+                            r"\s*(?P<id>(?:functions\.\s*)?(?P<name>\S+?(?:\s+\S+?)*?)(?:\s*:\d+)?)\s*",
+                            "arguments",
+                        ),
                     ),
-                )
+                ),
+                "wrapped": State(
+                    "calls", {"<|tool_call_end|>": "calls", "<|tool_calls_section_end|>": "after"}
+                ),
             },
             think=("<think>", "</think>"),
         ),
@@ -413,6 +429,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "list": State("calls", {"[TOOL_CALLS]": "calls"}),
             },
             think=("[THINK]", "[/THINK]"),
+            has_ids=True,
         ),
         _tagged(
             "llama3",
@@ -536,9 +553,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                     },
                     trimmed=True,
                 ),
-                "reasoning": State(
-                    "reasoning", {"<|END_THINKING|>": "start", "<|START_ACTION|>": "calls"}
-                ),
+                "reasoning": State("reasoning", {"<|END_THINKING|>": "start"}),
                 "response": State("content", {"<|END_RESPONSE|>": "after"}),
                 "text": State("content", {"<|END_TEXT|>": "response"}),
                 "calls": State("calls", {"<|END_ACTION|>": "after"}),
@@ -548,6 +563,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                     done=True,
                 ),
             },
+            has_ids=True,
         ),
         Format(
             "gigachat",
@@ -651,6 +667,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                 ),
                 "called": State("space", {"<|stop|>": END}, done=True),
             },
+            has_ids=True,
         ),
         Format(
             "solar",

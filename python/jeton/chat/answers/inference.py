@@ -201,7 +201,7 @@ def _shared_end(text: str, other: str) -> str:
     while length < min(len(text), len(other)) and text[-length - 1] == other[-length - 1]:
         length += 1
     shared = text[len(text) - length :]
-    begin = re.search(r"\s*[<\[`]", shared)
+    begin = re.search(r"(?<!\s)\s*[<\[`]", shared)
     if begin:
         return shared[begin.start() :]
     return shared if length in (len(text), len(other)) else ""

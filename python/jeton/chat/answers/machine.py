@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final, cast
 
 from jeton.chat.answers import readers
 from jeton.chat.answers.calls import NAMELESS, Calls, Tools
+from jeton.chat.answers.field_values import Unreadable
+from jeton.chat.answers.fields import Fields
 from jeton.chat.answers.formats import END, Shape
-from jeton.chat.answers.marks import Compiled, CompiledState
+from jeton.chat.answers.marks import Compiled, Found, MarkedState
 from jeton.chat.answers.parsed import Event, ParsedCall, event
 
 __all__ = ["Machine"]
@@ -25,8 +28,14 @@ _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
 """Characters after which text that may still become a shape is taken for none."""
-_LONGEST_PIECE: Final = 4096
+_LONGEST_HELD: Final = 1024
+"""Text longer than this that may still become a mark is searched only each time it has grown by an
+eighth, so that the searches take linear time together. Shapes end before."""
+_SYMBOL: Final = re.compile("[\ud800-\udfff]")
+_LONGEST_PIECE: Final = 1024
 """Characters that are read at once: each step looks ahead as far as these go."""
+_LONGEST_NAME: Final = 1024
+_IN_NAME: Final = re.compile(r"[\w.\-]")
 _PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\udfff]")
 """Control tokens by themselves, and what is between."""
 
@@ -38,6 +47,7 @@ class Machine:
         compiled: The format.
         tools: The types of the parameters of each tool, by its name; `None` if the tools are not
             known.
+        ids: The ids of calls that have none.
 
     Attributes:
         events: What has become certain; the owner removes them.
@@ -53,7 +63,9 @@ class Machine:
         text_marks: The marks that were found as plain text.
     """
 
-    def __init__(self, compiled: Compiled, tools: Tools | None) -> None:
+    def __init__(
+        self, compiled: Compiled, tools: Tools | None, ids: Iterator[str] | None = None
+    ) -> None:
         self.events: list[Event] = []
         self.content: list[str] = []
         self.reasoning: list[str] = []
@@ -65,18 +77,43 @@ class Machine:
         self.total = 0
         self.texts: list[str] = []
         self._compiled = compiled
-        self._calls = Calls(tools, compiled.spelled, self._report, self.problem)
+        has_ids, ids = compiled.format.has_ids, ids or iter(())
+        self._calls = Calls(
+            tools, compiled.spelled, self._report, self.problem, ids, has_ids=has_ids
+        )
         self.calls = self._calls.done
         self.identify, self.arguments = self._calls.identify, self._calls.arguments
         self._tools = tools
-        self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
+        self._name_pattern = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
+        self._fields: Fields | None = None
+        if compiled.description is not None:
+            add = lambda kind, start, end, call: self.stretches.append((start, end, kind, call))  # noqa: E731
+            self._fields = Fields(
+                compiled.description, tools, self._report, self.problem, add, self.calls
+            )
         self._held = ""
+        self._waiting: list[str] = []
+        """Text behind what is held, until there is enough to search it again."""
+        self._due = 0
+        self._is_stuck, self._empty_at = False, -1
+        """Whether no more marks are searched for, since an expression took too long; and where the
+        last mark without text is."""
         self._drop = ""
+        self._drafted: tuple[Found, str, int] | None = None
+        """A mark of plain text in reasoning, what is wrong if it counts, and where it is."""
+        self._drafts: list[tuple[str, int]] = []
+        """The reasoning from there on, which is reported when it is closed: text, place."""
         self._starts = [0]
         """Where each of the texts begins, and the end."""
         self._begin("start", 0)
 
     # Input
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message, of a format that a description gives."""
+        assert self._fields is not None
+        return self._fields.message
 
     def skip(self, space: str) -> None:
         """Drops up to this much white space in front of the next text."""
@@ -105,24 +142,36 @@ class Machine:
         if self._reader is not None and self._source.before >= 0 and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
-        if at < len(text):
-            buffer = self._held + text[at:]
-            self._held = ""
+        if self.total < self._due:
+            self._waiting.append(text)
+        elif at < len(text):
+            buffer = "".join([self._held, *self._waiting, text[at:]])
+            self._held, self._waiting, self._due = "", [], 0
             at = self._read(buffer, self.total - len(buffer))
             self._held = buffer[at:]
+            if len(self._held) > _LONGEST_HELD:
+                self._due = self.total + len(self._held) // 8
 
     def finish(self) -> None:
         """Ends the text."""
-        if self._held:
-            held, self._held = self._held, ""
+        held = "".join([self._held, *self._waiting])
+        if held:
+            self._held, self._waiting, self._due = "", [], 0
             self._fresh = False
             while held:
                 # What might have become a shape or a mark is text now.
                 at = self._read(held, self.total - len(held), last=True)
                 held = held[at:]
+        if self._drafted is not None:
+            self._read_draft(self.total)
+        if self._fields is not None and (found := self._next("", 0, last=True)[0]):
+            self._enter(found.state, self.total, self.total, found.captures)
         self._close_words(self.total)
         takes = self.state.spec.takes
         self.is_complete = self.state.spec.done or self.is_over
+        if self._fields is not None:
+            self._fields.end({}, self.total)
+            self._fields.finish(self.total)
         word = "".join(self._word)
         if (takes == "head" and word.strip()) or (takes == "name" and word):
             self.stretches.append((self._began, self.total, "call", -1))
@@ -155,24 +204,97 @@ class Machine:
             if self._reader is not None:
                 at = self._by_reader_or_mark(buffer, at, base)
                 continue
-            match = state.mark(buffer, at, last=last)
-            if match is None:
-                end = len(buffer) if last else state.tail(buffer, at)
+            found, end = self._next(buffer, at, last=last)
+            if found is None:
                 if end > at:
                     self._take(buffer[at:end], base + at)
                 return end
-            if match.start() > at:
-                self._take(buffer[at : match.start()], base + at)
+            if found.start > at:
+                self._take(buffer[at : found.start], base + at)
                 if self.state is not state:
-                    at = match.start()
+                    at = found.start
                     continue
-            mark = state.marks[(match.lastindex or 1) - 1]
-            if mark.is_text:
-                self.text_marks[mark.text.strip() or mark.text] = None
-            at = match.end()
-            self._drop = mark.after
-            self._enter(mark.state, base + match.start(), base + at)
+            if (mark := found.mark) is not None and mark.fault:
+                is_right = self._names(mark, buffer, found.end)
+                if is_right is None and not last:
+                    return found.start
+                if mark.is_draft and is_right:
+                    at = self._draft(found, mark, base)
+                    continue
+                if is_right or mark.is_stray:
+                    self.problem(mark.fault, base + found.start)
+                if mark.is_stray or not is_right:
+                    self._take(buffer[found.start : found.end], base + found.start)
+                    at = found.end
+                    continue
+            elif mark is not None and found.state == state.name and self._has_said:
+                self.problem(f"the mark {mark.text.strip()!r} ends nothing", base + found.start)
+            if found.text_mark is not None:
+                self.text_marks[found.text_mark] = None
+            at = found.end
+            if found.start == at:
+                # An expression may match no text; a second one there might go on for ever.
+                self._is_stuck, self._empty_at = self._empty_at == base + at, base + at
+            if self._drafted is not None and found.state == END:
+                self._read_draft(base + found.start)
+            self._drop = found.drop
+            self._enter(found.state, base + found.start, base + at, found.captures)
         return at
+
+    def _next(self, buffer: str, at: int, *, last: bool) -> tuple[Found | None, int]:
+        """The next mark, or where the text that is certain ends."""
+        if not self._is_stuck:
+            try:
+                return self.state.next(buffer, at, last=last)
+            except Unreadable as error:
+                self._is_stuck = True
+                self.problem(str(error), self.total - len(buffer) + at)
+        return None, len(buffer)
+
+    @property
+    def _has_said(self) -> bool:
+        """Whether words follow reasoning or other words, so that no reasoning can end here."""
+        said = self.reasoning or any(it.strip() for it in self.content)
+        return self.state.spec.takes == "content" and bool(said)
+
+    def _names(self, mark: Any, buffer: str, at: int) -> bool | None:
+        """Whether what a mark has to name follows it; `None` if the text ends too early."""
+        if not mark.names:
+            return True
+        tools = self._tools or {}
+        names = [*tools] if mark.names == "tool" else self._calls.missing
+        rest = buffer[at : at + _LONGEST_NAME].lstrip().removeprefix("functions.")
+        if "functions.".startswith(rest) or any(it.startswith(rest) for it in names):
+            return None
+        return any(rest.startswith(it) and not _IN_NAME.match(rest, len(it)) for it in names)
+
+    def _draft(self, found: Found, mark: Any, base: int) -> int:
+        """Notes a mark of plain text that ends the reasoning if nothing else does. Returns where
+        the text goes on."""
+        place = base + found.start
+        if self._drafted is None:
+            self._drafted = found, mark.fault, place
+        self.problems.append((f"the mark {mark.shown!r} is left in the reasoning", place))
+        self._say(self._slice(place, base + found.end), place)
+        return found.end
+
+    def _read_draft(self, end: int) -> None:
+        """Reads the end of reasoning that was never closed again: from the first mark in it on."""
+        assert self._drafted is not None
+        found, fault, start = self._drafted
+        self._drafted = None
+        self._drafts = []
+        self.problems = [it for it in self.problems if it[1] < start]
+        self.problem(fault, start)
+        if found.text_mark is not None:
+            self.text_marks[found.text_mark] = None
+        behind = start + found.end - found.start
+        text = self._slice(behind, end)
+        self._drop = found.drop
+        self._enter(found.state, start, behind)
+        while text:
+            at = self._read(text, end - len(text), last=True)
+            text = text[at:]
 
     def _shape(self, text: str) -> str | None:
         """The state that a text leads to by its shape; empty if none, `None` if still open."""
@@ -189,9 +311,9 @@ class Machine:
         return ""
 
     def _matches(self, shape: Shape, text: str) -> bool | None:
-        if "{names}" in shape.steps and not self._names:
+        if "{names}" in shape.steps and not self._name_pattern:
             return False
-        steps = [it.replace("{names}", f"(?:{self._names})") for it in shape.steps]
+        steps = [it.replace("{names}", f"(?:{self._name_pattern})") for it in shape.steps]
         if re.match("".join(steps), text):
             return True
         # The text may end within the shape: then it begins one of the steps.
@@ -209,14 +331,24 @@ class Machine:
 
     # States
 
-    def _enter(self, name: str, left: int, place: int) -> None:
+    def _enter(
+        self, name: str, left: int, place: int, captures: Mapping[str, str] | None = None
+    ) -> None:
         """Goes to a state.
 
         Args:
             name: The state; `"?"` for the one that the head chooses.
             left: Where the previous state ends.
             place: Where this one begins.
+            captures: What an expression of a description captured.
         """
+        if self._fields is not None:
+            field = self._compiled.states[name].spec.field
+            is_opened = name not in ("start", "closed")
+            self._fields.end({} if is_opened else captures or {}, left)
+            self._fields.begin(field, captures or {} if is_opened else {}, place, is_open=is_opened)
+            self._begin(name, place)
+            return
         name = self._leave(name, left)
         takes = self._compiled.states[name].spec.takes
         if self._calls.open is not None and (takes not in _OF_CALLS or takes == "name"):
@@ -224,7 +356,7 @@ class Machine:
         self._begin(name, place)
 
     def _begin(self, name: str, place: int) -> None:
-        self.state: CompiledState = self._compiled.states[name]
+        self.state = cast(MarkedState, self._compiled.states[name])  # or that of a field
         spec = self.state.spec
         self._fresh = spec.trimmed or bool(spec.shapes)
         self._flows = spec.takes in _WORDS
@@ -265,7 +397,13 @@ class Machine:
         """The state that the text of a head leads to."""
         for pattern, state in self.state.routes if target == "?" else ():
             if match := pattern.fullmatch(word):
-                if name := match.groupdict().get("name"):
+                groups = match.groupdict()
+                id, name = groups.get("id"), groups.get("name")
+                if id is not None and name is None and id in (self._tools or ()):
+                    continue  # it is no id, but the name of a tool
+                if id is not None:
+                    self.identify(id)
+                if name:
                     self.begin(name, self._began)
                 return state
         if target == "?" or word.strip():
@@ -296,7 +434,9 @@ class Machine:
     def _take(self, text: str, place: int) -> None:
         """Takes text of the state."""
         takes = self.state.spec.takes
-        if self._flows:
+        if self._fields is not None:
+            self._fields.take(self._compiled.spelled(text), place)
+        elif self._flows:
             if self._fresh:
                 text_left = text.lstrip() if self.state.spec.trimmed else text
                 place, text = place + len(text) - len(text_left), text_left
@@ -322,13 +462,25 @@ class Machine:
 
     def _say(self, text: str, place: int) -> None:
         """Reports text of the answer, or of its reasoning."""
+        if self._drafted is not None:
+            self._drafts.append((text, place))
+            return
         self._from = place if self._from is None else self._from
-        text = self._compiled.spelled(text)
+        if not text.isascii():
+            for match in _SYMBOL.finditer(text):
+                token = self._compiled.spelled(match[0])
+                what = f"the control token {token!r} is left in the {self.state.spec.takes}"
+                self.problem(what, place + match.start())
+            text = self._compiled.spelled(text)
         self._words.append(text)
         self._report(event(self.state.spec.takes, text))  # type: ignore[arg-type]
 
     def _close_words(self, place: int) -> None:
         """Ends the current stretch of words."""
+        if self._drafted is not None:
+            self._drafted, drafts, self._drafts = None, self._drafts, []
+            for text, at in drafts:
+                self._say(text, at)
         if self._from is not None:
             self._stretch(self.state.spec.takes, self._from, place)
         self._from = None
@@ -383,7 +535,7 @@ class Machine:
         has_symbols = self._compiled.symbols and not buffer.isascii()
         match = state.mark(buffer, at) if has_symbols else None
         while match is not None:
-            if not state.marks[(match.lastindex or 1) - 1].is_text:
+            if not state.mark_of(match).is_text:
                 limit = match.start()
                 break
             match = state.mark(buffer, max(match.end(), match.start() + 1))
@@ -391,7 +543,9 @@ class Machine:
             at = self._by_reader(buffer, at, base, limit)
         if match is not None and self._reader is not None:
             # The mark ends the state, whatever the reader has.
-            mark = state.marks[(match.lastindex or 1) - 1]
+            mark = state.mark_of(match)
+            if mark.fault:
+                self.problem(mark.fault, base + limit)
             self._drop = mark.after
             self._enter(mark.state, base + limit, base + match.end())
             return match.end()

@@ -11,14 +11,17 @@ import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Literal, NamedTuple
 
 from jeton.chat.answers import readers
 from jeton.chat.answers.formats import END, Format, State
 
-__all__ = ["Compiled", "CompiledState", "compiled"]
+__all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "control_tokens"]
 
 _FIRST: Final = 0xD800
+_SHORTEST: Final = 4
+_LONG_PROSE: Final = 12
+"""Shorter marks of plain text, in brackets or as words, count only where the format has them."""
 _MAX_SYMBOLS: Final = 0x800
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
@@ -41,11 +44,24 @@ class _Mark:
     state: str
     followed_by: tuple[str, ...] = ()
     """What has to follow, after some white space; nothing if anything may."""
+    fault: str = ""
+    """What is wrong where it comes; nothing if the format has it there."""
+    names: Literal["", "tool", "argument"] = ""
+    """What has to follow: the name of a tool, or of an argument of the open call."""
+    is_draft: bool = False
+    """Whether it counts only if its state, reasoning, is never closed."""
+    is_stray: bool = False
+    """Whether it leads nowhere, so that it is text."""
 
     @functools.cached_property
     def is_text(self) -> bool:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
+
+    @property
+    def shown(self) -> str | None:
+        """The mark, if it holds no control token."""
+        return (self.text.strip() or self.text) if self.is_text else None
 
     def expression(self, longer: Iterable[str] | None = None) -> str:
         """A regular expression for the mark.
@@ -83,12 +99,46 @@ def _beginnings(texts: Iterable[str]) -> set[str]:
     return {re.escape(it[:length]) for it in texts for length in range(1, len(it))}
 
 
+class Found(NamedTuple):
+    """A mark in a text.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        state: The state that it leads to.
+        drop: White space after it that belongs to it.
+        text_mark: The mark, if it holds no control token.
+        captures: What an expression of a description captured.
+        mark: The mark of the format.
+    """
+
+    start: int
+    end: int
+    state: str
+    drop: str = ""
+    text_mark: str | None = None
+    captures: Mapping[str, str] | None = None
+    mark: _Mark | None = None
+
+
 @dataclass(frozen=True)
 class CompiledState:
     """A state, ready to be searched for its marks."""
 
     name: str
     spec: State
+    marks: tuple[_Mark, ...]
+
+    def next(self, text: str, at: int, *, last: bool) -> tuple[Found | None, int]:
+        """The first mark from a place on; if there is none, where the text that is certain ends.
+        `last`: no text follows."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MarkedState(CompiledState):
+    """A state of a format."""
+
     expression: re.Pattern[str]
     """Its marks, each a group."""
     last_expression: re.Pattern[str]
@@ -97,9 +147,20 @@ class CompiledState:
     """The end of a text that may be the beginning of a mark."""
     hot: Callable[[str], re.Match[str] | None]
     """Searches for the characters without which a text holds neither."""
-    marks: tuple[_Mark, ...]
     pattern: re.Pattern[str] | None
     routes: tuple[tuple[re.Pattern[str], str], ...]
+
+    def next(self, text: str, at: int, *, last: bool) -> tuple[Found | None, int]:
+        """As in `CompiledState`."""
+        match = self.mark(text, at, last=last)
+        if match is None:
+            return None, len(text) if last else self.tail(text, at)
+        mark = self.mark_of(match)
+        return Found(*match.span(), mark.state, mark.after, mark.shown, None, mark), 0
+
+    def mark_of(self, match: re.Match[str]) -> _Mark:
+        """The mark that a match is."""
+        return self.marks[(match.lastindex or 1) - 1]
 
     def mark(self, text: str, at: int, *, last: bool = False) -> re.Match[str] | None:
         """The first mark from a place on; `last` if no text follows."""
@@ -154,15 +215,34 @@ class Compiled:
     """The mark around strings in Gemma's braces."""
     with_symbols: Callable[[str], str]
     """Puts symbols in place of the control tokens in a text of the template."""
+    description: Any = None
+    """The description, of a folder that has one."""
+    ends: Mapping[str, list[bool]] | None = None
+    """What ends an answer by a description, as in `endings`."""
 
     @functools.cached_property
     def endings(self) -> dict[str, list[bool]]:
         """Whether each mark ends an answer, by state."""
+        if self.ends is not None:
+            return dict(self.ends)
         done = {name for name, state in self.states.items() if state.spec.done or name == END}
         found: dict[str, list[bool]] = {}
-        for mark in [mark for state in self.states.values() for mark in state.marks]:
+        marks = [mark for state in self.states.values() for mark in state.marks]
+        for mark in (it for it in marks if it.state == END or not it.fault):
             found.setdefault(mark.core, []).append(mark.state in done)
         return found
+
+    @functools.cached_property
+    def symbol(self) -> re.Pattern[str]:
+        """Any symbol."""
+        return re.compile(f"[{''.join(self.spellings)}]" if self.spellings else "(?!)")
+
+    @functools.cached_property
+    def tokens(self) -> re.Pattern[str]:
+        """Whatever spells a control token."""
+        return re.compile(
+            "|".join(map(re.escape, _longest_first(self.spellings.values()))) or "(?!)"
+        )
 
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""
@@ -176,6 +256,8 @@ def compiled(
     tokens: Mapping[str, int],
     ends: Iterable[str],
     written: str | None = None,
+    *,
+    recovers: bool = True,
 ) -> Compiled:
     """A format, ready for use.
 
@@ -185,28 +267,34 @@ def compiled(
         ends: Marks that end an answer in any state.
         written: What the template writes. Marks of plain text among words that are not in it are
             left out; `None` keeps all.
+        recovers: Whether marks also count where the format does not have them, as a problem.
     """
     ends = list(ends)
     spelled = "\n".join(
         (format.quote, *(it for state in format.states.values() for it in state.marks))
     )
     used = [it for it in tokens if it in spelled or any(it in end for end in ends)]
-    used = sorted(used, key=len, reverse=True)[:_MAX_SYMBOLS]
-    symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
-    pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
-
-    def with_symbols(text: str) -> str:
-        return pattern.sub(lambda match: symbol_of[match[0]], text)
+    others = [it for it in tokens if it not in used and it[:1] in "<["] if recovers else []
+    with_symbols, symbol_of = control_tokens([*used, *others[: _MAX_SYMBOLS - len(used)]])
 
     # The bracket at the end of a mark in front of these belongs to them.
     keeping = {name for name, state in format.states.items() if state.takes in readers.READERS}
     states = {
-        name: _state(name, state, with_symbols, ends, written, bool(tokens), keeping)
+        name: _state(name, state, with_symbols, ends, written, keeping, recovers=recovers)
         for name, state in {**format.states, END: State("space")}.items()
     }
     for name, state in states.items():
         if state.spec.takes == "value":
             states[name] = _with_look_ahead(state, states)
+    if recovers:
+        misplaced = {name: _misplaced(name, states) for name in states if name != END}
+        for name in (it for it in misplaced if states[it].spec.takes in ("content", "reasoning")):
+            for mark in (_mark(it, name, with_symbols) for it in format.unread):
+                fault = f"{mark.text!r} begins a call in a format that jeton does not know"
+                misplaced[name].append(dataclasses.replace(mark, fault=fault, is_stray=True))
+        for name, marks in misplaced.items():
+            state = states[name]
+            states[name] = _searched(name, state.spec, [*state.marks, *marks])
     return Compiled(
         format,
         states,
@@ -217,31 +305,113 @@ def compiled(
     )
 
 
+def control_tokens(
+    tokens: Iterable[str],
+) -> tuple[Callable[[str], str], dict[str, str]]:
+    """Puts symbols in place of control tokens; and the symbol of each."""
+    used = _longest_first(tokens)[:_MAX_SYMBOLS]
+    symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
+    pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
+    return lambda text: pattern.sub(lambda match: symbol_of[match[0]], text), symbol_of
+
+
 def _state(
     name: str,
     state: State,
     with_symbols: Callable[[str], str],
     ends: list[str],
     written: str | None,
-    has_tokens: bool,
     keeping: Collection[str],
-) -> CompiledState:
+    *,
+    recovers: bool,
+) -> MarkedState:
     marks = []
     for text, target in state.marks.items():
         mark = _mark(text, target, with_symbols, keeps=target in keeping)
         is_written = written is None or mark.text.strip(_SPACE) in written
         if mark.is_text and state.takes in ("content", "reasoning") and not is_written:
             continue
-        if mark.is_text and state.takes == "reasoning" and target == "calls" and has_tokens:
-            continue  # reasoning may well mention a mark
         marks.append(mark)
     known = {mark.core for mark in marks}
     if name != END:
-        marks += [it for end in ends if (it := _mark(end, END, with_symbols)).core not in known]
+        fault = "the reasoning has no end" if state.takes == "reasoning" and recovers else ""
+        found = (_mark(end, END, with_symbols) for end in ends)
+        marks += [dataclasses.replace(it, fault=fault) for it in found if it.core not in known]
     return _searched(name, state, marks)
 
 
-def _with_look_ahead(state: CompiledState, states: Mapping[str, CompiledState]) -> CompiledState:
+_OUTER: Final = ("content", "space", "head", "inside")
+"""Kinds of states whose marks are also looked for in others."""
+_NAMED: Final = frozenset(("name", "id", "head"))
+"""Kinds of states with which a call begins."""
+_CALLS: Final = ("calls", "keyed", "python", "braces", "json", "space", "inside", "head")
+"""Kinds of states in which text has no place, or comes from a reader."""
+
+
+def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
+    """The marks that a state does not have, but that models write there all the same.
+
+    A control token leads to where it leads elsewhere. So does a mark of plain text, if no words are
+    around it; among words, if it names a known tool; in reasoning, if that is never closed.
+    """
+    spec = states[name].spec
+    is_words = spec.takes in ("content", "reasoning")
+    known = {it.core for it in states[name].marks}
+    before = max((it.before for it in states[name].marks), key=len, default="")
+    found: dict[str, _Mark] = {}
+    for other in states.values():
+        for mark in other.marks:
+            core = mark.core
+            is_prose = mark.is_text and core[:1] not in ("<", "[")
+            is_long = not mark.is_text or len(core) >= (_LONG_PROSE if is_prose else _SHORTEST)
+            if core in known or core in found or not core or not is_long:
+                continue
+            target = states[mark.state].spec.takes if mark.state in states else "head"
+            is_lost = is_prose or other.spec.takes not in _OUTER or mark.state in ("?", END)
+            if is_words:
+                # Without its call, an argument belongs nowhere.
+                is_lost = is_lost or other.spec.takes == "inside" or target in ("key", "value")
+            if mark.is_text and is_words:
+                behind = states[mark.state].marks if mark.state in states else ()
+                takes = {states[it.state].spec.takes for it in behind if it.state in states}
+                is_lost = is_lost or target in ("content", "reasoning")
+                is_lost = is_lost or (target == "space" and not takes & _NAMED)
+            if is_lost:
+                if is_words and mark.is_text:
+                    fault = f"the mark {mark.shown!r} is left in the {spec.takes}"
+                    found[core] = dataclasses.replace(mark, state=name, fault=fault, is_stray=True)
+                continue
+            names: Literal["", "tool", "argument"] = ""
+            is_draft = False
+            if mark.is_text and is_words:
+                is_draft = spec.takes == "reasoning"
+                names = "tool" if other.spec.takes == "space" and target == "name" else ""
+            elif mark.is_text and spec.takes == "value":
+                if target != "key":
+                    continue
+                names = "argument"
+            elif mark.is_text and spec.takes not in _CALLS:
+                continue
+            found[core] = dataclasses.replace(
+                mark,
+                fault=_fault(spec.takes, mark.text.strip() or mark.text),
+                names=names,
+                before=before if spec.takes == "value" else mark.before,
+                is_draft=is_draft,
+                followed_by=(),
+            )
+    return [*found.values()]
+
+
+def _fault(takes: str, mark: str) -> str:
+    if takes == "reasoning":
+        return f"the reasoning has no end in front of {mark!r}"
+    if takes == "content":
+        return f"a mark is missing in front of {mark!r}"
+    return f"a mark is missing in front of {mark!r}, or it comes twice"
+
+
+def _with_look_ahead(state: MarkedState, states: Mapping[str, MarkedState]) -> MarkedState:
     """The state of a value, which a mark of plain text ends only if the call goes on behind it."""
     marks = []
     for mark in state.marks:
@@ -251,7 +421,7 @@ def _with_look_ahead(state: CompiledState, states: Mapping[str, CompiledState]) 
     return _searched(state.name, state.spec, marks)
 
 
-def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
+def _searched(name: str, state: State, marks: list[_Mark]) -> MarkedState:
     marks = sorted(marks, key=lambda it: -len(it.core))
     found: set[str] = set().union(*(it.beginnings() for it in marks))
     beginnings = _longest_first(found)
@@ -260,14 +430,14 @@ def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
     ]
     hot = {(it.core + it.kept)[:1] for it in marks} | {c for it in marks for c in it.before}
     spelled = re.escape("".join(sorted(hot)))
-    return CompiledState(
+    return MarkedState(
         name,
         state,
+        tuple(marks),
         re.compile("|".join(map(_Mark.expression, marks, longer)) or "(?!)"),
         re.compile("|".join(map(_Mark.expression, marks)) or "(?!)"),
         re.compile(f"(?:{'|'.join(beginnings)})\\Z" if beginnings else "(?!)"),
         re.compile(f"[{spelled}\ud800-\udfff]").search,
-        tuple(marks),
         re.compile(state.pattern, re.DOTALL) if state.pattern else None,
         tuple((re.compile(route, re.DOTALL), target) for route, target in state.routes),
     )

@@ -13,10 +13,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_id
-from jeton.chat.answers.described import DescribedTurn
+from jeton.chat.answers.field_values import Unreadable
+from jeton.chat.answers.response_templates import behind_anchor
 from jeton.chat.answers.turns import Turn
 from jeton.chat.chat import Chat
-from jeton.chat.once import added_tokens_of
+from jeton.encoding.once import added_tokens_of
+from jeton.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -42,16 +44,20 @@ class BegunAnswer:
 
 
 def begun_answer(
-    tok: BaseTokenizer, turn: Turn | DescribedTurn, prompt: Chat | Iterable[int] | str | None
+    tok: BaseTokenizer, turn: Turn, prompt: Chat | Iterable[int] | str | None
 ) -> BegunAnswer:
     """The beginning of the answer to a prompt."""
     ids = None if prompt is None or isinstance(prompt, str) else _ids(prompt)
     last = ids[-1] if ids else None
-    if isinstance(turn, DescribedTurn):
+    if turn.compiled.description is not None:
         if prompt is None:
             return BegunAnswer()
         text = prompt if isinstance(prompt, str) else _in_symbols(tok, turn, ids or [], {})[0]
-        return BegunAnswer(turn.behind_anchor(text, is_text=ids is None), "", last)
+        try:
+            begun = behind_anchor(turn.compiled, text, is_text=ids is None)
+        except Unreadable as error:
+            raise UnsupportedError(f"response_template: start_anchor_pattern: {error}") from None
+        return BegunAnswer(begun, "", last)
     anchor = turn.compiled.with_symbols(turn.anchor)
     # Tokens of the anchor that the format does not have are spelled in its text.
     spelled = {
@@ -89,7 +95,7 @@ def _ids(prompt: Chat | Iterable[Any]) -> list[int]:
 
 
 def _in_symbols(
-    tok: BaseTokenizer, turn: Turn | DescribedTurn, ids: list[int], spelled: dict[int, str]
+    tok: BaseTokenizer, turn: Turn, ids: list[int], spelled: dict[int, str]
 ) -> tuple[str, set[int]]:
     """The text of ids, with symbols for control tokens, and where the spelled ones begin."""
     symbols = turn.compiled.symbols

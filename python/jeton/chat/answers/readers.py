@@ -244,7 +244,7 @@ def _string(source: GrowingText, calls: CallReports) -> Steps[str]:
 
 
 def _json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
-    """CallReports as objects, in a list or one after another."""
+    """Calls as JSON objects, in a list or one after another."""
     count, separated = 0, True
     while True:
         before = source.place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
@@ -14,7 +14,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
     from jeton.chat.answers.calls import Tools
-    from jeton.chat.answers.described import DescribedTurn
     from jeton.chat.answers.turns import Turn
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
@@ -23,6 +22,47 @@ __all__ = ["ParseStream"]
 
 _IDS: Final = 1 << 32
 """Behind the largest id."""
+
+
+class Stops:
+    """Looks for stops in the text of an answer.
+
+    Args:
+        texts: The texts that stop it, also with symbols for control tokens.
+        ids: The ids that stop it.
+
+    Attributes:
+        held: The end of the text, if that may become a stop.
+        found: The stop that came.
+        found_id: The same, if it is an id.
+    """
+
+    def __init__(self, texts: Iterable[str], ids: Iterable[int]) -> None:
+        self._texts, self.ids = [*texts], frozenset(ids)
+        self.is_empty = not self._texts
+        self._longest = max(map(len, self._texts), default=0)
+        self.held = ""
+        self.found: str | None = None
+        self.found_id: int | None = None
+
+    def before(self, text: str) -> tuple[str, str]:
+        """The text that no stop is in, and the first stop that is whole."""
+        text, self.held = self.held + text, ""
+        found = ((text.find(it), it) for it in self._texts)
+        whole = [(at + len(it), -len(it), it) for at, it in found if at >= 0]
+        if whole:
+            end, _, stop = min(whole)
+            return text[: end - len(stop)], stop
+        at = next(
+            (
+                at
+                for at in range(max(len(text) - self._longest + 1, 0), len(text))
+                if any(it.startswith(text[at:]) for it in self._texts)
+            ),
+            len(text),
+        )
+        self.held = text[at:]
+        return text[:at], ""
 
 
 class ParseStream:
@@ -42,17 +82,19 @@ class ParseStream:
         >>> stream.push(tok.special_tokens["<|im_end|>"]), stream.finish()
         ([], [])
         >>> stream.parsed.message, stream.parsed.finish
-        ({'role': 'assistant', 'content': 'yes'}, 'complete')
+        ({'role': 'assistant', 'content': 'yes'}, 'stop')
     """
 
     def __init__(
         self,
         tok: BaseTokenizer,
-        turn: Turn | DescribedTurn,
+        turn: Turn,
         tools: Tools | None,
         prefix: str,
         space: str,
         before: int | None,
+        ids: Callable[[], Iterator[str]],
+        stops: Stops,
     ) -> None:
         """A stream of an answer.
 
@@ -63,6 +105,8 @@ class ParseStream:
             prefix: The beginning of the answer that is in the prompt, in symbols.
             space: White space in front of the answer that does not belong to it.
             before: The last id of the prompt.
+            ids: The ids of calls that have none.
+            stops: What stops the answer.
         """
         self._tok = tok
         self._turn = turn
@@ -71,6 +115,9 @@ class ParseStream:
         self._tools = tools
         self._space = space
         self._ids: list[int] = []
+        self._lengths: list[int] = []
+        """How many characters each id, or each text, brought."""
+        self._call_ids, self._stops = ids, stops
         self._takes_ids, self._finished = True, False
         self._decode_anew()
         if before is not None:
@@ -79,12 +126,12 @@ class ParseStream:
 
     def _begin(self, prefix: str) -> None:
         """Starts to read behind the beginning of the answer that is in the prompt."""
-        machine = self._turn.machine(self._compiled, self._tools)
+        machine = self._turn.machine(self._compiled, self._tools, self._call_ids())
         if prefix:
             machine.feed(prefix)
         if machine.is_over:
             # The prompt ends with a whole answer, which is no part of this one.
-            machine = self._turn.machine(self._compiled, self._tools)
+            machine = self._turn.machine(self._compiled, self._tools, self._call_ids())
         if not machine.texts:
             machine.skip(self._space)
         self._machine, self._feed = machine, machine.feed
@@ -118,6 +165,15 @@ class ParseStream:
         return frozenset(it for it, ends in endings if it and any(ends) and spelled(it) == it)
 
     @property
+    def closing_marks(self) -> frozenset[str]:
+        """The marks of several tokens, or of tokens and text, that may end an answer, as they are
+        spelled: `<|close|>message<|sep|>` of Kimi K3."""
+        spelled = self._compiled.spelled
+        endings = self._compiled.endings.items()
+        found = (it for it, ends in endings if any(ends) and len(it) > 1)
+        return frozenset(it for mark in found if (it := spelled(mark)) != mark)
+
+    @property
     def has_ends(self) -> bool:
         """Whether the template ends turns. If not, an answer ends with the token that begins the
         next turn, as `<|user|>` of GLM."""
@@ -129,9 +185,9 @@ class ParseStream:
         such a mark or only quotes it cannot be known."""
         words, states = ("content", "reasoning", "head"), self._compiled.states.values()
         found = [state for state in states if state.spec.takes in words]
-        marks = [
-            mark.text.strip() or mark.text for it in found for mark in it.marks if mark.is_text
-        ]
+        known = (mark for it in found for mark in it.marks if mark.is_text)
+        known = (it for it in known if not it.fault or (it.names and not it.is_stray))
+        marks = [mark.text.strip() or mark.text for mark in known]
         return marks + ["".join(shape.steps) for it in found for shape in it.spec.shapes]
 
     def push(self, ids: SupportsIndex | Iterable[int] | str) -> list[Event]:
@@ -151,9 +207,51 @@ class ParseStream:
         if not self._takes_ids:
             self._refuse()
         for id in (ids,) if type(ids) is int and 0 <= ids < _IDS else self._listed(ids):
+            if self._stops.found is not None:
+                break
+            if id in self._stops.ids:
+                self._add(self._decoding.finish())
+                self._flush(id)
+                break
             self._ids.append(id)
-            self._feed(self._text_of(id) if id in self._symbols else self._decoding.push(id))
+            text = self._text_of(id) if id in self._symbols else self._decoding.push(id)
+            self._lengths.append(len(text))
+            self._feed(text) if self._stops.is_empty else self._add(text)
         return self._taken()
+
+    def _add(self, text: str) -> None:
+        """Takes text up to a stop."""
+        said, found = self._stops.before(text)
+        self._feed(said)
+        if found:
+            self._stops.found = self._compiled.spelled(found)
+
+    def _flush(self, id: int | None = None) -> None:
+        """Takes what was held back, as no stop will follow; or one that is an id."""
+        self._feed(self._stops.held)
+        self._stops.held = ""
+        if id is not None:
+            self._stops.found = self._tok.decode([id], unknown_ids="show")
+            self._stops.found_id = id
+
+    @property
+    def stopped(self) -> str | None:
+        """The stop that ended the answer; `None` if none did yet."""
+        return self._stops.found
+
+    @property
+    def stopped_id(self) -> int | None:
+        """The id that ended the answer, if one of `stop_ids` did."""
+        return self._stops.found_id
+
+    @property
+    def kept_tokens(self) -> int:
+        """How many of the ids come before the stop, whole: those for the history. All, if none
+        stopped the answer."""
+        if self._stops.found is None:
+            return len(self._ids)
+        ends = accumulate(self._lengths, initial=self._start)
+        return bisect_right([*ends][1:], self._machine.total)
 
     def _decode_anew(self) -> None:
         self._decoding = self._tok.decode_stream(unknown_ids="show")
@@ -185,7 +283,10 @@ class ParseStream:
             prefix = self._compiled.spelled("".join(self._machine.texts))
             self._takes_ids, self._compiled = False, self._turn.compiled_for_text
             self._begin(prefix)
-        self._feed(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if self._stops.found is None:
+            self._lengths.append(len(text))
+            self._add(text)
         return self._taken()
 
     def _text_of(self, id: int) -> str:
@@ -224,8 +325,11 @@ class ParseStream:
         """
         if self._finished:
             raise ArgumentError("the stream is finished already")
-        if self._takes_ids and (text := self._decoding.finish()):
-            self._feed(text)
+        if self._stops.found is None:
+            if self._takes_ids and (text := self._decoding.finish()):
+                self._add(text)
+            if self._stops.found is None:
+                self._flush()
         self._machine.finish()
         self._takes_ids, self._finished = False, True
         return self._taken()
@@ -242,7 +346,9 @@ class ParseStream:
         machine = self._machine
         problems = [Problem(what, self._id_at(at)) for what, at in machine.problems]
         problems = sorted([*problems, *self._unknown_ids()], key=lambda it: it.at)
-        finish: Finish = "complete" if machine.is_complete else "length"
+        finish: Finish = "length"
+        if self._stops.found is not None or machine.is_complete:
+            finish = "tool_calls" if machine.calls and self._stops.found is None else "stop"
         return Parsed(
             self._turn.message_of(machine),
             tuple(machine.calls),
@@ -284,11 +390,11 @@ class ParseStream:
     @functools.cached_property
     def _ends(self) -> list[int]:
         """The number of characters up to the end of each id, or of each character of text."""
-        texts = self._machine.texts[self._first :]
         if self._compiled is self._turn.compiled_for_text:
             return list(range(self._start + 1, self._machine.total + 1))
-        ends = list(accumulate(map(len, texts), initial=self._start))[1 : len(self._ids) + 1]
-        return [*ends[:-1], self._machine.total] if ends else ends
+        total = self._machine.total
+        ends = [min(it, total) for it in accumulate(self._lengths, initial=self._start)][1:]
+        return [*ends[:-1], total] if ends else ends
 
     def _id_at(self, place: int) -> int:
         """The id that holds a character, or the first of several."""

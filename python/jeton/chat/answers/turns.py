@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,17 +20,17 @@ from jeton.chat.answers.inference import RenderedAnswer, inferred
 from jeton.chat.answers.machine import Machine
 from jeton.chat.answers.marks import Compiled, compiled
 from jeton.chat.answers.readers import ADJOINING
-from jeton.chat.once import once_per_tokenizer
-from jeton.chat.probes import Variables, required_text, text_of
+from jeton.chat.templates.probes import Variables, required_text, text_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.trust import REASONING
+from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.errors import JetonError, UnsupportedError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Turn", "turn_of"]
+__all__ = ["Turn", "generation_ends", "turn_of"]
 
 _REASON: Final = "They ask about a place."
 _RESULT: Final = "Nobody knows."
@@ -66,6 +66,7 @@ class Turn:
         content_as_parts: Whether the template prints words only if they are in a list of parts.
         calls_adjoin: Whether the template writes calls without anything between them.
         has_ends: Whether it ends turns.
+        unread: Why its calls cannot be read, if they cannot.
     """
 
     compiled: Compiled
@@ -77,13 +78,17 @@ class Turn:
     content_as_parts: bool = False
     calls_adjoin: bool = False
     has_ends: bool = True
+    unread: str = ""
 
-    def machine(self, compiled: Compiled, tools: Tools | None) -> Machine:
+    def machine(self, compiled: Compiled, tools: Tools | None, ids: Iterator[str]) -> Machine:
         """A machine that reads an answer."""
-        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools)
+        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools, ids)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
-        """The message as the template takes it."""
+        """The message as the template takes it, or as a description has it."""
+        if self.compiled.description is not None:
+            described: dict[str, Any] = machine.message
+            return described
         content, reasoning = "".join(machine.content), "".join(machine.reasoning)
         found: dict[str, Any] = {"role": "assistant", "content": content}
         if self.content_as_parts:
@@ -369,7 +374,10 @@ def turn_of(
             "with the variables that the template needs, or format=)"
         )
     written = "\n".join((template, probes.prompt, *(it.text for it in probes.answers)))
-    found = _format_of(probes, written, tokens)
+    found, unread = _format_of(probes, written, tokens)
+    if unread:
+        silent = [it for it in probes.answers if not it.calls]
+        probes = dataclasses.replace(probes, answers=silent, behind=probes.behind[:1])
     anchor, lead = _anchored(probes, found)
     format = _as_spaced(found, probes, anchor)
     ends = _all_ends(tok, probes, format)
@@ -385,6 +393,7 @@ def turn_of(
         probes.content_as_parts,
         any(re.search(r'\}\{\s*"', _answer(it.text)) for it in probes.answers),
         _has_ends(probes),
+        unread,
     )
     return turn
 
@@ -438,11 +447,25 @@ def _all_ends(tok: BaseTokenizer, probes: _Probes, format: Format) -> list[str]:
     eos = tok.roles.get("eos")
     if eos is not None and eos not in marks:
         found.setdefault(eos)
+    for end in generation_ends(tok):
+        if end not in marks:
+            found.setdefault(end)
     return list(found)
 
 
-def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> Format:
-    """Of the formats that read back all that was printed, the one with the most marks in use."""
+def generation_ends(tok: BaseTokenizer) -> list[str]:
+    """The tokens that end an answer by the `generation_config.json` of the tokenizer's folder."""
+    settings = tok._settings
+    ids = () if settings.stages_changed else settings.generation_ends
+    tokens = {it.id: it.content for it in added_tokens_of(tok)}
+    return [tokens[id] for id in ids if id in tokens]
+
+
+def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> tuple[Format, str]:
+    """Of the formats that read back all that was printed, the one with the most marks in use.
+
+    Without calls, if no format reads these: then with the reason.
+    """
 
     def reads(answers: list[_Probe]) -> Format | None:
         best: Format | None = None
@@ -459,24 +482,64 @@ def _format_of(probes: _Probes, written: str, known: Mapping[str, int]) -> Forma
             if score <= most:
                 continue
             anchor, lead = _anchored(probes, format)
-            tried = compiled(format, {}, _ends(probes, marks), written)
+            tried = compiled(format, {}, _ends(probes, marks), written, recovers=False)
             if all(_gives_back(tried, it, anchor, lead, probes) for it in answers):
                 best, most = format, score
-        return best
+        if best is None or any(it.reasoning or it.calls for it in answers):
+            return best
+        return PLAIN if is_unclear(best) else best
+
+    def is_unclear(best: Format) -> bool:
+        """Whether the template writes no mark of it, and the tokens are those of others as well."""
+        mine = {it for it in _marks(best) if len(it) >= _SHORTEST}
+        tokens = {it for it in known if it not in written}
+        others = (_marks(it) & tokens for it in FORMATS.values())
+        return not any(it in written for it in mine) and any(it - mine for it in others)
 
     # Some templates write words and a call without any mark between them.
     apart = [it for it in probes.answers if not (it.content and it.calls)]
-    return reads(probes.answers) or _inferred(probes) or reads(apart) or _refuse(probes)
+    if found := reads(probes.answers) or _inferred(probes) or reads(apart):
+        return found, ""
+    reason = _reason(probes)
+    silent = [it for it in probes.answers if not it.calls]
+    words = dataclasses.replace(probes, answers=silent)
+    found = reads(silent) or _inferred(words) if len(silent) < len(probes.answers) else None
+    if found is None:
+        raise UnsupportedError(reason)
+    said = "\n".join(it.text for it in silent)
+    marks = [
+        mark
+        for it in probes.answers
+        for mark in probes.tokens.findall(_answer(it.text))
+        if mark not in said
+    ]
+    return _without_calls(found, marks), reason
 
 
-def _refuse(probes: _Probes) -> Format:
+def _without_calls(format: Format, unread: Iterable[str]) -> Format:
+    """The words and the reasoning of a format. `unread`: what calls are written with."""
+    states = format.states
+    if states["start"].takes == "content":
+        kept = {name for name, it in states.items() if it.takes in ("content", "reasoning")}
+        states = {
+            name: dataclasses.replace(
+                it, marks={mark: to for mark, to in it.marks.items() if to in kept}
+            )
+            for name, it in states.items()
+            if name in kept
+        }
+    return dataclasses.replace(format, states=states, unread=tuple(dict.fromkeys(unread)))
+
+
+def _reason(probes: _Probes) -> str:
+    """Why no format reads the answers."""
     called = next((it for it in probes.answers if it.calls), None)
     text = _answer((called or probes.answers[0]).text).strip()
     what = "calls of tools" if called else "answers"
     why = f"it writes {text[:_SHOWN]!r}{'…' * (len(text) > _SHOWN)}"
     if tag := next((it for it in ARGUMENTS if called and f"</{it}>" in text), None):
         why = f"each argument is between tags with its name, as <{tag}>, and may hold more of them"
-    raise UnsupportedError(
+    return (
         f"jeton cannot tell in which format this chat template writes {what}: {why} "
         f"(give format= one of {', '.join(FORMATS)})"
     )
@@ -510,6 +573,6 @@ def _inferred(probes: _Probes) -> Format | None:
         return None
     marks = _marks(format)
     anchor, lead = _anchored(probes, format)
-    tried = compiled(format, {}, _ends(probes, marks))
+    tried = compiled(format, {}, _ends(probes, marks), recovers=False)
     is_right = all(_gives_back(tried, it, anchor, lead, probes) for it in probes.answers)
     return format if is_right else None

@@ -1,4 +1,4 @@
-"""Jinja's filters and tests with origins and limits.
+"""Jinja's filters with origins and limits.
 
 Those that hand their values on are Jinja's own. Those that make text are written here, or, where
 nobody needs to know which part came from where, their whole result is data.
@@ -7,8 +7,8 @@ nobody needs to know which part came from where, their whole result is data.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from jinja2 import filters as jinja
 from jinja2 import pass_environment
@@ -16,21 +16,20 @@ from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
-from jeton.chat.json_text import to_json
-from jeton.chat.lost_origins import conservatively, printed
-from jeton.chat.templates.costs import FILTERS, OPERATORS, PRINTED, TESTS, Cost
-from jeton.chat.templates.limits import ITEM, counted_items, spend, weight
+from jeton.chat.templates.growth import GROWTH
+from jeton.chat.templates.json_text import to_json
+from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
+from jeton.chat.templates.lost_origins import conservatively, printed
 from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, raw
 from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
 from jeton.chat.templates.traced import Traced, joined
 
-__all__ = ["COUNTED", "SPREAD", "counted", "filters_of", "tests_of"]
+__all__ = ["ADDED", "COUNTED", "JOINED", "MADE", "counted", "filters_of"]
 
-COUNTED = "counted by jeton"
-"""The name of the filter that every loop of a template goes through."""
-
-SPREAD = "spread by jeton"
-"""The name of the filter that `*arguments` and `**arguments` of a template go through."""
+COUNTED: Final = "counted by jeton"
+MADE: Final = "made by jeton"
+JOINED: Final = "joined by jeton"
+"""Names of filters that no template can write after `|`."""
 
 _HANDS_ON = """
     abs attr batch count d default dictsort first groupby items last length list map max min
@@ -64,42 +63,20 @@ def counted(items: Any) -> Any:
     return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
 
 
-def _spread(items: Any) -> Any:
-    """Arguments, which count before there is a tuple of them."""
-    if isinstance(items, Iterator):
-        return list(counted_items(items))
-    spend(FILTERS["list"](items))
-    return items
-
-
-def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Callable[..., Any]:
-    """A filter or a test under the limits.
-
-    Args:
-        function: The filter or the test.
-        cost: Its cost for these arguments.
-        printing: How many of its arguments it prints first.
-    """
-    skipped = 1 if _PassArg.from_obj(function) is not None else 0
+def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter under the limits."""
+    skipped = 0 if _PassArg.from_obj(function) is None else 1
+    growth = None if name == "join" else GROWTH.get(name)  # the method of that name is another
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        within, arguments = args[:skipped], args[skipped:]
-        for value in (*arguments, *kwargs.values()):
-            if not isinstance(value, str):
-                weight(value)
-        if printing:
-            arguments = (*(map(_text, arguments[:printing])), *arguments[printing:])
-        copied = len(arguments[0]) if arguments and isinstance(arguments[0], str) else 0
-        spend(ITEM + copied + cost(*arguments, **kwargs))
-        result = function(*within, *arguments, **kwargs)
-        return counted_items(result) if isinstance(result, Iterator) else result
+        spend(ITEM)
+        if growth is not None:
+            guard(growth(*args[skipped:], **kwargs))
+        result = function(*args, **kwargs)
+        return counted_items(result) if isinstance(result, Iterator) else made(result)
 
     return called
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else printed(value)
 
 
 def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -198,8 +175,7 @@ def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start
         raise TypeError("sum() can't sum strings")
     total = start
     for item in counted(iterable):
-        spend(OPERATORS["+"](total, item))
-        total = total + item
+        total = made(total + item)
     return total
 
 
@@ -252,14 +228,12 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
     chosen["string"] = _string
     chosen["int"] = _number(jinja.do_int, TracedInt)
     chosen["float"] = _number(jinja.do_float, TracedFloat)
-    filters = {
-        name: limited(it, FILTERS[name], PRINTED.get(name, 0))
-        for name, it in chosen.items()
-        if name in FILTERS
-    }
-    return {**filters, COUNTED: counted, SPREAD: _spread}
+    return {name: _limited(name, it) for name, it in chosen.items()}
 
 
-def tests_of(originals: Mapping[str, Any]) -> dict[str, Any]:
-    """All tests of an environment, by name, with limits."""
-    return {name: limited(it, TESTS[name]) for name, it in originals.items() if name in TESTS}
+ADDED: Final = {
+    COUNTED: counted,
+    MADE: made,
+    JOINED: lambda values: joined([printed(it) for it in values]),
+}
+"""What the sandbox has loops, lists, slices and `a ~ b` go through."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from jinja2.exceptions import SecurityError
 
-from jeton.chat.templates.costs import widths
-from jeton.chat.templates.limits import PIECE, spend, weight
+from jeton.chat.templates.growth import widths
+from jeton.chat.templates.limits import PIECE, guard, spend
 from jeton.chat.templates.origins import Origin, least_trusted
 from jeton.chat.templates.parts import TextParts, data_in, origins_in, plain, raw
 from jeton.chat.templates.printing import printed, represented
@@ -29,8 +29,8 @@ _DIRECTIVE = re.compile(
 def percent(pattern: str, values: Any) -> TextParts:
     """`pattern % values`."""
     items = list(values) if isinstance(values, tuple) else [values]
-    text = raw(pattern) % plain(values)
     followed = _followed(pattern, values, items)
+    text = raw(pattern) % plain(values)
     if followed is None or followed.text != text:
         followed = TextParts()
         followed.add_of(text, data_in((pattern, values)))
@@ -71,8 +71,6 @@ def _followed(pattern: str, values: Any, items: list[Any]) -> TextParts | None:
 
 def braces(environment: Any, pattern: str, args: Any, kwargs: Any) -> TextParts:
     """`pattern.format(*args, **kwargs)`; fields are looked up as the sandbox does."""
-    weight(args)
-    weight(kwargs)
     return _Braces(environment, args, kwargs).formatted(raw(pattern), data_in(pattern), 2)
 
 
@@ -87,7 +85,6 @@ class _Braces:
         """The text of a pattern that one origin wrote, or of a specification within it."""
         if depth < 0:
             raise ValueError("Max string recursion exceeded")
-        spend(PIECE * (pattern.count("{") + pattern.count("}")))
         parts = TextParts()
         for literal, name, spec, conversion in string.Formatter().parse(pattern):
             parts.add_of(literal, origin)
@@ -115,7 +112,7 @@ class _Braces:
         width = self.formatted(spec, origin, depth - 1)
         if not width.text:
             return printed(value) if converted is None else converted
-        spend(widths(width.text))
+        guard(widths(width.text))
         text = plain(value) if converted is None else converted.text
         origins = origins_in(value) if converted is None else converted.origins()
         result = TextParts()

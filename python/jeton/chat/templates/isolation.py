@@ -19,8 +19,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, BinaryIO, Final, TypeVar, get_args
 
-from jeton.chat.templates.dates import day_shown, stopped
-from jeton.chat.templates.limits import LimitError, current, limits
+from jeton.chat.templates.limits import LimitError, can_isolate, current, limits, stopped
 from jeton.chat.templates.origins import Kind, Origin
 from jeton.chat.templates.parts import raw, runs_of
 from jeton.chat.templates.rendering import RenderRequest, rendered
@@ -78,7 +77,7 @@ def source_apart(template: str) -> TemplateText:
 
 def _ask(question: RenderRequest | str, read: Callable[[dict[str, Any]], T]) -> T:
     current_limits = current()
-    request = pickle.dumps((current_limits.seconds, day_shown(), question))
+    request = pickle.dumps((current_limits.seconds, current_limits.day, question))
     process = _waiting_process(current_limits.memory)
     try:
         answer = process.answer(request, current_limits.seconds)
@@ -146,7 +145,7 @@ class _Process:
     """A process that renders templates, one after another."""
 
     def __init__(self, memory: int) -> None:
-        if not sys.executable or getattr(sys, "frozen", False):
+        if not can_isolate():
             raise UnsupportedError("isolate needs a Python to start, and this program has none")
         self.memory = memory
         folders = [it for it in sys.path if isinstance(it, str)]

@@ -1,8 +1,8 @@
-"""Limits of time and memory for a template that runs. Look here for how an endless one ends.
+"""The limits of a template that runs in this process: its time, and the size of what it makes.
 
-Each operation says how much it makes before it makes it (`spend`), and is refused if its time is
-not proportional to its input (`within`). Nested values are measured once (`weight`). What each
-operation costs is in `costs.py`.
+Loops and calls look at the clock (`spend`). One guard holds the size of values: an operation that
+may make more than it is given says so before (`guard`), and every result counts (`made`). Look here
+for each bound, and for the day that templates see.
 """
 
 from __future__ import annotations
@@ -10,70 +10,62 @@ from __future__ import annotations
 import contextlib
 import numbers
 import os
+import sys
 import time
-import types
-from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import Any, Final, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, Final, TypeVar
 
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 __all__ = [
     "ITEM",
-    "MAX_BITS",
     "PIECE",
-    "Known",
     "LimitError",
     "Limits",
-    "check_keys",
+    "can_isolate",
     "check_output",
     "counted_items",
     "current",
-    "let_go_at_end",
+    "emptied_at_end",
+    "guard",
     "limits",
-    "measured",
+    "made",
+    "now",
     "running",
     "spend",
-    "weight",
-    "within",
-    "written_of",
+    "stopped",
 ]
 
 ITEM: Final = 8
 """The units that an item of a list counts as: a unit is a character, of at most four bytes."""
 
 PIECE: Final = 64
-"""The units that a text counts as, beside its characters."""
+"""The units that a text of its own counts as, beside its characters."""
 
-MAX_BITS: Final = 1 << 14
-"""The size of a whole number in a template."""
-
-_FREE: Final = 1 << 26
+_TOTAL: Final = 1 << 26
 """The units that any template may make in all."""
 
-_PER_CHARACTER: Final = 1 << 10
+_TOTAL_PER_CHARACTER: Final = 1 << 10
 """How many more it may make for each character of its input."""
 
-_LARGEST: Final = 1 << 22
-"""The units of nested lists, each text and list counted as often as it is in there."""
+_VALUE: Final = 1 << 22
+"""The units of one value, each text and list in it counted as often as it is there."""
 
-_LONGEST_OUTPUT: Final = 1 << 20
-"""Characters that any template may write."""
+_OUTPUT: Final = 1 << 20
+"""The characters that any template may write."""
 
-_TIMES: Final = 32
-"""How many more units may be nested, and characters written, for each character of the input."""
+_PER_CHARACTER: Final = 32
+"""How many more units a value may have, and characters the output, for each of the input."""
 
-_MAX_DEPTH: Final = 200
-"""How deep lists are nested: CPython hashes tuples without looking at how deep they are."""
+_BITS: Final = 1 << 14
+"""The size of a whole number."""
 
-_MAX_STEPS: Final = 1 << 30
-"""The steps of one operation, of about a nanosecond each."""
-
-_MAX_ODD_KEYS: Final = 1 << 13
-"""The maximum number of keys of a dict that are not text: these can be chosen to collide."""
-
-_METHODS: Final = (types.MethodType, types.BuiltinMethodType)
+_DEPTH: Final = 200
+"""How deep lists are nested: CPython compares and hashes them by calling itself."""
 
 T = TypeVar("T")
 
@@ -82,18 +74,7 @@ class LimitError(UnsupportedError):
     """A template takes too long, or makes too much."""
 
 
-class Known(NamedTuple):
-    """What is known of values that stay for more than one run.
-
-    Attributes:
-        measured: The units and the depth of large ones, with each value, by its address.
-        written: What was written of each, by its address and the options of `tojson`.
-    """
-
-    measured: dict[int, tuple[Any, int, int]]
-    written: dict[tuple[Any, ...], str]
-
-
+@dataclass(frozen=True)
 class Limits:
     """The limits that the templates of a block of code run under.
 
@@ -101,90 +82,17 @@ class Limits:
         seconds: How long one may run.
         memory: The bytes that a process of its own may take.
         isolate: Whether each runs in such a process.
+        day: The day that they see; `None` for today.
     """
 
-    def __init__(self, seconds: float = 20.0, memory: int = 1 << 30, isolate: bool = False) -> None:
-        self.seconds = seconds
-        self.memory = memory
-        self.isolate = isolate
+    seconds: float = 20.0
+    memory: int = 1 << 30
+    isolate: bool = False
+    day: date | None = None
 
 
 _LIMITS: ContextVar[Limits] = ContextVar("jeton_chat_limits")
-_WORK: ContextVar[_Work | None] = ContextVar("jeton_chat_work", default=None)
-
-
-class _Work:
-    """What one run of a template may still take."""
-
-    __slots__ = (
-        "deadline",
-        "known",
-        "largest",
-        "left",
-        "measured",
-        "namespaces",
-        "seconds",
-    )
-
-    def __init__(self, characters: int, known: Known | None = None) -> None:
-        self.seconds = current().seconds
-        self.deadline = time.monotonic() + self.seconds
-        self.left = _FREE + _PER_CHARACTER * characters
-        self.largest = _LARGEST + _TIMES * characters
-        self.namespaces: list[dict[str, Any]] = []
-        # By address, with the value, so that the address stays its own.
-        self.measured: dict[int, tuple[Any, int, int]] = dict(known.measured) if known else {}
-        self.known = known
-
-    def spend(self, units: int) -> None:
-        if units > self.left:
-            raise LimitError("the template makes too much text: it seems to have no end")
-        self.left -= units
-        if time.monotonic() > self.deadline:
-            raise LimitError(
-                f"the template takes more than {self.seconds:g} s "
-                "(jeton.chat.limits(seconds=…) allows more)"
-            )
-
-    def measure(self, value: object, depth: int = 0) -> tuple[int, int]:
-        """The units of a value with all that is nested in it, and how deep that is.
-
-        No list or dict of a template ever changes, so each is measured once.
-        """
-        if isinstance(value, (str, bytes)):
-            return ITEM + len(value), 0
-        if isinstance(value, int):
-            if value.bit_length() > MAX_BITS:
-                raise LimitError("the template makes a number of thousands of digits")
-            return ITEM, 0
-        parts: Iterable[Any]
-        if isinstance(value, (list, tuple, Set, ValuesView)):
-            parts = value
-        elif isinstance(value, Mapping):
-            parts = (it for pair in value.items() for it in pair)
-            if len(value) > _MAX_ODD_KEYS:
-                check_keys(value)
-        elif isinstance(value, _METHODS):
-            parts = (value.__self__,)  # it may be shown with its owner
-        else:
-            return ITEM, 0
-        known = self.measured.get(id(value))
-        if known is not None:
-            return known[1:]
-        size, height = ITEM, 0
-        for part in parts:
-            if depth >= _MAX_DEPTH:
-                break
-            inner, deep = self.measure(part, depth + 1)
-            size, height = size + inner, max(height, deep + 1)
-            if size > self.largest:
-                break
-        if size > self.largest or depth + height >= _MAX_DEPTH:
-            raise LimitError("the template nests too much to go through it")
-        if size > PIECE * ITEM:
-            self.spend(PIECE)
-            self.measured[id(value)] = (value, size, height)
-        return size, height
+_RUN: ContextVar[_Run | None] = ContextVar("jeton_chat_run", default=None)
 
 
 def current() -> Limits:
@@ -218,112 +126,161 @@ def limits(
         >>> with jeton.chat.limits(seconds=60, isolate=True):
         ...     pass
     """
-    before = current()
     if seconds is not None:
         if not isinstance(seconds, numbers.Real) or isinstance(seconds, bool):
             raise ArgumentTypeError(f"seconds must be a number, not {type(seconds).__name__}")
         if not seconds > 0:
             raise ArgumentError(f"seconds must be above 0, not {seconds}")
+        seconds = float(seconds)
     if memory is not None:
         memory = checked_int("memory", memory, 1)
     if isolate is not None and not isinstance(isolate, bool):
         raise ArgumentTypeError(f"isolate must be a bool, not {type(isolate).__name__}")
-    token = _LIMITS.set(
-        Limits(
-            before.seconds if seconds is None else float(seconds),
-            before.memory if memory is None else memory,
-            before.isolate if isolate is None else isolate,
-        )
-    )
+    passed = {"seconds": seconds, "memory": memory, "isolate": isolate}
+    changes: dict[str, Any] = {name: it for name, it in passed.items() if it is not None}
+    with _under(replace(current(), **changes)):
+        yield
+
+
+@contextlib.contextmanager
+def stopped(day: date | None) -> Iterator[None]:
+    """Has templates see the beginning of a day; with `None` the time that it is."""
+    with _under(replace(current(), day=day)):
+        yield
+
+
+@contextlib.contextmanager
+def _under(limits: Limits) -> Iterator[None]:
+    token = _LIMITS.set(limits)
     try:
         yield
     finally:
         _LIMITS.reset(token)
 
 
+def can_isolate() -> bool:
+    """Whether there is a Python to start for a process of its own: a frozen program has none."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
+def now() -> datetime:
+    """The time that templates see."""
+    day = current().day
+    return datetime.now() if day is None else datetime(day.year, day.month, day.day)
+
+
+class _Run:
+    """A template that runs: what it may still take."""
+
+    def __init__(self, characters: int) -> None:
+        self.seconds = current().seconds
+        self.deadline = time.monotonic() + self.seconds
+        self.left = _TOTAL + _TOTAL_PER_CHARACTER * characters
+        self.largest = _VALUE + _PER_CHARACTER * characters
+        self.namespaces: list[dict[str, Any]] = []
+        self.measured: dict[int, tuple[Any, int, int]] = {}
+        """Large values with their units and depth, by address. Each is held, so that its address
+        stays its own; none ever changes. Without this, `[x, x]` of `[x, x]` takes exponential
+        time."""
+
+    def spend(self, units: int) -> None:
+        self.left -= units
+        if self.left < 0:
+            raise LimitError("the template makes too much text: it seems to have no end")
+        if time.monotonic() > self.deadline:
+            raise LimitError(
+                f"the template takes more than {self.seconds:g} s "
+                "(jeton.chat.limits(seconds=…) allows more)"
+            )
+
+    def guard(self, units: int) -> None:
+        if units > self.largest:
+            raise LimitError(f"the template makes too much: a value of {units:,} units")
+
+    def measure(self, value: object, depth: int = 0) -> tuple[int, int]:
+        """The units of a value with all that is nested in it, and how deep that is."""
+        if isinstance(value, (str, bytes)):
+            return ITEM + len(value), 0
+        if isinstance(value, int) and value.bit_length() > _BITS:
+            raise LimitError("the template makes a number of thousands of digits")
+        if isinstance(value, Mapping):
+            parts: Iterable[Any] = (it for pair in value.items() for it in pair)
+        elif isinstance(value, (list, tuple)):
+            parts = value
+        else:
+            return ITEM, 0
+        known = self.measured.get(id(value))
+        if known is not None:
+            return known[1:]
+        size, height = ITEM, 0
+        for part in parts:
+            inner, below = self.measure(part, depth + 1)
+            size, height = size + inner, max(height, below + 1)
+            self.guard(size)
+            if depth + height > _DEPTH:
+                raise LimitError(f"the template nests lists more than {_DEPTH} deep")
+        if size > PIECE * ITEM:
+            self.measured[id(value)] = (value, size, height)
+        return size, height
+
+
 @contextlib.contextmanager
-def running(characters: int, known: Known | None = None) -> Iterator[None]:
+def running(characters: int) -> Iterator[None]:
     """Keeps a template within its limits; `characters` is the length of its input."""
-    work = _Work(characters, known)
-    token = _WORK.set(work)
+    run = _Run(characters)
+    token = _RUN.set(run)
     try:
         yield
     finally:
-        _WORK.reset(token)
-        for names in work.namespaces:
+        _RUN.reset(token)
+        for names in run.namespaces:
             names.clear()
 
 
-def measured(value: object, characters: int) -> dict[int, tuple[Any, int, int]]:
-    """What `Known` holds of a value; nothing if it is too large to go through."""
-    work = _Work(characters)
-    try:
-        work.measure(value)
-    except LimitError:
-        return {}
-    return work.measured
-
-
-def written_of(value: object) -> dict[tuple[Any, ...], str] | None:
-    """What was written of values, if this is one that stays."""
-    work = _WORK.get()
-    if work is None or work.known is None or id(value) not in work.known.measured:
-        return None
-    return work.known.written
-
-
-def let_go_at_end(names: dict[str, Any]) -> None:
-    """Empties a namespace when the template ends: it may hold itself, and much beside."""
-    work = _WORK.get()
-    if work is not None:
-        work.namespaces.append(names)
-
-
-def check_output(length: int, characters: int) -> None:
-    """Refuses a text of a template that is too long for the length of its input."""
-    if length > _LONGEST_OUTPUT + _TIMES * characters:
-        raise LimitError(f"the template makes a text of {length:,} characters")
-
-
 def spend(units: int = 1) -> None:
-    """Counts units that the running template is about to make; without one there is no limit."""
-    work = _WORK.get()
-    if work is not None:
-        work.spend(units)
+    """Counts units that the running template makes, and looks at the clock."""
+    run = _RUN.get()
+    if run is not None:
+        run.spend(units)
 
 
-def within(steps: int) -> None:
-    """Refuses an operation of more steps than end soon."""
-    if steps > _MAX_STEPS and _WORK.get() is not None:
-        raise LimitError(f"the template asks for {steps:,} steps at once")
+def guard(units: int) -> None:
+    """Refuses a value of so many units before it is made."""
+    run = _RUN.get()
+    if run is not None:
+        run.guard(units)
 
 
-def weight(value: object) -> int:
-    """The units of a value with all that is nested in it.
+def made(value: T) -> T:
+    """Counts what an operation made.
 
     Raises:
-        LimitError: There is too much to go through it, or it is nested too deep.
+        LimitError: It is too large, or nested too deep.
     """
-    work = _WORK.get()
-    return 0 if work is None else work.measure(value)[0]
+    run = _RUN.get()
+    if run is not None:
+        size, _ = run.measure(value)
+        run.guard(size)
+        is_list = isinstance(value, (list, tuple, Mapping))
+        run.spend(ITEM * len(value) if is_list else size)  # type: ignore[arg-type]
+    return value
 
 
 def counted_items(items: Iterable[T]) -> Iterator[T]:
     """The items, each counted as it is read."""
-    work = _WORK.get()
-    if work is None:
-        yield from items
-        return
-    size = 0
     for item in items:
-        work.spend(ITEM)
-        size += work.measure(item)[0]
-        if size > work.largest:
-            raise LimitError("the template goes through too much")
+        spend(ITEM)
         yield item
 
 
-def check_keys(keys: Iterable[Any]) -> None:
-    """Refuses many keys that are not text: numbers can be chosen to collide."""
-    if sum(not isinstance(key, str) for key in keys) > _MAX_ODD_KEYS:
-        raise LimitError("the template makes a dict with too many keys that are not text")
+def check_output(length: int, characters: int) -> None:
+    """Refuses a text of a template that is too long for the length of its input."""
+    if length > _OUTPUT + _PER_CHARACTER * characters:
+        raise LimitError(f"the template makes a text of {length:,} characters")
+
+
+def emptied_at_end(names: dict[str, Any]) -> None:
+    """Empties a namespace when the template ends: it may hold itself, and much beside."""
+    run = _RUN.get()
+    if run is not None:
+        run.namespaces.append(names)

@@ -16,6 +16,7 @@ from jeton.chat.templates.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_
 
 __all__ = [
     "SCALARS",
+    "KeptTool",
     "TextParts",
     "TracedFloat",
     "TracedInt",
@@ -49,6 +50,19 @@ class TracedFloat(float):
         self = cls(number)
         self._origin = origin  # type: ignore[attr-defined]
         return self
+
+
+class KeptTool(dict[str, Any]):
+    """A tool that stays from chat to chat, with the JSON that was written of it, by the options."""
+
+    __slots__ = ("_json",)
+
+    def __init__(self, tool: dict[str, Any]) -> None:
+        super().__init__(tool)
+        self._json: dict[tuple[Any, ...], str] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeptTool, (dict(self),)
 
 
 def raw(text: str) -> str:
@@ -112,7 +126,7 @@ def plain(value: object) -> Any:
         return [plain(item) for item in value]
     if type(value) is tuple:
         return tuple(plain(item) for item in value)
-    if type(value) is dict:
+    if isinstance(value, dict):
         return {plain(key): plain(item) for key, item in value.items()}
     return value
 
@@ -140,9 +154,10 @@ class TextParts:
 
     def add(self, text: str) -> None:
         """Adds a text with its origins."""
-        spend(2 * ITEM + len(text))
-        self.texts.append(raw(text))
-        self.runs += runs_of(text)
+        if text:
+            spend(2 * ITEM + len(text))
+            self.texts.append(raw(text))
+            self.runs += runs_of(text)
 
     def add_of(self, text: str, origin: Origin | None) -> None:
         """Adds a text that one origin wrote; `None` is the template."""

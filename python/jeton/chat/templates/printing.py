@@ -7,7 +7,6 @@ from typing import Any
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.templates.limits import weight
 from jeton.chat.templates.origins import UNKNOWN
 from jeton.chat.templates.parts import (
     SCALARS,
@@ -38,7 +37,6 @@ def printed(value: object) -> TextParts:
 
 def represented(value: object) -> TextParts:
     """`repr(value)` with its origins."""
-    weight(value)
     parts = TextParts()
     _represent(value, parts)
     return parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ from typing import Any, Final
 from jinja2 import Template, TemplateSyntaxError, UndefinedError
 from jinja2.exceptions import SecurityError
 
-from jeton.chat.templates.kept_tools import KeptTools
 from jeton.chat.templates.limits import LimitError, check_output, running
 from jeton.chat.templates.origins import Origin
 from jeton.chat.templates.parts import raw, runs_of
@@ -42,7 +42,7 @@ class RenderRequest:
         template: The text of the template.
         messages: The messages, as `TemplateInput.messages` returns them.
         continued: The field of the last message that is left open.
-        variables: Its other variables; the tools as a list or as `KeptTools`.
+        variables: Its other variables.
         characters: The number of characters of the input.
     """
 
@@ -66,14 +66,11 @@ def rendered(request: RenderRequest) -> str:
         raise FormatError(
             f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed"
         )
-    known, tools = None, variables.get("tools")
-    if isinstance(tools, KeptTools):
-        known, variables = tools.known, {**variables, "tools": tools.value}
     ending, is_spelled = None, False
     if request.continued is not None:
         is_spelled = _spells_tag([messages, variables])
         messages, ending = _tagged(template, messages, request.continued)
-    with running(request.characters + len(template), known):
+    with running(request.characters + len(template)):
         text = _run(template, {"messages": messages, **variables})
         check_output(len(text), request.characters)
     return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)
@@ -83,8 +80,13 @@ _COMPILED: Final[dict[str, Template]] = {}
 """The templates that ran last, the last one last."""
 
 
+@functools.cache
+def _sandbox() -> Sandbox:
+    return Sandbox()
+
+
 def _compiled(template: str) -> Template:
-    compiled = _COMPILED.pop(template, None) or Sandbox().from_string(template)
+    compiled = _COMPILED.pop(template, None) or _sandbox().from_string(template)
     _COMPILED[template] = compiled
     kept = 0
     for text in reversed(list(_COMPILED)):

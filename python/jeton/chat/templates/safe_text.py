@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from jeton.chat.templates.limits import spend
 from jeton.chat.templates.origins import TEMPLATE, Runs
 from jeton.chat.templates.parts import TextParts, raw, runs_of
 from jeton.chat.templates.traced import Traced, joined, whole
@@ -37,6 +36,9 @@ class SafeTraced(Markup):
 
     def __iter__(self) -> Iterator[str]:
         return iter(unmarked(self))
+
+    def __str__(self) -> str:
+        return self
 
 
 def safe(text: str) -> Markup:
@@ -65,7 +67,6 @@ def _escaped(text: str) -> str:
         return unmarked(text)
     parts, shown, at = TextParts(), raw(text), 0
     for length, origin in runs_of(text):
-        spend(length)
         parts.add_of(raw(escape(shown[at : at + length])), origin)
         at += length
     return whole(parts)

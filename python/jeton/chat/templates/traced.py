@@ -7,7 +7,7 @@ text is taken for data. A plain `str` is text of the template.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, SupportsIndex
+from typing import Any, SupportsIndex
 
 from jeton.chat.templates.formatting import braces, percent
 from jeton.chat.templates.limits import PIECE, spend
@@ -16,16 +16,11 @@ from jeton.chat.templates.parts import TextParts, cut, data_in, raw, runs_of
 
 __all__ = ["Traced", "joined", "marked", "traced", "whole"]
 
-_RUNS: Final = 4096
-"""How many runs or slices are counted at once; the few of usual texts are not."""
-
 
 def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
     """A text with its runs; a plain `str` where the template wrote it all."""
     merged: list[tuple[int, Origin]] = []
-    for number, run in enumerate(runs, 1):
-        if not number % _RUNS:
-            spend(_RUNS * PIECE // 4)
+    for run in runs:
         length, origin = run
         if not length:
             continue
@@ -100,8 +95,7 @@ class Traced(str):
         found: list[str] = []
         first = before = 0
         for start, stop in ranges:
-            if not len(found) % _RUNS:
-                spend()
+            spend(PIECE)
             while first < len(runs) and before + runs[first][0] <= start:
                 before += runs[first][0]
                 first += 1

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from jeton.chat.call_arguments import with_parsed_arguments
 from jeton.chat.messages import TEXTS, Sent, is_text
-from jeton.chat.probes import prints_arguments_as_text, takes_parts
-from jeton.chat.templates.input import Group, TemplateInput
-from jeton.chat.templates.kept_tools import KeptTools, kept_tools
+from jeton.chat.templates.input import Group, TemplateInput, untrusted_tools
 from jeton.chat.templates.parts import raw
+from jeton.chat.templates.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.rendering import RenderRequest
 from jeton.chat.templates.traced import joined
@@ -82,14 +81,14 @@ class TemplateValues:
         """The variables that probes get as well."""
         return [(name, it) for name, it in self.variables.items() if isinstance(it, PLAIN)]
 
-    def _seen_tools(self, tools: list[Any] | None) -> KeptTools | list[Any] | None:
-        """The tools as a template sees them, those of the last call if they are the same."""
-        kept = kept_tools(tools) if tools and not self._values.trust else None
-        if kept is None:
+    def _seen_tools(self, tools: list[Any] | None) -> list[Any] | None:
+        """The tools as a template sees them."""
+        if not tools or self._values.trust:
             return tools and self._values.other("tools", tools)
-        self._values.characters += kept.characters
-        self._values.groups.update(kept.groups)
-        return kept
+        seen, by = untrusted_tools(tools)
+        self._values.characters += by.characters
+        self._values.groups.update(by.groups)
+        return seen
 
     @property
     def groups(self) -> Mapping[Group, list[str]]:
@@ -133,15 +132,22 @@ class TemplateValues:
             ]
             if not any(silent):
                 raise
-            messages = [
-                {**message, "content": None} if is_silent else message
-                for message, is_silent in zip(messages, silent, strict=True)
-            ]
-            try:
-                return self._written(write, messages, gone)
-            except ArgumentError:
-                pass
-            raise
+            written = []
+            for nothing in (None, ""):
+                seen = [
+                    {**message, "content": nothing} if is_silent else message
+                    for message, is_silent in zip(messages, silent, strict=True)
+                ]
+                try:
+                    written.append(self._written(write, seen, gone))
+                except ArgumentError:
+                    continue
+            if not written:
+                raise
+            # A template that prints it as a word (`null`) means no word.
+            as_none, empty = map(raw, (written[0], written[-1]))
+            is_word = any(as_none.count(it) > empty.count(it) for it in ("null", "None"))
+            return written[-1] if is_word else written[0]
 
     def _written(
         self,
@@ -154,8 +160,8 @@ class TemplateValues:
             [self._with_text(message) for message in messages],
             self._continued,
             {
-                "tools": _cached_tools(self._tools, gone.get(("tools", None), set())),
-                "documents": _cached_tools(self._documents, gone.get(("documents", None), set())),
+                "tools": _without_items(self._tools, gone.get(("tools", None), set())),
+                "documents": _without_items(self._documents, gone.get(("documents", None), set())),
                 **self._further,
             },
             self._values.characters,
@@ -179,13 +185,11 @@ class TemplateValues:
         return {**message, "content": parts if takes else joined(texts)}
 
 
-def _cached_tools(
-    items: KeptTools | list[Any] | None, left_out: set[Path]
-) -> KeptTools | list[Any] | None:
+def _without_items(items: list[Any] | None, left_out: set[Path]) -> list[Any] | None:
+    """Tools or documents without some of them."""
     if not left_out or items is None:
         return items
-    listed = items.value if isinstance(items, KeptTools) else items
-    return [item for at, item in enumerate(listed) if (at,) not in left_out] or None
+    return [item for at, item in enumerate(items) if (at,) not in left_out] or None
 
 
 def _without(message: dict[str, Any], left_out: set[Path]) -> dict[str, Any]:

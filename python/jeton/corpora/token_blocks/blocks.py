@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
+from jeton.corpora.dropped import DroppedRecord
 from jeton.corpora.token_blocks.ids import Ids, dtype_for
 from jeton.errors import ArgumentError, EncodeError, FormatError, JetonError
 
@@ -68,6 +69,8 @@ class Block:
     """The approximate bytes of the input that were read so far, to show progress."""
     digests: tuple[tuple[int, int, str], ...] = ()
     """The number, size and SHA-256 of each file that ends in this block."""
+    dropped: tuple[DroppedRecord, ...] = ()
+    """The documents that were left out in this block, in order."""
 
 
 def nothing(
@@ -157,15 +160,13 @@ class DocumentEncoding:
         paths: list[str],
         field: str | None,
         errors: str,
-        by_line: bool,
+        unit: bool | str,
         start: tuple[int, int, int, int],
     ) -> _core.TokenBlocks:
         """The blocks of files; threads read ahead of the caller."""
         options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
-        return _core.TokenBlocks(
-            core, paths, field, errors, by_line, self.drops_bad, start, options
-        )
+        return _core.TokenBlocks(core, paths, field, errors, unit, self.drops_bad, start, options)
 
     @property
     def dtype(self) -> str:
@@ -187,10 +188,16 @@ class DocumentEncoding:
                     # The block of a document that is left out.
                     empty = (np.empty(0, self.dtype), np.empty(0, np.int64))
                     no_keys = np.empty(0, np.uint64)
-                    return [(*empty, False, no_keys, 0, 0, 1, (0, 0, 0, 0), 0, [])]
+                    reason = re.sub(r"^texts\[\d+\]: ", "", str(error))
+                    dropped = [("", what, first, reason)]
+                    return [(*empty, False, no_keys, 0, 0, dropped, (0, 0, 0, 0), 0, [])]
                 half = len(texts) // 2
-                parts = (texts[:half], texts[half:])
-                return [block for part in parts for block in self.of_texts(part, errors, first)]
+                parts = ((first, texts[:half]), (first + half, texts[half:]))
+                return [
+                    block
+                    for number, part in parts
+                    for block in self.of_texts(part, errors, number, what)
+                ]
             match = re.match(r"texts\[(\d+)\]: ", str(error))
             if match is None:
                 raise

@@ -1,4 +1,4 @@
-"""Documents from files: text, JSON lines (compressed or not), and Parquet."""
+"""Documents from files: text, JSON lines, CSV and TSV (compressed or not), and Parquet."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from threading import Event
 from typing import Any
 
 from jeton.corpora.corpus import ParquetColumn, is_table, size_of
+from jeton.corpora.dropped import RecordPlace, from_core
 from jeton.corpora.token_blocks.blocks import (
     Block,
     DocumentEncoding,
@@ -43,10 +44,10 @@ class FileSource(DocumentSource):
         *,
         field: str | None,
         errors: str,
-        by_line: bool,
+        unit: bool | str,
     ) -> None:
         self._paths, self._encoding = paths, encoding
-        self._field, self._errors, self._by_line = field, errors, by_line
+        self._field, self._errors, self._unit = field, errors, unit
         self._sizes = [size_of(path) for path in paths]
         self._identities = [identity_of(path) for path in paths]
         # Tables that cannot be read are an error before any work.
@@ -89,7 +90,7 @@ class FileSource(DocumentSource):
             list(map(os.fspath, paths)),
             self._field,
             self._errors,
-            self._by_line,
+            self._unit,
             (file - first, byte, line, digest),
         )
         documents, size, empty = progress.documents, progress.bytes, progress.empty
@@ -97,12 +98,12 @@ class FileSource(DocumentSource):
         before: SourcePosition | None = progress
         try:
             while (block := core_blocks.next()) is not None:
-                tokens, lengths, unfinished, keys, size_here, empty_here, bad_here = block[:7]
+                tokens, lengths, unfinished, keys, size_here, empty_here, dropped = block[:7]
                 at, read, ended = block[7:]
                 documents += len(lengths) - unfinished
                 size += size_here
                 empty += empty_here
-                bad += bad_here
+                bad += len(dropped)
                 place = (first + at[0], *at[1:])
                 after = None if unfinished else SourcePosition(place, documents, size, empty, bad)
                 progress = after or progress
@@ -116,6 +117,7 @@ class FileSource(DocumentSource):
                     after,
                     sum(self._sizes[: place[0]]) + read,
                     tuple((first + number, read, sha256.hex()) for number, read, sha256 in ended),
+                    tuple(from_core(*record) for record in dropped),
                 )
                 before = after
         finally:
@@ -140,6 +142,7 @@ class FileSource(DocumentSource):
                 progress,
                 lambda rows: (number, row + rows, 0, 0),
                 lambda rows: before + size * (row + rows) // max(1, table.rows),
+                lambda at: RecordPlace(os.fspath(path), "row", at),
             )
             try:
                 for block in blocks:

@@ -12,6 +12,7 @@ from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 import jeton._core as _core
+from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.corpora.token_blocks.blocks import (
     Block,
     DocumentEncoding,
@@ -64,27 +65,30 @@ def of_rows(
     progress: SourcePosition,
     place: Callable[[int], tuple[int, ...]],
     read: Callable[[int], int],
+    name: Callable[[int], RecordPlace] = lambda row: RecordPlace(None, "document", row),
 ) -> Iterator[Block]:
     """The blocks of rows, each a document or empty.
 
     Args:
-        made: The results of `_core.blocks_of_texts`, batch by batch.
+        results: The results of `_core.blocks_of_texts`, batch by batch.
         progress: The position of the first row.
         place: Returns the place where reading resumes after a number of rows.
         read: Returns the approximate bytes of the input in a number of rows.
+        name: Returns the place of a row, by its number, that was left out.
     """
     rows, documents, size, empty = 0, progress.documents, progress.bytes, progress.empty
     bad = progress.bad
-    for tokens, lengths, _, keys, size_here, empty_here, bad_here, *_ in chain.from_iterable(
+    for tokens, lengths, _, keys, size_here, empty_here, left_out, *_ in chain.from_iterable(
         results
     ):
-        rows += len(lengths) + empty_here + bad_here
+        rows += len(lengths) + empty_here + len(left_out)
         documents += len(lengths)
         size += size_here
         empty += empty_here
-        bad += bad_here
+        bad += len(left_out)
         after = SourcePosition(place(rows), documents, size, empty, bad)
-        yield Block(tokens, lengths, keys, progress, after, read(rows))
+        records = tuple(DroppedRecord(name(row), reason) for _, _, row, reason in left_out)
+        yield Block(tokens, lengths, keys, progress, after, read(rows), dropped=records)
         progress = after
 
 
@@ -122,7 +126,8 @@ class IteratedTexts(Iterated):
     ) -> None:
         super().__init__(items, "documents")
         self._encoding, self._field, self._errors = encoding, field, errors
-        self._taken = 0
+        #: Why items that are left out are no texts, by their numbers.
+        self._reasons: dict[int, str] = {}
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of the texts from `start` on."""
@@ -137,12 +142,16 @@ class IteratedTexts(Iterated):
         blocks: list[tuple[Any, ...]] = []
         at = 0
         for block in self._encoding.of_texts(texts, "strict", number):
-            tokens, lengths, unfinished, keys, size, empty, bad, *rest = block
-            rows = len(lengths) + empty + bad
-            none = texts[at : at + rows].count(None)
-            counts = (empty - none, bad + none)
+            tokens, lengths, unfinished, keys, size, empty, dropped, *rest = block
+            rows = range(at, at + len(lengths) + empty + len(dropped))
+            none = [number + row for row in rows if texts[row] is None]
+            dropped = sorted(
+                [*dropped, *(("", "document", item, self._reasons.pop(item)) for item in none)],
+                key=lambda record: record[2],
+            )
+            counts = (empty - len(none), dropped)
             blocks.append((tokens, lengths, unfinished, keys, size, *counts, *rest))
-            at += rows
+            at = rows.stop
         return blocks
 
     def _batches(
@@ -156,9 +165,10 @@ class IteratedTexts(Iterated):
             text = None
             try:
                 text = self._text(item, at)
-            except (ArgumentError, ArgumentTypeError):
+            except (ArgumentError, ArgumentTypeError) as error:
                 if not self._encoding.drops_bad:
                     raise
+                self._reasons[at] = str(error)
             batch.append(text)
             characters += len(text or "")
             if characters >= _CHARACTERS or len(batch) >= _TEXTS:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
+from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
@@ -53,7 +54,7 @@ class ChatRecord:
 
     record: Any
     """The record; or the error of reading it."""
-    name: str
+    name: RecordPlace
     """How errors name it."""
     place: tuple[int, ...]
     """Where reading resumes after it."""
@@ -98,21 +99,26 @@ class ChatEncoder:
             JetonError: A record is not a conversation, and these are not dropped; says where.
         """
         before, documents, waiting = progress, list[_Document](), 0
-        read = 0
+        dropped, read = list[DroppedRecord](), 0
         for row in rows:
-            document, progress = self._document(row, progress)
+            document, progress = self._document(row, progress, dropped)
             read = row.read
             if document is not None:
                 documents.append(document)
                 waiting += len(document.tokens)
             if waiting >= _TOKENS:
-                yield self._block(documents, before, progress, read)
-                before, documents, waiting = progress, [], 0
+                yield self._block(documents, before, progress, read, dropped)
+                before, documents, waiting, dropped = progress, [], 0, []
         if progress != before:
-            yield self._block(documents, before, progress, read)
+            yield self._block(documents, before, progress, read, dropped)
 
     def _block(
-        self, documents: list[_Document], before: SourcePosition, after: SourcePosition, read: int
+        self,
+        documents: list[_Document],
+        before: SourcePosition,
+        after: SourcePosition,
+        read: int,
+        dropped: list[DroppedRecord],
     ) -> Block:
         tokens = [np.empty(0, DTYPE), *(document.tokens for document in documents)]
         keys = [document.key for document in documents] if self._keys else []
@@ -123,22 +129,25 @@ class ChatEncoder:
             before,
             after,
             read,
+            dropped=tuple(dropped),
         )
 
     def _document(
-        self, row: ChatRecord, progress: SourcePosition
+        self, row: ChatRecord, progress: SourcePosition, dropped: list[DroppedRecord]
     ) -> tuple[_Document | None, SourcePosition]:
-        """The tokens of a record, unless it is dropped, and the position after it."""
+        """The tokens of a record, unless it joins those `dropped`, and the position after it."""
         counts = counts_by_name(progress.counts)
         document = None
         try:
             document = self._document_of(*self._read(row.record))
         except _TooLong:
             counts["too_long"] += 1
+            dropped.append(DroppedRecord(row.name, "it has more than max_tokens"))
         except _Bad as bad:
             if self._options.bad_records == "error":
                 raise type(bad.error)(f"{row.name}: {bad.error}") from None
             counts["bad"] += 1
+            dropped.append(DroppedRecord(row.name, str(bad.error)))
         else:
             counts["learnt_tokens"] += document.learnt_tokens
             counts["truncated"] += document.left_out > 0
@@ -148,6 +157,7 @@ class ChatEncoder:
             place=row.place,
             documents=progress.documents + (document is not None),
             bytes=progress.bytes + (0 if document is None else document.size),
+            bad=progress.bad + (document is None),
             counts=tuple(counts.values()),
         )
         return document, after
@@ -167,7 +177,7 @@ class ChatEncoder:
 
     def _document_of(self, messages: object, tools: object) -> _Document:
         from jeton.chat import Request
-        from jeton.chat.templates.dates import stopped
+        from jeton.chat.templates.limits import stopped
         from jeton.chat.unprinted import UnprintedError
 
         try:

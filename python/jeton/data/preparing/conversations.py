@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jeton._core as _core
-from jeton.corpora.compressed import DAMAGED, decompressed
-from jeton.corpora.corpus import ARROW_ERRORS, is_table, rows_at_once, size_of
+from jeton.corpora.corpus import ARROW_ERRORS, is_table, kind_of, rows_at_once, size_of
+from jeton.corpora.dropped import RecordPlace
 from jeton.corpora.token_blocks.blocks import Block, DocumentSource, Facts, SourcePosition, nothing
 from jeton.corpora.token_blocks.files import check_unchanged, consumed_files, identity_of
 from jeton.corpora.token_blocks.rows import (
@@ -59,8 +58,14 @@ class ConversationFiles(_OfConversations):
         self._sizes = [size_of(path) for path in paths]
         self._identities = [identity_of(path) for path in paths]
         # Tables that cannot be read are an error before any work.
-        for path in filter(is_table, paths):
-            _ParquetColumns(path, chats.columns)
+        for path in paths:
+            if is_table(path):
+                _ParquetColumns(path, chats.columns)
+            elif kind_of(path) == "delimited":
+                raise UnsupportedError(
+                    f"{path}: separated values have no lists of messages; write the conversations "
+                    "as JSON lines or Parquet"
+                )
 
     @property
     def size(self) -> int:
@@ -83,7 +88,7 @@ class ConversationFiles(_OfConversations):
                 rows = self._of_table(number, path, table, place[1], before)
                 digest = None
             else:
-                digest = _Digest(path)
+                digest = _core.FileContents(os.fspath(path))
                 rows = self._of_lines(number, path, digest, place, before)
             for block in self._chats.blocks(rows, progress):
                 progress = block.after or progress
@@ -92,7 +97,8 @@ class ConversationFiles(_OfConversations):
                 file_digest = digest_of(path)
                 read, sha256 = file_digest.bytes, file_digest.sha256
             else:
-                read, sha256 = digest.size, digest.sha256.hexdigest()
+                read, of_bytes = digest.digest()
+                sha256 = of_bytes.hex()
             check_unchanged(path, self._identities[number], read)
             after = replace(progress, place=(number + 1, 0, 0, 0))
             yield nothing(DTYPE, progress, after, before + read, ((number, read, sha256),))
@@ -104,14 +110,21 @@ class ConversationFiles(_OfConversations):
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
             read = before + int(share * (row + 1))
-            yield ChatRecord(record, f"{path}: row {row}", (number, row + 1, 0, 0), read)
+            yield ChatRecord(
+                record, RecordPlace(str(path), "row", row), (number, row + 1, 0, 0), read
+            )
 
     def _of_lines(
-        self, number: int, path: Path, digest: _Digest, place: tuple[int, ...], before: int
+        self,
+        number: int,
+        path: Path,
+        contents: _core.FileContents,
+        place: tuple[int, ...],
+        before: int,
     ) -> Iterator[ChatRecord]:
         _, first, line, beginning = place
         position, sha256 = 0, hashlib.sha256()
-        for text, end in _lines(path, digest):
+        for text, end in _lines(contents):
             sha256.update(text)
             sha256.update(b"\n" * (end - position - len(text)))
             position = end
@@ -127,9 +140,9 @@ class ConversationFiles(_OfConversations):
             if text.strip():
                 yield ChatRecord(
                     self._record(text, line),
-                    f"{path}: line {line}",
+                    RecordPlace(str(path), "line", line),
                     (number, end, line, _beginning(sha256)),
-                    before + digest.size,
+                    before + contents.digest()[0],
                 )
         if position < first:
             raise _change_error(path, first)
@@ -163,62 +176,20 @@ def _change_error(path: Path, read: int) -> FileError:
     )
 
 
-@dataclass
-class _Digest(io.RawIOBase):
-    """A file with the digest of the part that was read."""
-
-    path: Path
-    size: int = 0
-
-    def __post_init__(self) -> None:
-        self.sha256 = hashlib.sha256()
-        try:
-            if self.path == Path("-"):
-                self._file = os.fdopen(0, "rb", 0, closefd=False)
-            else:
-                self._file = self.path.open("rb", 0)
-        except FileNotFoundError:
-            raise MissingFileError(f"{self.path}: there is no such file") from None
-        except OSError as error:
-            raise FileError(f"{self.path}: cannot be read: {error.strerror}") from None
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        length = self._file.readinto(buffer)
-        self.sha256.update(memoryview(buffer)[:length])
-        self.size += length
-        return length
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _lines(path: Path, raw: _Digest) -> Iterator[tuple[bytes, int]]:
+def _lines(contents: _core.FileContents) -> Iterator[tuple[bytes, int]]:
     """The lines of a file, decompressed, each with the position after it in bytes."""
-    with raw, io.BufferedReader(raw, _AT_A_TIME) as file:
-        end, parts = 0, list[bytes]()
-        try:
-            stream = decompressed(path, file)
-            while chunk := stream.read(_AT_A_TIME):
-                *whole, rest = chunk.split(b"\n")
-                for line in whole:
-                    parts.append(line)
-                    text = b"".join(parts)
-                    parts = []
-                    end += len(text) + 1
-                    yield text, end
-                parts.append(rest)
-            # Bytes after the end of a compressed stream belong to the file too.
-            while file.read(_AT_A_TIME):
-                pass
-        except DAMAGED as error:
-            reason = " ".join(str(error).split())
-            raise FormatError(f"{path}: cannot be read: {reason}") from None
-        if last := b"".join(parts):
-            yield last, end + len(last)
+    end, parts = 0, list[bytes]()
+    while chunk := contents.read(_AT_A_TIME):
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            parts.append(line)
+            text = b"".join(parts)
+            parts = []
+            end += len(text) + 1
+            yield text, end
+        parts.append(rest)
+    if last := b"".join(parts):
+        yield last, end + len(last)
 
 
 class _ParquetColumns:
@@ -284,7 +255,10 @@ class ConversationSource(Iterated, _OfConversations):
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         before = start.place[0] if start.place else 0
         items = self._from(before)
-        rows = (ChatRecord(it, f"record {at}", (at + 1,)) for at, it in enumerate(items, before))
+        rows = (
+            ChatRecord(it, RecordPlace(None, "record", at), (at + 1,))
+            for at, it in enumerate(items, before)
+        )
         return self._chats.blocks(rows, start)
 
 
@@ -304,7 +278,7 @@ class ConversationRows(_OfConversations):
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         first, count = start.place[0] if start.place else 0, self._rows.count
         rows = (
-            ChatRecord(record, f"row {at + number}", (at + number + 1,))
+            ChatRecord(record, RecordPlace(None, "row", at + number), (at + number + 1,))
             for at in range(first, count, _ROWS)
             for number, record in enumerate(self._rows.slice(at, min(at + _ROWS, count)))
         )

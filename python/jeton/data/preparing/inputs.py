@@ -15,7 +15,7 @@ from jeton.data.preparing.chats import ChatEncoder
 from jeton.data.preparing.conversations import ConversationFiles, ConversationSource, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["DataReading", "paths_of", "source_of"]
+__all__ = ["DataReading", "default_split", "paths_of", "source_of"]
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class DataReading:
     """The field or column that holds the text."""
     errors: str
     """What to do with bytes that are not UTF-8."""
-    by_line: bool
-    """Whether a document of a text file is a line."""
+    unit: bool | str
+    """Whether a document of a text file is a line; or the text between documents."""
     part: tuple[int, int] | None = None
     """The part to prepare, from 1, and the number of parts."""
     chats: ChatEncoder | None = None
@@ -54,9 +54,9 @@ def source_of(
             encoding,
             field=reading.field,
             errors=reading.errors,
-            by_line=reading.by_line,
+            unit=reading.unit,
         )
-    if reading.by_line:
+    if reading.unit:
         raise ArgumentError(
             f"documents is for files, and {name} holds documents that are not files"
         )
@@ -81,6 +81,13 @@ def source_of(
     if reading.chats is not None:
         return ConversationSource(data, reading.chats)
     return IteratedTexts(data, encoding, reading.field, reading.errors)
+
+
+def default_split(data: object, validation: object) -> str:
+    """How a share of the data is chosen for validation: of several files documents by hash."""
+    if validation is None or isinstance(data, (bytes, bytearray)):
+        return "cut"
+    return "hash" if len(paths_of(data, "data") or ()) > 1 else "cut"
 
 
 def paths_of(data: object, name: str) -> list[Path] | None:

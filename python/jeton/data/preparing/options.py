@@ -12,7 +12,7 @@ from numbers import Rational, Real
 from typing import Any, Literal
 
 from jeton.arguments import check_text, checked_errors, checked_int
-from jeton.corpora.corpus import are_lines, drops_bad
+from jeton.corpora.corpus import drops_bad, unit_of
 from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.token_blocks.blocks import DocumentEncoding
 from jeton.data import layouts
@@ -92,7 +92,7 @@ class PrepareOptions:
                 raise ArgumentError(
                     f"{what} cannot be {value!r}: it has an unpaired surrogate"
                 ) from None
-        by_line, drops = are_lines(self.documents), drops_bad(self.bad_records)
+        unit, drops = unit_of(self.documents), drops_bad(self.bad_records)
         shard_tokens = self.shard_tokens
         if shard_tokens is not None:
             shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
@@ -108,7 +108,7 @@ class PrepareOptions:
             end = end_of_text_of(tokenizer, self.end_of_text, place=self.end_of_text_place)
             around = DocumentFrame.of(end)
         else:
-            conversations = self._conversations(by_line=by_line, drops=drops)
+            conversations = self._conversations(unit=unit, drops=drops)
         by, share = self._validation()
         seed = None if self.shuffle is None else checked_int("shuffle", self.shuffle, 0)
         plan = plan_of(
@@ -139,10 +139,10 @@ class PrepareOptions:
             drops_bad=drops,
         )
         chats = None if conversations is None else ChatEncoder(tokenizer, conversations, keys=keys)
-        reading = DataReading(self.field, self.errors, by_line, plan.part, chats)
+        reading = DataReading(self.field, self.errors, unit, plan.part, chats)
         return PrepareRequest(plan, encoding, reading)
 
-    def _conversations(self, *, by_line: bool, drops: bool) -> Conversations:
+    def _conversations(self, *, unit: bool | str, drops: bool) -> Conversations:
         """The options for conversations; fails if there are options for other documents."""
         messages, layout = self.messages, layouts.LAYOUTS[self.layout]
         if not isinstance(messages, (str, Conversations)):
@@ -160,7 +160,7 @@ class PrepareOptions:
             raise no_masks(layout)
         for option, is_set in (
             ("field", self.field is not None),
-            ("documents", by_line),
+            ("documents", unit),
             ("bad_records", drops),
         ):
             if is_set:

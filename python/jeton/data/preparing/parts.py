@@ -15,6 +15,7 @@ from jeton.data import layouts
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import NAME, Manifest, verify
 from jeton.data.preparing.document_keys import Keyed
+from jeton.data.preparing.dropped_file import dropped_of
 from jeton.data.preparing.loss_mask_bits import marked, summed
 from jeton.errors import ArgumentError, FormatError, JetonError
 
@@ -128,8 +129,15 @@ class PartsSource(DocumentSource):
                     if keys is not None:
                         document_keys = np.array(keys[document + row : document + stop])
                     read += tokens.nbytes
-                    after = SourcePosition((number, document + stop), start.documents)
-                    yield Block(tokens, lengths, document_keys, progress, after, read)
+                    left_out = () if before or document + row else dropped_of(folder, manifest)
+                    after = SourcePosition(
+                        (number, document + stop),
+                        start.documents,
+                        bad=progress.bad + len(left_out),
+                    )
+                    yield Block(
+                        tokens, lengths, document_keys, progress, after, read, dropped=left_out
+                    )
                     progress = after
                 document += len(ends)
 

@@ -21,6 +21,7 @@ from jeton.data.layouts import Writer
 from jeton.data.manifest import Manifest, WrittenSplit, digests_of
 from jeton.data.preparing import loss_mask_bits
 from jeton.data.preparing.document_keys import Keyed
+from jeton.data.preparing.dropped_file import DROPPED, DroppedFile
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
@@ -190,6 +191,9 @@ class PrepareRun:
             if not state["writers"]:
                 self._save(state)
             passes = self._passes(state)
+            self._dropped = stack.enter_context(
+                closing(DroppedFile(self._journal.set, self._dropped_before(state, passes)))
+            )
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
             self._check_splits()
@@ -253,21 +257,33 @@ class PrepareRun:
             for block in blocks.of:
                 for number, size, sha256 in block.digests:
                     self._journal.add_digest(state["pass"], number, size, sha256)
+                self._dropped.add(block.dropped)
                 sink.append(block)
                 progress = block.after or progress
                 self._tell(work.phase, block.read, blocks.size, progress.documents, sink.tokens)
                 if time.monotonic() >= due and (point := sink.resume_point()) is not None:
                     sink.sync()
+                    self._dropped.sync()
                     state["progress"], state["sink"] = point.to_json(), sink.state()
                     self._save(state)
                     due = time.monotonic() + CHECKPOINT_SECONDS
             sink.finish()
             sink.sync()
+            self._dropped.sync()
             state["made"] = sink.handover()
         state["read"].append(progress.to_json())
         state["pass"] += 1
         state["progress"], state["sink"] = SourcePosition().to_json(), None
         self._save(state)
+
+    def _dropped_before(self, state: dict[str, Any], passes: list[_Pass]) -> int:
+        """How many records the passes left out before the state was saved."""
+        positions = [*state["read"], state["progress"]]
+        return sum(
+            SourcePosition.from_json(position).bad
+            for of_pass, position in zip(passes, positions, strict=False)
+            if of_pass.phase == "encoding"
+        )
 
     def _check_splits(self) -> None:
         for split, writer in self._writers.items():
@@ -310,6 +326,8 @@ class PrepareRun:
         files = {} if self._plan.part is None else digests_of(folder, [Keyed.FILE])
         for writer in self._writers.values():
             files |= writer.digests
+        if (folder / DROPPED).exists():
+            files |= digests_of(folder, [DROPPED])
         by_split = dict(zip(self._sources, facts, strict=True))
         return manifest_of(self._plan, folder, shards, by_split, files)
 
@@ -351,6 +369,8 @@ def manifest_of(
     names = [name for some in shards.values() for shard in some for name in shard.files]
     if plan.part is not None:
         names.append(Keyed.FILE)
+    if DROPPED in digests:
+        names.append(DROPPED)
     tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)
     files = {name: digests[name] for name in names} | digests_of(folder, tokenizer_files)
     return Manifest(

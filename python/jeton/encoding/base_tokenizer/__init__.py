@@ -8,7 +8,7 @@ Look here for its constructors; each group of methods has a file of its own in t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, special_ids
@@ -17,7 +17,7 @@ from jeton.components.component import AddedToken
 from jeton.encoding.base_tokenizer.decode import DecodeMethods
 from jeton.encoding.base_tokenizer.encode import EncodeMethods
 from jeton.encoding.base_tokenizer.save import SaveMethods
-from jeton.encoding.other_names import IN_JETON, HidesOtherNames
+from jeton.encoding.other_names import KnowsOtherNames, no_attribute
 from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError, warn_caller
 from jeton.loading.settings import Settings
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["BaseTokenizer"]
 
 
-class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=HidesOtherNames):
+class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=KnowsOtherNames):
     """The part of a tokenizer that packages below `jeton.Tokenizer` may use.
 
     `jeton.Tokenizer` is the subclass to construct.
@@ -171,8 +171,11 @@ class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=HidesOt
         sections = {"padding": self.padding, "truncation": self.truncation}
         return _from_stages, (type(self), stages + rest, sections, self._settings)
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in IN_JETON]
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            kind = type(self)
+            raise no_attribute(kind, f"{kind.__name__!r} object", name)
 
     def _repr_html_(self) -> str:
         """Its size and stages, for notebooks."""

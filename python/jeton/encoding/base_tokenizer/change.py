@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import jeton._core as _core
 from jeton import components
+from jeton.arguments import one_of
 from jeton.components.assembly import added_to_core
 from jeton.components.component import AddedToken, Component, stored_component
 from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.encoding.base_tokenizer.stages import HasStages
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.loading.settings import (
+    CONFIG,
     ChatTemplate,
     Settings,
     checked_chat_template,
@@ -53,6 +55,10 @@ class ChangeMethods(HasSettings, HasStages):
         roles: Mapping[str, str | None] = _KEEP,
         chat_template: ChatTemplate | None = _KEEP,
         model_max_length: int | None = _KEEP,
+        src_lang: str = _KEEP,
+        tgt_lang: str | None = _KEEP,
+        language: str | None = _KEEP,
+        task: str | None = _KEEP,
     ) -> Self:
         """A copy of this tokenizer with the given parts replaced; `None` removes a part.
 
@@ -63,9 +69,15 @@ class ChangeMethods(HasSettings, HasStages):
                 keep their token; `None` takes the token from a role.
             chat_template: A Jinja template, or several by name, the usual one as `"default"`.
             model_max_length: How many tokens the model takes.
+            src_lang, tgt_lang: The languages of a translation model (mBART, mBART-50, NLLB,
+                M2M-100), as its codes: of texts, and of `text_target`.
+            language, task: What Whisper hears, as a code or a name, and what it does:
+                `"transcribe"` or `"translate"`.
 
         Raises:
-            ArgumentError: A role for something that is no token, or is a token of ordinary text.
+            ArgumentError: A role for something that is no token, or is a token of ordinary text; a
+                language or a task that the model does not have.
+            UnsupportedError: A language, for a tokenizer of no class that has any.
             As the constructor.
 
         Example:
@@ -93,6 +105,20 @@ class ChangeMethods(HasSettings, HasStages):
         settings = self._settings
         if changes or model is not _KEEP:
             settings = dataclasses.replace(settings, stages_changed=True)
+        spoken: dict[str, Any] = {
+            "src_lang": src_lang, "tgt_lang": tgt_lang, "language": language, "task": task,
+        }  # fmt: skip
+        if spoken := {name: it for name, it in spoken.items() if it is not _KEEP}:
+            from jeton.encoding.languages import around_texts
+
+            if post_processor is not _KEEP:
+                raise ArgumentError(f"{next(iter(spoken))} is a post_processor: pass one of them")
+            config = {**self.config, **spoken}
+            changes["post_processor"] = stored_component(
+                components.post_processors.PostProcessor, around_texts(self, config)
+            )
+            written = json.dumps(config, ensure_ascii=False, indent=2).encode()
+            settings = dataclasses.replace(settings, files={**settings.files, CONFIG: written})
         for name, value in (("padding", padding), ("truncation", truncation)):
             if value is not _KEEP:
                 changes[name] = checked_section(name, value)
@@ -131,37 +157,73 @@ class ChangeMethods(HasSettings, HasStages):
         all_roles = {**self._settings.roles, **new_roles}
         return self._of_core(self._core, dataclasses.replace(self._settings, roles=all_roles))
 
-    def with_added_tokens(self, tokens: Iterable[AddedToken | str]) -> Self:
+    def with_added_tokens(
+        self, tokens: Iterable[AddedToken | str], *, existing: Literal["raise", "keep"] = "raise"
+    ) -> Self:
         """A copy of this tokenizer with more added tokens; a `str` becomes a special one.
 
         A token without an id gets the id that the vocabulary has for it, or the next free one.
 
+        Args:
+            tokens: The tokens.
+            existing: What to do about those that are added tokens already: `"raise"`, or `"keep"`
+                to leave them as they are.
+
         Raises:
-            ArgumentError: A token that is already an added token, or is given twice; an id that
-                another token has.
+            ArgumentError: Tokens that are added tokens already, all of them named, or are given
+                twice; an id that another token has, or other than the one that a kept token has.
 
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer().train("hello").with_added_tokens(["<|end|>"])
-            >>> tok.special_tokens
-            {'<|end|>': 4}
+            >>> tok.with_added_tokens(["<|end|>", "<|user|>"], existing="keep").special_tokens
+            {'<|end|>': 4, '<|user|>': 5}
         """
+        one_of("existing", existing, ("raise", "keep"))
         if isinstance(tokens, str):
             raise ArgumentTypeError("tokens must be an iterable of tokens, not one str")
         if not isinstance(tokens, Iterable):
             raise ArgumentTypeError(
                 f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
             )
-        more = []
+        more: list[AddedToken] = []
         for position, token in enumerate(tokens):
             entry = AddedToken(token, special=True) if isinstance(token, str) else token
             if not isinstance(entry, AddedToken):
                 raise ArgumentTypeError(
                     f"tokens[{position}] must be a str or an AddedToken, not {type(entry).__name__}"
                 )
-            more.append(entry._to_core())
-        settings = self._with_first_special_tokens(self._settings)
-        return self._of_core(self._core.with_added_tokens(more), settings)
+            more.append(entry)
+        if existing == "keep":
+            more = self._without_existing(more)
+        try:
+            core = self._core.with_added_tokens([entry._to_core() for entry in more])
+        except ArgumentError:
+            self._check_new(more)
+            raise
+        return self._of_core(core, self._with_first_special_tokens(self._settings))
+
+    def _without_existing(self, tokens: list[AddedToken]) -> list[AddedToken]:
+        """Those that are not added tokens already."""
+        known = {token.content: token.id for token in self.added_tokens}
+        for token in tokens:
+            if token.id not in (None, known.get(token.content, token.id)):
+                raise ArgumentError(
+                    f'tokens: "{token.content:.60}" is an added token already, with id '
+                    f"{known[token.content]} (leave the id {token.id} out)"
+                )
+        return [token for token in tokens if token.content not in known]
+
+    def _check_new(self, tokens: list[AddedToken]) -> None:
+        """Raises an error that names all that are added tokens already, if there are several."""
+        known = {token.content: token.id for token in self.added_tokens}
+        taken = [token.content for token in tokens if token.content in known]
+        if len(taken) > 1:
+            names = ", ".join(f'"{content:.60}" with id {known[content]}' for content in taken)
+            raise ArgumentError(
+                f'tokens: {names} are added tokens already (existing="keep" leaves them as they '
+                "are)"
+            )
 
     def _with_first_special_tokens(self, settings: Settings) -> Settings:
         """The settings with the special tokens as they were before the first change."""

@@ -7,8 +7,8 @@ adds special tokens and padding, and `result` is what the caller gets.
 
 from __future__ import annotations
 
-from jeton.encoding.calls.caller import Call, Caller
+from jeton.encoding.calls.caller import CallArguments, Caller
 from jeton.encoding.calls.padding_arguments import PaddingArguments
 from jeton.encoding.calls.result import BatchEncoding, CharSpan, TokenSpan
 
-__all__ = ["BatchEncoding", "Call", "Caller", "CharSpan", "PaddingArguments", "TokenSpan"]
+__all__ = ["BatchEncoding", "CallArguments", "Caller", "CharSpan", "PaddingArguments", "TokenSpan"]

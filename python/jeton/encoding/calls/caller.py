@@ -30,6 +30,7 @@ from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
 from jeton.encoding.calls.short_text import SHORT, columns_alone
 from jeton.encoding.calls.windows import PerText, RowWindows, share_room, windows_of
+from jeton.encoding.languages import is_translator
 from jeton.errors import ArgumentError, ChatWarning, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Call", "Caller"]
+__all__ = ["CallArguments", "Caller"]
 
 _TEXTS: Final = ("text", "text_pair")
 _TARGETS: Final = ("text_target", "text_pair_target")
 
 
 @dataclass(slots=True)
-class Call:
+class CallArguments:
     """The arguments of a call, as `Tokenizer.__call__` has them."""
 
     text: object
@@ -92,11 +93,33 @@ class Caller:
         self._frames: dict[tuple[bool, bool], Frame] = {}
         self.spelling = BatchTokenizer(tokenizer)
         self.shows_one_space = shows_one_space(self._post_processor)
+        self.has_warned_of_length = False
 
     @cached_property
     def defaults(self) -> Defaults:
         """The tokenizer's own padding and truncation."""
         return Defaults.of(self.spelling.tokenizer)
+
+    @property
+    def _of_targets(self) -> Caller:
+        """What texts in the target language share, for a translation model."""
+        tokenizer = self.spelling.tokenizer
+        config = tokenizer.config
+        if not is_translator(config):
+            return self
+        if config.get("tgt_lang") is None:
+            warn_caller(
+                "the tokenizer has no tgt_lang, so text_target is in its src_lang, as in "
+                "transformers (tok.replace(tgt_lang=…) names the language of the labels)",
+                UserWarning,
+            )
+            return self
+        return self._of_target_language
+
+    @cached_property
+    def _of_target_language(self) -> Caller:
+        tokenizer = self.spelling.tokenizer
+        return Caller(tokenizer.replace(src_lang=tokenizer.config["tgt_lang"]))
 
     def frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
         """The special tokens around one text, or around two."""
@@ -107,7 +130,7 @@ class Caller:
             )
         return self._frames[key]
 
-    def __call__(self, call: Call) -> BatchEncoding:
+    def __call__(self, call: CallArguments) -> BatchEncoding:
         """The rows of a call.
 
         Raises:
@@ -125,13 +148,13 @@ class Caller:
         if call.special != "ignore" and call.add_special_tokens:
             self._warn_of_two_begins(call)
         if call.text is None:
-            return self._result(call, _TARGETS, tensors)
+            return self._of_targets._result(call, _TARGETS, tensors)
         result = self._result(call, _TEXTS, tensors)
         if call.text_target is not None:
-            result["labels"] = self._result(call, _TARGETS, tensors)["input_ids"]
+            result["labels"] = self._of_targets._result(call, _TARGETS, tensors)["input_ids"]
         return result
 
-    def _warn_of_two_begins(self, call: Call) -> None:
+    def _warn_of_two_begins(self, call: CallArguments) -> None:
         """Warns if a text (a chat's, say) begins with the token that the call puts in front."""
         begin = next(iter(self.frame(pair=False, add_special_tokens=True)), None)
         if begin is None or begin.text is not None:
@@ -149,7 +172,9 @@ class Caller:
                 ChatWarning,
             )
 
-    def _result(self, call: Call, names: tuple[str, str], tensors: str | None) -> BatchEncoding:
+    def _result(
+        self, call: CallArguments, names: tuple[str, str], tensors: str | None
+    ) -> BatchEncoding:
         padding, truncation = choose(call.padding_arguments, self.defaults)
         inputs = read(
             getattr(call, names[0]),
@@ -171,7 +196,7 @@ class _RowRequest:
     """The encoding of a call's texts, or of its targets, into rows."""
 
     caller: Caller
-    call: Call
+    call: CallArguments
     names: tuple[str, str]
     """The names of the arguments that the texts came from."""
     inputs: Inputs
@@ -185,11 +210,27 @@ class _RowRequest:
         is_single = not (self.inputs.is_batch or self.call.return_overflowing_tokens)
         short = self._short_columns(names) if is_single else None
         if short is not None:
+            self._warn_of_length(len(short["input_ids"]))
             rows = functools.partial(self._rows_again, tuple(short["input_ids"]))
             return BatchEncoding._of_lists(short, rows=rows, spelling=spelling, tensors=tensors)
+        rows_of_all = self._rows()
+        self._warn_of_length(int(rows_of_all.lengths.max(initial=0)))
         return BatchEncoding._of_rows(
-            self._rows(), names, spelling=spelling, tensors=tensors, is_single=is_single
+            rows_of_all, names, spelling=spelling, tensors=tensors, is_single=is_single
         )
+
+    def _warn_of_length(self, length: int) -> None:
+        """Warns, once per tokenizer, of a row that is longer than the model takes."""
+        caller, longest = self.caller, self.caller.defaults.longest
+        if longest is None or length <= longest or self.truncation is not None:
+            return
+        if self.call.padding_arguments.verbose and not caller.has_warned_of_length:
+            caller.has_warned_of_length = True
+            warn_caller(
+                f"a row has {length:,} tokens, and the model takes {longest:,} (model_max_length): "
+                "give truncation=True, or chunk the text",
+                UserWarning,
+            )
 
     def _columns(self) -> list[str]:
         """The names of the columns, in the order of transformers."""

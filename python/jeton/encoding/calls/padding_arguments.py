@@ -195,6 +195,8 @@ class Defaults:
     """The length of rows with `padding="max_length"`, in tokens."""
     truncated_length: int | None
     """The length of truncated rows, in tokens."""
+    longest: int | None
+    """How many tokens the model takes."""
     origin: BatchSource
     """Where the id of padding comes from."""
 
@@ -230,6 +232,7 @@ class Defaults:
             truncated_length=(
                 longest if longest is not None or truncation is None else truncation.max_length
             ),
+            longest=longest,
             origin=origin,
         )
 

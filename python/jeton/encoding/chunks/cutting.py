@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from jeton.arguments import check_kind, checked_flag, checked_int, one_of
 from jeton.encoding.chunks import boundaries, structure
-from jeton.encoding.chunks.token_boundaries import TokenPlaces
+from jeton.encoding.chunks.token_boundaries import TokenPositions
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 
 if TYPE_CHECKING:
@@ -414,7 +414,7 @@ class _Cutter:
         self.tokenizer = tokenizer
         self.text = text
         self.options = options
-        self._part: TokenPlaces | None = None
+        self._part: TokenPositions | None = None
 
     def run(self, work: Callable[[], _T]) -> _T:
         """Runs `work`; an encoding error names the position in the whole text."""
@@ -520,7 +520,7 @@ class _Cutter:
 
     # Positions
 
-    def _furthest(self, part: TokenPlaces, start: int, floor: int) -> _ChunkEnd | None:
+    def _furthest(self, part: TokenPositions, start: int, floor: int) -> _ChunkEnd | None:
         """The furthest end after `floor` of a chunk from `start`, at its coarsest level.
 
         It tries the ends of tokens of the text, then the ends of tokens of the text from `start`
@@ -554,7 +554,7 @@ class _Cutter:
 
     # The next two mirror each other; docs/experiments.md says why they are not one.
 
-    def _furthest_at(self, places: TokenPlaces, start: int, floor: int) -> _ChunkEnd | None:
+    def _furthest_at(self, places: TokenPositions, start: int, floor: int) -> _ChunkEnd | None:
         """The last end after `floor` of a chunk from `start`, at a unit and among `places`.
 
         If an end has too many tokens, an earlier one is tried: earlier by the excess, and by steps
@@ -575,7 +575,7 @@ class _Cutter:
 
     def _nearest(
         self,
-        places: TokenPlaces,
+        places: TokenPositions,
         first: int,
         end: int,
         tokens: int,
@@ -600,7 +600,7 @@ class _Cutter:
                 low = max(places.first_with(top - room), start + 1)
         return end
 
-    def _last(self, unit: str | int, places: TokenPlaces, low: int, high: int) -> int | None:
+    def _last(self, unit: str | int, places: TokenPositions, low: int, high: int) -> int | None:
         """The last position after `low` and up to `high` where the text splits at a unit."""
         if isinstance(unit, int):
             numbers = self.places[unit]
@@ -614,7 +614,7 @@ class _Cutter:
         return None
 
     def _first(
-        self, unit: str | int, places: TokenPlaces, low: int, high: int, since: int
+        self, unit: str | int, places: TokenPositions, low: int, high: int, since: int
     ) -> int | None:
         """The first position from `low` on and before `high` where the text splits at a unit."""
         if isinstance(unit, int):
@@ -629,7 +629,7 @@ class _Cutter:
 
     # Tokens
 
-    def _part_with(self, begin: int, start: int) -> TokenPlaces:
+    def _part_with(self, begin: int, start: int) -> TokenPositions:
         """An encoded part of the text with more than a chunk from `start` on.
 
         If the current part has less, the part from `begin` on is encoded and replaces it.
@@ -643,14 +643,14 @@ class _Cutter:
             self._part = part
         return part
 
-    def _token_places(self, begin: int, start: int, width: int, tokens: int) -> TokenPlaces:
+    def _token_places(self, begin: int, start: int, width: int, tokens: int) -> TokenPositions:
         """The ends of tokens of the text from `begin` on, with `tokens` tokens after `start`."""
         end = min(start + width, len(self.text))
         while True:
             _, spans = self.tokenizer.encode_array_with_spans(
                 self.text[begin:end], special=self.special
             )
-            places = TokenPlaces(spans, begin, end)
+            places = TokenPositions(spans, begin, end)
             after = places.tokens - places.tokens_before(start)
             if after >= tokens or end == len(self.text):
                 return places

@@ -25,7 +25,7 @@ _BREAK: Final = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]
 _FIELD: Final = re.compile(r"[\w-]+:")
 """The start of the first line of front matter."""
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
-_RULE: Final = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_RULE: Final = re.compile(r"[ \t]*(?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$")
 """The line between the head of a table and its rows."""
 _INDENTS: Final = (0, 4, 8)
 """Columns up to which the parts of code begin."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["TokenPlaces"]
+__all__ = ["TokenPositions"]
 
 
-class TokenPlaces:
+class TokenPositions:
     """The positions between tokens, in a part of a text that was encoded alone.
 
     There is none between tokens that hold parts of one character. What the normalizer drops between
@@ -25,7 +25,7 @@ class TokenPlaces:
         start, end: The range of the part in the text.
 
     Example:
-        >>> places = TokenPlaces(np.array([(0, 3), (4, 5), (4, 5), (5, 7)]), 10, 17)
+        >>> places = TokenPositions(np.array([(0, 3), (4, 5), (4, 5), (5, 7)]), 10, 17)
         >>> places.at, places.before
         ([10, 14, 15, 17], [0, 1, 3, 4])
     """

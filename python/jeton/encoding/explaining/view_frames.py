@@ -6,7 +6,7 @@ Look here for how each stage and each kind of model is shown.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jeton.display.human_readable import counted, visible
 from jeton.display.views.frames import Arc, Arcs, Chip, Frame, Row, Rows, Table
@@ -32,8 +32,18 @@ __all__ = ["frames_of_encoding", "frames_of_pieces"]
 _MAX_CANDIDATES = 8
 
 
-def frames_of_encoding(text: str, steps: Sequence[Step]) -> list[Frame]:
-    """Frames of the text, each stage, each piece in the model, and the ids."""
+def frames_of_encoding(
+    text: str,
+    steps: Sequence[Step],
+    merging: Callable[[str, Merging], Iterable[Frame]] | None = None,
+) -> list[Frame]:
+    """Frames of the text, each stage, each piece in the model, and the ids.
+
+    Args:
+        text: The text.
+        steps: Its steps.
+        merging: Draws a piece of a BPE, with its title, in other frames.
+    """
     frames = [
         Frame(
             "The text",
@@ -46,7 +56,7 @@ def frames_of_encoding(text: str, steps: Sequence[Step]) -> list[Frame]:
             case TextStep():
                 frames.append(_text_frame(step))
             case ModelStep():
-                frames.extend(_model_frames(step))
+                frames.extend(_model_frames(step, merging))
             case PostStep():
                 frames.append(_post_frame(step))
     frames.append(_last_frame(tokens_of(steps)))
@@ -92,13 +102,19 @@ def _stretches(stretches: tuple[Stretch, ...]) -> tuple[Chip, ...]:
     )
 
 
-def _model_frames(step: ModelStep) -> Iterator[Frame]:
+def _model_frames(
+    step: ModelStep, merging: Callable[[str, Merging], Iterable[Frame]] | None = None
+) -> Iterator[Frame]:
     pieces = [piece for piece in step.pieces if not isinstance(piece, Added)]
     for at_once, run in itertools.groupby(pieces, _is_at_once):
         if at_once:
             yield _at_once_frame(step.name, list(run))
-        else:
-            yield from (_piece_frame(step.name, piece) for piece in run)
+            continue
+        for piece in run:
+            if merging is not None and isinstance(piece, Merging):
+                yield from merging(_title(step.name, piece.text), piece)
+            else:
+                yield _piece_frame(step.name, piece)
 
 
 def _is_at_once(piece: Piece) -> bool:

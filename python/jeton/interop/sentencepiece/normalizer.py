@@ -15,7 +15,7 @@ from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 from jeton.interop.sentencepiece.model import map_list
 from jeton.interop.sentencepiece.results import InputText
-from jeton.interop.sentencepiece.wire import chunk, fields, number
+from jeton.loading.protocol_buffers import chunk, fields, number
 
 __all__ = ["NormalizerSpec", "SentencePieceNormalizer"]
 
@@ -41,7 +41,7 @@ class NormalizerSpec:
         """Parses the bytes of a specification."""
         values: dict[str, Any] = {}
         flags = {field: flag for flag, field in _FLAGS.items()}
-        for field, value in fields(message):
+        for field, _, value in fields(message):
             if field == 1 and isinstance(value, bytes):
                 values["name"] = value.decode("utf-8", "replace")
             elif field == 2 and isinstance(value, bytes):
@@ -167,7 +167,7 @@ class SentencePieceNormalizer:
 
 
 def _spec_of(proto: bytes) -> NormalizerSpec:
-    specs = [value for field, value in fields(proto) if field == _NORMALIZER_SPEC]
+    specs = [value for field, _, value in fields(proto) if field == _NORMALIZER_SPEC]
     if not specs or not isinstance(specs[-1], bytes):
         raise FormatError("not a SentencePiece model: it has no specification of a normalizer")
     return NormalizerSpec.read(specs[-1])

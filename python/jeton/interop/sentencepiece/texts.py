@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from jeton.interop.sentencepiece.wire import chunk, number
+from jeton.loading.protocol_buffers import chunk, number
 
 __all__ = ["NBestSentencePieceText", "SentencePiece", "SentencePieceText", "byte_positions"]
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 import itertools
 import json
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from jeton.learn.reference.words_bpe import merge
 
@@ -135,9 +135,18 @@ def _is_sign(character: str) -> bool:
     return not (_is_space(character) or _is_letter(character) or _is_number(character))
 
 
-def train(pieces: dict[bytes, int], merges: int) -> list[Pair]:
-    """Learns merges from pieces and their counts; of equally frequent pairs the one seen first."""
-    rows = [([bytes([byte]) for byte in piece], count) for piece, count in pieces.items()]
+def train(pieces: Mapping[str, int] | Mapping[bytes, int], merges: int) -> list[Pair]:
+    """Learns merges from pieces and their counts; of equally frequent pairs the one seen first.
+
+    A piece that is text begins as its bytes in UTF-8.
+
+    >>> train({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 3)
+    [(b'e', b's'), (b'es', b't'), (b'l', b'o')]
+    """
+    rows = []
+    for piece, count in pieces.items():
+        symbols = piece.encode() if isinstance(piece, str) else piece
+        rows.append(([bytes([byte]) for byte in symbols], count))
     learned: list[Pair] = []
     while len(learned) < merges:
         counts: dict[Pair, int] = {}

@@ -12,10 +12,12 @@ written to be read; `jeton.CharTrainer` and `jeton.BPETrainer` do the same a tho
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import operator
 from collections import Counter
 from collections.abc import Iterable
+from typing import SupportsFloat, SupportsIndex
 
 from jeton.learn.reference.words_bpe import merge
 
@@ -282,13 +284,17 @@ def _text(text: str) -> str:
 def _ids(tokens: Iterable[int]) -> list[int]:
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise ValueError(f"give a list of ids, not {type(tokens).__name__}")
-    ids = []
-    for id in tokens:
-        try:
-            ids.append(operator.index(id))
-        except TypeError:
-            raise ValueError(f"an id must be a whole number, not {id!r}") from None
-    return ids
+    return [_whole(id) for id in tokens]
+
+
+def _whole(id: object) -> int:
+    """An id as an int. Those in a tensor of a course are often floats."""
+    if isinstance(id, SupportsIndex):
+        with contextlib.suppress(TypeError):
+            return operator.index(id)
+    if isinstance(id, SupportsFloat) and float(id).is_integer():
+        return int(float(id))
+    raise ValueError(f"an id must be a whole number, not {id!r}")
 
 
 def _size(name: str, value: int, smallest: int = 1) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from jeton.components import Regex, decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components.byte_alphabet import BYTES
 from jeton.errors import FormatError
-from jeton.loading.class_folders import languages
+from jeton.loading import languages
 from jeton.loading.class_folders.configuration import Configuration
 from jeton.loading.class_folders.known_class import (
     ClassStages,

@@ -16,7 +16,7 @@ from typing import Any
 
 from jeton.components import Regex, models, normalizers
 from jeton.errors import FormatError
-from jeton.loading.class_folders import languages
+from jeton.loading import languages
 from jeton.loading.class_folders.configuration import Configuration, Token
 from jeton.loading.class_folders.known_class import ClassStages, Frame, KnownClass, template
 from jeton.loading.model_file import CONTROL, NORMAL, UNKNOWN, UNUSED, ModelFile, ModelPiece

@@ -103,10 +103,15 @@ export function debounced(run, pause) {
 export const say = debounced((text) => { document.getElementById("said").textContent = text; }, 700);
 
 const problems = new Map();
-/** Shows what went wrong, until the same thing goes right. */
-export function problem(message, of = "") {
+/** Shows what went wrong, until it goes right, is closed, or what it was about has gone. */
+export function problem(message, of = "page") {
   if (message) problems.set(of, message); else problems.delete(of);
   const place = document.getElementById("problem");
   place.hidden = problems.size === 0;
-  place.textContent = [...problems.values()].join(" ");
+  fill(place, ...[...problems].map(([of, it]) => el("p", {}, el("span", {}, it),
+    el("button", { type: "button", className: "plain", "aria-label": "Close this message", onclick: () => problem(null, of) }, "×"))));
 }
+
+const isTouch = matchMedia("(hover: none)").matches;
+/** A hint in words for a finger, or for a mouse and keys. */
+export const hint = (touch, mouse) => isTouch ? touch : mouse;

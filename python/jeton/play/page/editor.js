@@ -1,7 +1,7 @@
 // The text: its area, its size and samples. It stays in the page in every view, so that undo reaches back to
 // all that was typed. A browser lays out the area's text on each key, so it holds only part of a long text.
 
-import { el, fill, number } from "./dom.js";
+import { el, fill, hint, number } from "./dom.js";
 import { difference, on, setText, state } from "./state.js";
 
 const WHOLE = 1_000_000; // the longest text, in characters, that the area holds whole
@@ -42,7 +42,7 @@ export function textView(section) {
   let isOurs = false; // whether the page itself changes the area
   const area = el("textarea", {
     "aria-label": "Text", spellcheck: "false", autocomplete: "off",
-    placeholder: "Type or paste a text, or drop a file on the page",
+    placeholder: hint("Type or paste a text", "Type or paste a text, or drop a file on the page"),
   });
   const where = el("span", { className: "small num", role: "status" });
   const place = el("input", { type: "range", min: "0", step: "any", "aria-label": "Which part of the text is edited", onchange: () => show(Number(place.value)) });

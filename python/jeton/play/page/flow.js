@@ -78,7 +78,7 @@ export class Flow {
     const spans = [];
     for (let i = start; i < stop; i++) spans.push(this.token(tokens, part, i));
     block.spans = spans;
-    block.replaceChildren(...spans);
+    block.replaceChildren(...together(spans, part, start));
     if (state.view === "text") gaps(tokens, part, block, start, stop);
     block.style.height = "";
     if (state.picked?.card === this.card.card) this.show(state.picked.index, false);
@@ -200,6 +200,16 @@ export class Flow {
     this.pick(next);
     say(`token ${next + 1} of ${tokens.count}: ${this.shown?.textContent ?? ""}, id ${state.picked?.id}`);
   }
+}
+
+/** The tokens of a block; those that share a character are kept in one line. */
+function together(spans, part, start) {
+  const groups = [];
+  for (const [at, span] of spans.entries()) {
+    const i = start + at - part.start;
+    if (at && i > 0 && part.starts[i] < part.ends[i - 1]) groups.at(-1).push(span); else groups.push([span]);
+  }
+  return groups.map((group) => group.length > 1 ? el("span", { className: "together", role: "presentation" }, ...group) : group[0]);
 }
 
 /** Draws the text that no token holds, between the tokens of a block. */

@@ -1,6 +1,6 @@
 // The frames of `jeton learn` as elements: rows of chips, bars, tables, lattices.
 
-import { bars, el } from "./dom.js";
+import { bars, el, number } from "./dom.js";
 
 export function frame(it) {
   return el("div", { className: "frame" }, el("h2", {}, it.title), it.note ? el("p", {}, it.note) : null, ...it.blocks.map(block));
@@ -9,7 +9,7 @@ export function frame(it) {
 function block(it) {
   const title = it.title ? el("h3", {}, it.title) : null;
   const more = it.more ? el("p", { className: "quiet small" }, `… and ${it.more} more`) : null;
-  const draw = { Rows: rows, Bars: barsOf, Table: table, Arcs: arcs }[it.kind];
+  const draw = { Rows: rows, Bars: barsOf, Table: table, Arcs: arcs, Joining: joining }[it.kind];
   return el("div", {}, title, draw(it), more);
 }
 
@@ -22,6 +22,17 @@ function rows(it) {
 
 export function chip(it) {
   return el("span", { className: `chip ${it.mark}` }, el("b", { dir: "auto" }, it.text), it.under ? el("i", {}, it.under) : null);
+}
+
+/** The symbols of a word in their places; between two, the number of the merge that would join them. */
+function joining(it) {
+  const line = el("div", { className: "joining mono" });
+  for (const [at, symbol] of it.symbols.entries()) {
+    const isNext = it.joins >= 0 && (at === it.joins || at === it.joins + 1);
+    line.append(el("b", { className: `${at === it.made ? "made " : ""}${isNext ? "next" : ""}`, dir: "auto" }, symbol));
+    if (at < it.numbers.length) line.append(el("i", { className: `num${at === it.joins ? " next" : ""}` }, it.numbers[at] === null ? "" : number(it.numbers[at])));
+  }
+  return el("div", {}, line, el("p", { className: "quiet small" }, it.numbers.length ? "Between two symbols: the number of the merge that would join them." : "One token is left."));
 }
 
 function barsOf(it) {

@@ -3,6 +3,7 @@
 import { el, fill, problem } from "./dom.js";
 import { chatView, restoreChat } from "./chat.js";
 import { textView } from "./editor.js";
+import { heatView } from "./heat.js";
 import { idsView } from "./ids.js";
 import { rail } from "./rail.js";
 import { ask, upload } from "./server.js";
@@ -13,9 +14,9 @@ import { adding, tokensView } from "./tokens.js";
 import { trainView } from "./train.js";
 import { vocabularyView } from "./vocabulary.js";
 
-const VIEWS = { tokens: tokensView, steps: stepsView, vocabulary: vocabularyView, chat: chatView, train: trainView, ids: idsView };
+const VIEWS = { tokens: tokensView, steps: stepsView, heat: heatView, vocabulary: vocabularyView, chat: chatView, train: trainView, ids: idsView };
 const TOKENIZER_FILE = /\.(json|model|tiktoken|gguf|vocab|bpe|spm)$|^(vocab|merges|codes)\b.*\.txt$|^tokenizer/i;
-const OF_CARDS = ["steps", "vocabulary", "chat", "ids"]; // views with a list of the tokenizers
+const OF_CARDS = ["steps", "heat", "vocabulary", "chat", "ids"]; // views with a list of the tokenizers
 const MAX_TEXT = 32 * 2 ** 20;
 const KEPT = `jeton ${location.pathname}`; // what a tab keeps its state under
 
@@ -29,6 +30,7 @@ function open(name) {
   leave?.();
   leave = undefined;
   text.hidden = name !== "tokens";
+  document.body.dataset.view = name;
   for (const tab of document.querySelectorAll("[role=tab]")) {
     const isChosen = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", String(isChosen));
@@ -43,7 +45,7 @@ function open(name) {
 function tabs() {
   const all = [...document.querySelectorAll("[role=tab]")];
   for (const [at, tab] of all.entries()) {
-    tab.addEventListener("click", () => open(tab.id.slice(4)));
+    tab.addEventListener("click", () => { problem(null); open(tab.id.slice(4)); });
     tab.addEventListener("keydown", (event) => {
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
       if (to === undefined) return;
@@ -145,12 +147,14 @@ async function begin() {
   dropping();
   on("problem", (message) => problem(message, "text"));
   on("files", take);
+  on("text", () => problem(null));
+  on("changed", () => { problem(null); problem(null, "cards"); });
   on("cards", () => { if (OF_CARDS.includes(view)) open(view); });
   document.getElementById("share").addEventListener("click", () => share(document.getElementById("sharing"), view));
   state.start = await ask("start");
   const shared = kept() ?? (location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : null);
   state.cards = (await cardsOf(shared)).map((summary) => ({ ...summary, tokens: null }));
-  state.text = state.start.text || state.start.samples[Object.keys(state.start.samples)[0]].slice(0, 400);
+  state.text = state.start.text || Object.values(state.start.samples)[0];
   rail(document.getElementById("rail"));
   if (shared) {
     Object.assign(state, { text: shared.text, marks: shared.marks !== false, differences: shared.differences === true, special: shared.special === "allow" ? "allow" : "ignore" });

@@ -1,6 +1,6 @@
 // The rail: the selected token, the counts as bars, and what in the text makes odd tokens.
 
-import { bars, debounced, el, fill, number } from "./dom.js";
+import { bars, debounced, el, fill, hint, number } from "./dom.js";
 import { ask } from "./server.js";
 import { visible } from "./shown.js";
 import { cardOf, on, setText, state } from "./state.js";
@@ -24,7 +24,7 @@ export function rail(aside) {
     const card = it && cardOf(it.card);
     toggle.textContent = card ? `Token ${it.id} · ${card.name}` : "Details";
     if (!card?.tokens) {
-      fill(token, el("h2", {}, "No token selected"), el("p", { className: "quiet small" }, "Click a token, or move with the arrow keys. Esc clears."));
+      fill(token, el("h2", {}, "No token selected"), el("p", { className: "quiet small" }, hint("Tap a token.", "Click a token, or move with the arrow keys. Esc clears.")));
       return;
     }
     let found;

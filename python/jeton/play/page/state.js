@@ -136,6 +136,7 @@ export function addCard(summary) {
   if (!cardOf(summary.card)) {
     if (state.cards.length >= MAX_SHOWN) throw new Error(`${MAX_SHOWN} tokenizers are shown at most: close one first.`);
     state.cards.push({ ...summary, tokens: null });
+    tell("changed");
   }
   tell("cards");
   refresh();
@@ -144,6 +145,7 @@ export function addCard(summary) {
 export function removeCard(number) {
   state.cards = state.cards.filter((card) => card.card !== number);
   if (state.picked?.card === number) pick(null);
+  tell("changed");
   tell("cards");
 }
 

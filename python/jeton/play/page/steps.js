@@ -1,6 +1,6 @@
 // The view of steps: how the chosen word becomes tokens, and how merges are undone.
 
-import { el, fill } from "./dom.js";
+import { el, fill, hint } from "./dom.js";
 import { frame } from "./frames.js";
 import { ask } from "./server.js";
 import { cardOf, state } from "./state.js";
@@ -65,7 +65,7 @@ export function stepsView(main) {
       el("button", { type: "button", "aria-label": "On", onclick: () => { stop(); show(Number(slider.value) + 1); } }, "▶"), place),
     slider, wrong, stage),
   el("section", { className: "panel", "aria-label": "Take tokens apart" }, el("h2", {}, "Undo merges"),
-    el("p", { className: "quiet small" }, "Click a token to undo the last merge that made it."), apart));
+    el("p", { className: "quiet small" }, `${hint("Tap", "Click")} a token to undo the last merge that made it.`), apart));
   explain();
   return stop;
 }

@@ -1,6 +1,7 @@
 // The view of tokens: a card per tokenizer, below the text.
 
 import { choice, el, fill, number, problem, say, toggle } from "./dom.js";
+import { nameField } from "./names.js";
 import { Flow, compare } from "./flow.js";
 import { ask } from "./server.js";
 import { addCard, cardOf, on, refresh, removeCard, state, tell } from "./state.js";
@@ -73,15 +74,14 @@ export function tokensView(main) {
 
 /** The line that adds a tokenizer: by a name that jeton knows, or by a file. */
 export function adding() {
-  const name = el("input", { type: "text", list: "names", placeholder: "A name, such as gpt2", "aria-label": "The name of a tokenizer" });
   const add = async () => {
     if (!name.value.trim()) { name.focus(); return; }
     try { addCard(await ask("load", { name: name.value.trim() })); name.value = ""; problem(null); } catch (error) { problem(error.message); }
   };
-  name.addEventListener("keydown", (event) => { if (event.key === "Enter") add(); });
+  const { field, input: name } = nameField(add);
+  name.addEventListener("input", () => problem(null));
   const file = el("input", { type: "file", multiple: true, className: "hidden", tabindex: "-1", "aria-hidden": "true", onchange: () => { tell("files", [...file.files]); file.value = ""; } });
-  return el("div", { className: "row", role: "group", "aria-label": "Add a tokenizer" }, name,
-    el("datalist", { id: "names" }, ...state.start.names.map((it) => el("option", { value: it.name }, it.what))),
+  return el("div", { className: "row", role: "group", "aria-label": "Add a tokenizer" }, field,
     el("button", { type: "button", onclick: add }, "Add tokenizer"),
     el("button", { type: "button", onclick: () => file.click() }, "From a file …"), file);
 }

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,13 +24,16 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import files
-from jeton.analysis.health.findings import Case, Finding
-from jeton.analysis.health.subject import Subject
+from jeton.analysis.health.findings import Case, Finding, found
+from jeton.analysis.health.rules import rule
+from jeton.analysis.health.searches import looks_for
+from jeton.analysis.health.subject import Embeddings, Matrix, Subject
+from jeton.analysis.health.unreachable_tokens import unreached_tokens
 from jeton.display.human_readable import counted
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, FileError, FormatError, UnsupportedError
 
-__all__ = ["Embeddings", "by_direction", "by_length", "candidates", "read_embeddings"]
+__all__ = ["by_direction", "by_length", "read_embeddings"]
 
 _SHARE: Final = 0.02
 """The share of the vocabulary that may be candidates."""
@@ -44,21 +46,6 @@ _TYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 _OF_UNUSED: Final = 0.9
 """The share of known unused rows whose value a candidate must not exceed."""
-
-Matrix = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Embeddings:
-    """The tables of a model with a row for each id.
-
-    Attributes:
-        inputs: float32 of shape (rows, width).
-        outputs: The same for the outputs; the inputs, if the model has one table for both.
-    """
-
-    inputs: Matrix
-    outputs: Matrix
 
 
 def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
@@ -176,48 +163,82 @@ def _first_component(table: Matrix) -> npt.NDArray[np.float32]:
     return vector
 
 
-def candidates(subject: Subject, embeddings: Embeddings, unused: list[int]) -> Iterator[Finding]:
-    """Tokens whose rows look like known unused rows.
+def _unused_rows(subject: Subject) -> npt.NDArray[np.int64]:
+    """Rows that are known to be unused: without a token, or of a token that no text gives."""
+    tables = subject.tables
+    assert tables is not None
+    without = np.setdiff1d(np.arange(len(tables.inputs)), subject.ids)
+    unreached = subject.once(unreached_tokens)
+    proved = [it.id for it in unreached if it.rule != "unreached"]
+    rows = np.union1d(without, np.asarray(proved, np.int64)).astype(np.int64)
+    return rows[rows < min(len(tables.inputs), len(tables.outputs))]
 
-    Args:
-        subject: The tokenizer.
-        embeddings: Its model's tables.
-        unused: Ids of tokens that no text gives.
-    """
-    rows = len(embeddings.inputs)
-    without = np.setdiff1d(np.arange(rows), subject.ids)
-    unused_rows_known = np.union1d(without, np.asarray(unused, np.int64)).astype(np.int64)
-    unused_rows_known = unused_rows_known[unused_rows_known < min(rows, len(embeddings.outputs))]
-    if not unused_rows_known.size:
+
+def _why_not_checked(subject: Subject) -> str | None:
+    if subject.tables is None:
+        return "there are no embeddings"
+    return None if subject.once(_unused_rows).size else "no row is known to be unused"
+
+
+def _candidates(
+    name: str, subject: Subject, values: npt.NDArray[np.float64], unit: str, verbs: tuple[str, str]
+) -> Iterator[Finding]:
+    """Tokens whose rows look like known unused rows, by one value of each row."""
+    unused = subject.once(_unused_rows)
+    tokens = np.setdiff1d(subject.ordinary, unused)
+    if not tokens.size:
         return
-    tokens = np.setdiff1d(subject.ordinary, unused_rows_known)
-    tables = (
-        ("small-embedding", ("is short", "are short"), by_length(embeddings.inputs), "length"),
-        (
-            "unused-direction",
-            ("points where unused rows do", "point where unused rows do"),
-            by_direction(embeddings.outputs, unused_rows_known),
-            "distance",
-        ),
+    limit = min(
+        float(np.quantile(values[tokens], _SHARE)), float(np.quantile(values[unused], _OF_UNUSED))
     )
-    for rule, verbs, values, unit in tables:
-        if not tokens.size:
-            continue
-        of_unused = float(np.quantile(values[unused_rows_known], _OF_UNUSED))
-        limit = min(float(np.quantile(values[tokens], _SHARE)), of_unused)
-        low = tokens[values[tokens] <= limit]
-        low = low[np.argsort(values[low], kind="stable")]
-        cases = tuple(
-            Case(
-                id,
-                subject.tokens[id],
-                told=f"{unit} {values[id]:.4g}",
-                evidence="observed",
-            )
-            for id in low.tolist()
-        )
-        if cases:
-            rows_of = "row of 1 token" if len(cases) == 1 else f"rows of {len(cases):,} tokens"
-            unused_rows = counted(len(unused_rows_known), "row is", "rows are")
-            message = f"{rows_of} {verbs[len(cases) > 1]} ({unused_rows} known to be unused)"
-            yield Finding(rule, message, cases)
+    low = tokens[values[tokens] <= limit]
+    low = low[np.argsort(values[low], kind="stable")]
+    cases = [
+        Case(id, subject.tokens[id], told=f"{unit} {values[id]:.4g}", evidence="observed")
+        for id in low.tolist()
+    ]
+    rows = "row of 1 token" if len(cases) == 1 else f"rows of {len(cases):,} tokens"
+    known = counted(len(unused), "row is", "rows are")
+    message = f"{rows} {verbs[len(cases) != 1]} ({known} known to be unused)"
+    yield from found(name, cases, message)
+
+
+@looks_for(
+    rule("""
+    small-embedding (note): rows of the embedding that look untrained, by length
+    Weight decay shrinks rows that get no gradient: these are as short as known unused rows, and
+    among the shortest 2 % (Land & Bartolo 2024, arXiv:2405.05417).
+    Remedy: Ask the model to repeat the token; if it cannot, keep it out of its inputs.
+    Details: With `--embeddings`. The Euclidean norm of the row of inputs: Sander Land and Max
+    Bartolo, *Fishing for Magikarp: Automatically Detecting Under-trained Tokens in Large Language
+    Models*, EMNLP 2024, [arXiv:2405.05417](https://arxiv.org/abs/2405.05417). Candidates, as there,
+    are among the lowest 2 %; here they are also as low as nine in ten of the rows that are known to
+    be unused: those without a token, and those of tokens that no text gives.
+    """),
+    unless=_why_not_checked,
+)
+def small_rows(subject: Subject) -> Iterator[Finding]:
+    """Rows of inputs that are short."""
+    assert subject.tables is not None
+    values = by_length(subject.tables.inputs)
+    yield from _candidates("small-embedding", subject, values, "length", ("is short", "are short"))
+
+
+@looks_for(
+    rule("""
+    unused-direction (note): rows of the embedding that look untrained, by direction
+    Without the direction that all rows share, these rows point where known unused rows do, and are
+    among the nearest 2 % (Land & Bartolo 2024, arXiv:2405.05417).
+    Remedy: Ask the model to repeat the token; if it cannot, keep it out of its inputs.
+    Details: With `--embeddings`. The cosine distance, from the same paper, of a row of outputs from
+    the mean of the rows that are known to be unused, the first principal component taken out of
+    all. Candidates are chosen as above.
+    """),
+    unless=_why_not_checked,
+)
+def unused_directions(subject: Subject) -> Iterator[Finding]:
+    """Rows of outputs that point where unused rows do."""
+    assert subject.tables is not None
+    values = by_direction(subject.tables.outputs, subject.once(_unused_rows))
+    verbs = "points where unused rows do", "point where unused rows do"
+    yield from _candidates("unused-direction", subject, values, "distance", verbs)

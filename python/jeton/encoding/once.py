@@ -21,7 +21,8 @@ T = TypeVar("T")
 
 def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[BaseTokenizer], T]:
     """The function, called once per tokenizer. A failed call is made again."""
-    # By address: a hash would read all of the tokenizer.
+    # By `id`: a hash would read all of the tokenizer. The result must not refer to the tokenizer,
+    # which would then live for ever.
     known: dict[int, T] = {}
 
     @functools.wraps(function)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final
 
-from jeton.chat.templates.limits import spend, written_of
-from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.limits import ITEM, spend
+from jeton.chat.templates.origins import TEMPLATE, Origin
 from jeton.chat.templates.parts import (
+    KeptTool,
     TextParts,
     TracedFloat,
     TracedInt,
@@ -22,32 +23,19 @@ from jeton.chat.templates.traced import joined, whole
 
 __all__ = ["to_json"]
 
-_MAX_WRITTEN: Final = 1000
-"""Texts that are kept of one list of tools."""
+_QUOTE: Final = (1, TEMPLATE)
+_MAX_WRITTEN: Final = 8
+"""The texts that are kept of a tool."""
 
 
 def to_json(
     value: object,
     ensure_ascii: bool = False,
     indent: int | str | None = None,
-    separators: object = None,
+    separators: Any = None,
     sort_keys: bool = False,
 ) -> str:
     """A value as JSON, as transformers' filter of that name writes it: nothing for HTML."""
-    texts = written_of(value)
-    options = (id(value), bool(ensure_ascii), indent, bool(sort_keys))
-    if texts is None or separators is not None or type(indent) not in (int, type(None)):
-        return _json(value, ensure_ascii, indent, separators, sort_keys)
-    if options in texts:
-        spend(len(texts[options]))
-        return texts[options]
-    text = _json(value, ensure_ascii, indent, None, sort_keys)
-    if len(texts) < _MAX_WRITTEN:
-        texts[options] = text
-    return text
-
-
-def _json(value: Any, ensure_ascii: bool, indent: Any, separators: Any, sort_keys: bool) -> str:
     if separators is None:
         separators = (", ", ": ") if indent is None else (",", ": ")
     item, key = separators
@@ -86,21 +74,35 @@ class _JsonWriter(TextParts):
             self.add_of(json.dumps(value), near)
         elif isinstance(value, (list, tuple)):
             self.nest("[", value, "]", line, near)
+        elif isinstance(value, KeptTool):
+            self.tool(value, line)
         elif isinstance(value, dict):
             self.nest("{", sorted(value.items()) if self.sort_keys else value.items(), "}", line)
         else:
             raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+    def tool(self, tool: KeptTool, line: str) -> None:
+        """Writes a tool that may have been written before."""
+        texts = (self.item, self.key, self.step or "", line)
+        key = (*texts, self.step, self.encode, self.sort_keys)
+        known = tool._json.get(key) if all(type(it) is str for it in texts) else None
+        if known is None:
+            writer = _JsonWriter(self.encode, self.step, self.item, self.key, self.sort_keys)
+            writer.write(dict(tool), line, None)
+            known = whole(writer)
+            if len(tool._json) < _MAX_WRITTEN and all(type(it) is str for it in texts):
+                tool._json[key] = known
+        self.add(known)
 
     def nest(
         self, opening: str, items: Any, closing: str, line: str, near: Origin | None = None
     ) -> None:
         self.add_of(opening, None)
         inner = line if self.step is None else joined((line, self.step))
+        first = "" if self.step is None else inner
+        between = joined((self.item, first))
         for number, value in enumerate(items):
-            if number:
-                self.add(self.item)
-            if self.step is not None:
-                self.add(inner)
+            self.add(between if number else first)
             if opening == "{":
                 key, value = value
                 near = self.name(key)
@@ -122,9 +124,16 @@ class _JsonWriter(TextParts):
         return origin
 
     def string(self, text: str) -> None:
-        shown, at = raw(text), 0
-        self.add_of('"', None)
-        for length, origin in runs_of(text):
-            self.add_of(self.encode(shown[at : at + length])[1:-1], origin)
-            at += length
-        self.add_of('"', None)
+        shown, runs = raw(text), runs_of(text)
+        written = self.encode(shown)
+        if len(runs) > 1:
+            at = 0
+            inner = []
+            for length, origin in runs:
+                inner.append((len(self.encode(shown[at : at + length])) - 2, origin))
+                at += length
+        else:
+            inner = [(len(written) - 2, origin) for _, origin in runs]
+        self.texts.append(written)
+        self.runs += (_QUOTE, *inner, _QUOTE)
+        spend(ITEM + len(written))

@@ -1,0 +1,111 @@
+"""The documents of files, as texts: what a document is, for everything that reads its text.
+
+Look here for documents that are measured, shown or encoded one by one. Word counts and token blocks
+are made from the same files by the same reader of the core (`crates/training/src/corpus`), which
+needs no text in Python.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import jeton._core as _core
+from jeton.corpora.corpus import ParquetColumn, is_table, size_of
+from jeton.files import digest_of
+
+__all__ = ["FileDocument", "documents_of"]
+
+_TABLE_BYTES = 4 << 20
+"""Bytes of a table that are read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDocument:
+    """A document of a file."""
+
+    text: str
+    path: Path
+    line: int | None
+    """Its line or record, from 1; `None` if it is the whole file, or a row of a table."""
+
+
+def documents_of(
+    paths: Iterable[Path],
+    *,
+    field: str | None = None,
+    errors: str = "strict",
+    unit: bool | str = False,
+    read: Callable[[int], None] | None = None,
+    digest: Callable[[int, str], None] | None = None,
+) -> Iterator[FileDocument]:
+    """The documents of files, in order.
+
+    Args:
+        paths: The files.
+        field: The field or column that holds the text; `text` if it is `None`.
+        errors: What to do with bytes that are not UTF-8.
+        unit: Whether each line of a text file is a document; or the text between documents.
+        read: Called with the bytes of all files that were read from the disk so far.
+        digest: Called with the size and the SHA-256 of each file that was read.
+
+    Raises:
+        MissingFileError, FileError: A file cannot be read.
+        FormatError: A file is not text, or a record has no text in its field.
+    """
+    before = 0
+    for of_tables, run in groupby(paths, is_table):
+        files = list(run)
+        reader = _of_tables if of_tables else _of_text
+        yield from reader(files, field, errors, unit, before, read, digest)
+        before += sum(map(size_of, files))
+
+
+def _of_tables(
+    files: list[Path],
+    field: str | None,
+    errors: str,
+    unit: bool | str,
+    before: int,
+    read: Callable[[int], None] | None,
+    digest: Callable[[int, str], None] | None,
+) -> Iterator[FileDocument]:
+    del unit
+    for path in files:
+        table = ParquetColumn(path, field or "text", errors)
+        for text in table.texts(_TABLE_BYTES):
+            if read is not None:
+                read(before + int(table.share()))
+            yield FileDocument(text, path, None)
+        before += size_of(path)
+        if digest is not None:
+            of_file = digest_of(path)
+            digest(of_file.bytes, of_file.sha256)
+
+
+def _of_text(
+    files: list[Path],
+    field: str | None,
+    errors: str,
+    unit: bool | str,
+    before: int,
+    read: Callable[[int], None] | None,
+    digest: Callable[[int, str], None] | None,
+) -> Iterator[FileDocument]:
+    documents = _core.Documents(list(map(os.fspath, files)), field, errors, unit)
+    ended = 0
+    while (part := documents.next()) is not None:
+        texts, bytes_of_file, digests = part
+        for number, text, line in texts:
+            yield FileDocument(text, files[number], line)
+        for number, size, sha256 in digests:
+            if digest is not None:
+                digest(size, sha256.hex())
+            ended = number + 1
+            before += size_of(files[number])
+        if read is not None:
+            is_between = not texts or texts[-1][0] < ended
+            read(before + (0 if is_between else bytes_of_file))

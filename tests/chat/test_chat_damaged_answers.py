@@ -1,0 +1,94 @@
+"""Answers that are damaged as models damage them: each format gives the message in a table, with a
+problem wherever a mark is left over, from ids and from text, whole and as a stream.
+
+`damaged_answers.json` next to this file is the table. After a change that is meant, write it anew by
+`python tests/chat/test_chat_damaged_answers.py`, and read the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from answer_cases import MARKS
+from chat_cases import WEATHER, byte_level
+from damaged_answers import DAMAGES, damaged
+from jeton.chat import FORMATS, Parsed
+
+TABLE = Path(__file__).with_name("damaged_answers.json")
+ROWS: dict[str, dict[str, dict[str, Any]]] = json.loads(TABLE.read_text("utf-8"))
+TOK = byte_level("".join(MARKS))
+CASES = [
+    (format, damage)
+    for format in FORMATS
+    for damage in DAMAGES
+    if damaged(format, damage) is not None
+]
+
+
+def _shown(parsed: Parsed) -> dict[str, Any]:
+    found = {
+        "content": parsed.content,
+        "reasoning": parsed.message.get("reasoning_content", ""),
+        "calls": [[it.name, it.arguments] for it in parsed.calls],
+        "unfinished": None if parsed.unfinished is None else parsed.unfinished.name,
+        "problems": [it.what for it in parsed.problems],
+    }
+    return {"finish": parsed.finish, **{key: it for key, it in found.items() if it}}
+
+
+def _row(format: str, damage: str) -> dict[str, Any]:
+    text = damaged(format, damage)
+    assert text is not None
+    by_ids = _shown(TOK.parse(TOK.encode(text, special="allow"), format=format, tools=[WEATHER]))
+    by_text = _shown(TOK.parse(text, format=format, tools=[WEATHER]))
+    return {"answer": text, **by_ids, **({} if by_text == by_ids else {"as text": by_text})}
+
+
+@pytest.mark.parametrize(("format", "damage"), CASES)
+def test_damaged_answers_are_read_as_the_table_says(format: str, damage: str) -> None:
+    assert _row(format, damage) == ROWS[format][damage]
+
+
+def test_each_format_has_its_rows() -> None:
+    assert {(format, damage) for format, rows in ROWS.items() for damage in rows} == {*CASES}
+    assert {*ROWS} == {*FORMATS}
+
+
+@pytest.mark.parametrize(("format", "damage"), CASES)
+def test_damaged_answers_lose_nothing_in_silence(format: str, damage: str) -> None:
+    text = damaged(format, damage)
+    assert text is not None
+    for ids in (text, TOK.encode(text, special="allow")):
+        stream = TOK.parse_stream(format=format, tools=[WEATHER])
+        events = [it for piece in ids for it in stream.push(piece)] + stream.finish()
+        parsed = stream.parsed
+        assert parsed == TOK.parse(ids, format=format, tools=[WEATHER])
+        assert "".join(it.text for it in parsed.parts) == text
+        assert "".join(it.text for it in events if it.kind == "content") == parsed.content
+        reasoning = parsed.message.get("reasoning_content", "")
+        assert "".join(it.text for it in events if it.kind == "reasoning") == reasoning
+        left = [it for it in MARKS if it in parsed.content + reasoning and it[0] in "<["]
+        assert parsed.problems or not left
+
+
+if __name__ == "__main__":
+    table: dict[str, dict[str, Any]] = {}
+    for format, damage in CASES:
+        table.setdefault(format, {})[damage] = _row(format, damage)
+    rows = {
+        format: ",\n".join(
+            f"  {json.dumps(damage)}: {json.dumps(row, ensure_ascii=False)}"
+            for damage, row in by_damage.items()
+        )
+        for format, by_damage in table.items()
+    }
+    written = ",\n".join(f" {json.dumps(format)}: {{\n{it}\n }}" for format, it in rows.items())
+    TABLE.write_text(f"{{\n{written}\n}}\n", "utf-8")

@@ -1,0 +1,159 @@
+"""Models that move to another tokenizer, words that become tokens, and sums of vectors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jeton
+from jeton import edit
+from jeton.edit.pursuit import sparse_sums
+from jeton.errors import ArgumentError, TrainingError
+
+TEXT = ["the lowest of the low, the newest of the new, the widest of the wide"] * 4
+OLD = jeton.BPETrainer(280, pattern="gpt4", special_tokens=["<|old|>"]).train(TEXT)
+NEW = jeton.BPETrainer(290, pattern="gpt2", special_tokens=["<|new|>"]).train(
+    ["the theory there, the weather there, the lowest of the low"] * 4
+)
+
+
+def model(folder: Path, tok: jeton.Tokenizer, table: np.ndarray) -> Path:
+    safetensors = pytest.importorskip("safetensors.numpy")
+    folder.mkdir()
+    tensors = {"model.embed_tokens.weight": table, "lm_head.weight": -table}
+    safetensors.save_file(tensors, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"vocab_size": len(table), "hidden_size": 48}))
+    tok.save(folder)
+    return folder
+
+
+def tables_of(folder: Path) -> dict[str, np.ndarray]:
+    safetensors = pytest.importorskip("safetensors.numpy")
+    tables: dict[str, np.ndarray] = safetensors.load_file(folder / "model.safetensors")
+    return tables
+
+
+def random_table(rows: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(rows, 48)).astype(np.float32)
+
+
+@pytest.mark.medium
+def test_shared_rows_are_copied_and_the_others_are_means(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    table = random_table(OLD.vocab_size)
+    source = model(tmp_path / "old", OLD, table)
+    moved = edit.transplant(OLD, NEW, model=source)
+    edit.rewrite_checkpoint(source, moved, tmp_path / "new")
+    for name, sign in (("model.embed_tokens.weight", 1), ("lm_head.weight", -1)):
+        new = sign * tables_of(tmp_path / "new")[name]
+        for id, other in jeton.shared_tokens(OLD, NEW).items():
+            assert np.array_equal(new[other], table[id])
+        for id, parts in moved.id_map.made_of.items():
+            if parts:
+                assert b"".join(map(OLD.token_bytes, parts)) == NEW.token_bytes(id)
+                np.testing.assert_allclose(
+                    new[id], table[list(parts)].mean(0), rtol=1e-5, atol=1e-6
+                )
+    assert moved.shared + moved.by_role + moved.by_mean + moved.without == NEW.vocab_size
+    assert moved.cosine is not None and -1 <= moved.cosine <= 1
+    assert jeton.load(tmp_path / "new").encode("the theory") == NEW.encode("the theory")
+
+
+@pytest.mark.medium
+def test_pursuit_finds_rows_that_a_linear_map_of_the_donor_gives(tmp_path: Path) -> None:
+    """Where the model's table is the donor's, rotated, sums that are exact in one are in both."""
+    pytest.importorskip("torch")
+    rotation = np.linalg.qr(np.random.default_rng(3).normal(size=(48, 48)))[0].astype(np.float32)
+    donor_table = random_table(NEW.vocab_size, 1)
+    table = random_table(OLD.vocab_size, 2)
+    for old, new in jeton.shared_tokens(OLD, NEW).items():
+        table[old] = donor_table[new] @ rotation
+    source = model(tmp_path / "old", OLD, table)
+    donor = model(tmp_path / "donor", NEW, donor_table)
+    moved = edit.transplant(OLD, NEW, model=source, donor=donor, terms=48)
+    assert moved.by_pursuit == NEW.vocab_size - moved.shared - moved.by_role - moved.without
+    assert moved.cosine is not None and moved.cosine > 0.999
+    edit.rewrite_checkpoint(source, moved, tmp_path / "new")
+    new_table = tables_of(tmp_path / "new")["model.embed_tokens.weight"]
+    for id in moved.weights:
+        np.testing.assert_allclose(new_table[id], donor_table[id] @ rotation, atol=1e-3)
+    few = edit.transplant(OLD, NEW, model=source, donor=donor, terms=2)
+    assert few.cosine is not None and few.cosine < moved.cosine
+    assert all(len(ids) <= 2 for ids, _ in few.weights.values())
+
+
+@pytest.mark.medium
+def test_special_tokens_of_the_same_role_share_a_row(tmp_path: Path) -> None:
+    old, new = OLD.replace(roles={"eos": "<|old|>"}), NEW.replace(roles={"eos": "<|new|>"})
+    moved = edit.transplant(old, new)
+    assert moved.by_role == 1
+    assert moved.id_map.moved[old.special_tokens["<|old|>"]] == new.special_tokens["<|new|>"]
+    assert moved.cosine is None and moved.held == 0
+
+
+def test_sums_are_least_squares_over_the_chosen() -> None:
+    draw = np.random.default_rng(5)
+    basis = draw.normal(size=(60, 16)).astype(np.float32)
+    targets = draw.normal(size=(20, 16)).astype(np.float32)
+    errors = []
+    for terms in (1, 2, 4, 8):
+        chosen, values = sparse_sums(targets, basis, terms)
+        for row, target in enumerate(targets):
+            best = np.linalg.lstsq(basis[chosen[row]].T, target, rcond=None)[0]
+            np.testing.assert_allclose(values[row], best, rtol=1e-3, atol=1e-4)
+        made = np.einsum("nt,ntw->nw", values, basis[chosen])
+        errors.append(float(np.linalg.norm(targets - made)))
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_the_first_term_has_the_largest_cosine() -> None:
+    basis, targets = random_table(50, 1), random_table(9, 2)
+    chosen, _ = sparse_sums(targets, basis, 1)
+    unit = basis / np.linalg.norm(basis, axis=1, keepdims=True)
+    assert chosen[:, 0].tolist() == np.abs(targets @ unit.T).argmax(1).tolist()
+
+
+def test_tokenizers_without_a_common_token_are_refused() -> None:
+    a, b = jeton.CharTrainer().train("abc"), jeton.CharTrainer().train("xyz")
+    with pytest.raises(ArgumentError, match="no token in common"):
+        edit.transplant(a, b)
+
+
+def test_words_become_tokens_with_their_old_pieces() -> None:
+    words = ["ibuprofen", "weather", "東京"]
+    edited = edit.add_words(NEW, words)
+    tok = edited.tok
+    assert edited.added == tuple(word.encode() for word in words)
+    for word, id in zip(words, range(NEW.max_id + 1, tok.max_id + 1), strict=True):
+        assert tok.encode(word) == [id]
+        assert edited.id_map.made_of[id] == tuple(NEW.encode(word))
+    text = "the theory there"
+    assert tok.encode(text) == NEW.encode(text)
+    inside = "ibuprofens"
+    assert tok.encode(inside) == NEW.encode(inside)
+    everywhere = edit.add_words(NEW, words, single_word=False).tok
+    assert everywhere.encode(inside)[0] == NEW.max_id + 1
+    assert tok.decode(tok.encode("take ibuprofen, then 東京!")) == "take ibuprofen, then 東京!"
+
+
+def test_words_that_are_tokens_already_are_left_out() -> None:
+    edited = edit.add_words(NEW, ["the", "ibuprofen"])
+    assert edited.left_out == (b"the",)
+    with pytest.raises(ArgumentError, match="is a token already"):
+        edit.add_words(NEW, ["the"])
+
+
+@pytest.mark.parametrize("word", ["", " a", "a\n", "<|new|>"])
+def test_words_that_cannot_be_added_are_refused(word: str) -> None:
+    with pytest.raises(ArgumentError):
+        edit.add_words(NEW, ["good", word])
+    with pytest.raises(ArgumentError, match="twice"):
+        edit.add_words(NEW, ["good", "good"])
+
+
+def test_extending_by_nothing_is_an_error() -> None:
+    with pytest.raises(TrainingError, match="no token to add"):
+        edit.extend(NEW, ["a b c d"], 500)
