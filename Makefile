@@ -10,9 +10,17 @@ VENV      := .venv
 BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 CARGO      = PYO3_PYTHON=$(abspath $(BIN))/python cargo
+RUST_HOME := $(abspath $(VENV))/rust
 PYTEST     = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
 
-.PHONY: setup optimised demo check test quick-core-tests core-tests test-all stub types alone judges docs docs-serve newcomer fuzz lint format bench clean
+.PHONY: setup optimised wheel dist demo check test quick-core-tests core-tests test-all stub types alone judges docs docs-serve newcomer fuzz lint format bench clean
+
+# On a machine without Rust, make puts a toolchain into the environment.
+ifeq ($(shell command -v cargo),)
+export RUSTUP_HOME := $(RUST_HOME)/rustup
+export CARGO_HOME := $(RUST_HOME)/cargo
+export PATH := $(CARGO_HOME)/bin:$(PATH)
+endif
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -63,10 +71,23 @@ $(VENV)/optimised: $(VENV)/builder $(RUST)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $(VENV)/built $@
 
-CARGO_IS_THERE = command -v cargo >/dev/null || \
-	{ echo "jeton's core is written in Rust: install it from https://rustup.rs"; exit 1; }
+CARGO_IS_THERE = command -v cargo >/dev/null || { \
+	echo "There is no Rust here: installing it into $(VENV)."; \
+	$(BIN)/python -m pip install --quiet puccinialin && \
+	$(BIN)/python -m puccinialin --location $(RUST_HOME) >/dev/null && cargo --version; } || { \
+	printf '%s\n' "Rust could not be installed. Install it, then run make again:" \
+		"    curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y" \
+		'    . "$$HOME/.cargo/env"'; exit 1; }
 
-demo: optimised  ## train, encode, decode, compare, on text that comes with jeton
+# A wheel in dist/ that is newer than the sources, and that pip can install here, saves the build.
+wheel: | $(BIN)/python
+	@for wheel in $$(ls -t dist/jeton-*.whl 2>/dev/null); do \
+		[ -z "$$(find $(RUST) pyproject.toml python \( -name '*.py*' -o -path 'crates/*' -o -name 'Cargo.*' \) \
+			-not -path '*/__pycache__*' -newer $$wheel -print -quit)" ] && \
+		$(BIN)/python -m pip install --quiet --force-reinstall $$wheel 2>/dev/null && \
+		echo "Installed $$wheel." && exit 0; done; $(MAKE) --no-print-directory optimised
+
+demo: wheel  ## train, encode, decode, compare, on text that comes with jeton
 	$(BIN)/jeton demo --force
 	@echo "jeton is in $(VENV), optimised: $(BIN)/jeton, or  . $(BIN)/activate"
 
@@ -145,6 +166,10 @@ format: setup
 
 bench: $(VENV)/tools optimised  ## speed, on an optimised build
 	for program in benchmarks/*.py; do $(BIN)/python $$program || exit 1; done
+
+dist: $(VENV)/builder  ## a wheel for this machine and the source distribution, in dist/
+	@$(CARGO_IS_THERE)
+	$(BIN)/maturin build --release --sdist --out dist
 
 clean:
 	rm -rf $(VENV) target

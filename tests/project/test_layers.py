@@ -25,7 +25,7 @@ LAYERS = {
     "what else a tokenizer is asked for": "chat corpora cost interop",
     "the tokenizer": "tokenizer",
     "training": "training",
-    "in the place of other libraries": "tiktoken sentencepiece transformers_patch",
+    "in the place of other libraries": "tiktoken sentencepiece transformers_patch serving",
     "token sets, vocabularies, models": "data edit nn ray",
     "lessons": "learn",
     "judging": "analysis",

@@ -13,6 +13,7 @@ use numpy::{
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::arrays;
@@ -57,33 +58,43 @@ pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
         .collect()
 }
 
-/// The ids of a list. What `int`s hold is read without a call of theirs; anything else may run
+/// The ids of a list. Exact `int`s are read without a call of theirs; anything else may run
 /// Python, which may change the list.
 fn ids_of_list(name: &str, list: &Bound<'_, PyList>) -> Outcome<Vec<u32>> {
     let mut ids = room::with_capacity(list.len());
     while ids.len() < list.len() {
+        list.py().check_signals()?;
         let at = ids.len();
-        if at.is_multiple_of(POLLED) {
-            list.py().check_signals()?;
+        // Without the GIL, the lock of the list keeps other threads from changing it.
+        with_critical_section(list, || read_exact_ints(list, &mut ids));
+        if ids.len() == at {
+            ids.push(id_at(name, at, &list.get_item(at)?)?);
         }
-        // SAFETY: the place exists, and the reference is borrowed from a list that nothing changes
-        // while it is read: the GIL is held, and reading an exact int runs no Python.
-        let exact = unsafe {
-            let item = ffi::PyList_GET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t);
-            (ffi::PyLong_CheckExact(item) != 0).then(|| {
-                let value = ffi::PyLong_AsLongLong(item);
-                if value == -1 {
-                    ffi::PyErr_Clear();
-                }
-                u32::try_from(value).ok()
-            })
-        };
-        ids.push(match exact {
-            Some(Some(id)) => id,
-            _ => id_at(name, at, &list.get_item(at)?)?,
-        });
     }
     Ok(ids)
+}
+
+/// Adds the items of `list` that follow those in `ids`, up to one that is no exact `int` of an id, and at
+/// most [`POLLED`].
+fn read_exact_ints(list: &Bound<'_, PyList>, ids: &mut Vec<u32>) {
+    let end = list.len().min(ids.len() + POLLED);
+    for at in ids.len()..end {
+        // SAFETY: the item exists, and the reference is borrowed from a list that nothing changes
+        // meanwhile: the caller holds its lock or the GIL, and reading an exact int runs no Python.
+        let value = unsafe {
+            let item = ffi::PyList_GET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t);
+            if ffi::PyLong_CheckExact(item) == 0 {
+                return;
+            }
+            let value = ffi::PyLong_AsLongLong(item);
+            if value == -1 {
+                ffi::PyErr_Clear();
+            }
+            value
+        };
+        let Ok(id) = u32::try_from(value) else { return };
+        ids.push(id);
+    }
 }
 
 /// Whether anything can be a numpy array.

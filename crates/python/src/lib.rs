@@ -41,7 +41,7 @@ use pyo3::prelude::*;
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// The compiled core of jeton. Private: use the names of `jeton` itself.
-#[pymodule(gil_used = true)]
+#[pymodule(gil_used = false)]
 mod _core {
     use super::*;
 
