@@ -18,6 +18,7 @@ from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, bytes_alone, call, 
 from chat_flags import as_published
 from guide import hold_table
 from jeton.chat import Rewritten, Rollout
+from jeton.chat.templates import renderer
 from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, UnsupportedError
 
 AGAIN = {"role": "user", "content": "And then?"}
@@ -578,3 +579,22 @@ def test_extend_closes_what_is_open_of_an_answer_cut_short(written: str, closing
     alone = tok.decode(chat.extend(ids).ids[len(chat.ids) + len(ids) :])
     # The format takes an answer that ends with its words for a whole one.
     assert alone == ("" if written.endswith("So.<|close|>response<|sep|>") else closing)
+
+
+def test_a_turn_renders_the_conversation_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tok = byte_level("<|im_start|><|im_end|>")
+    rollout: Any = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+    sampled = [*tok.encode("Good."), tok.special_tokens["<|im_end|>"]]
+    sizes: list[int] = []
+    render = renderer.rendered
+
+    def counting(request: Any) -> str:
+        sizes.append(len(request.messages))
+        return render(request)
+
+    monkeypatch.setattr(renderer, "rendered", counting)
+    for turn in range(1, 6):
+        rollout = rollout.extend(sampled, messages=HELLO)
+        if turn > 1:
+            assert sizes == [2 * turn + 1]
+        sizes.clear()

@@ -269,6 +269,15 @@ def test_a_chat_says_who_wrote_what(page: Page) -> None:
     assert learnt == "ho<|im_end|>"
 
 
+def test_marks_without_a_token_are_said(page: Page) -> None:
+    question = {"card": 1, "messages": [{"role": "user", "content": "hi <|eot_id|>"}]}
+    found = ask(page, "chat", {**question, "template": "llama3"}).json()
+    [said] = found["left_out"]
+    assert said.startswith("this tokenizer has no token for 3 marks of the template")
+    assert "<|start_header_id|>, <|end_header_id|>, <|eot_id|>" in said
+    assert ask(page, "chat", {**question, "template": "chatml"}).json()["left_out"] == []
+
+
 BAD: list[tuple[str, Any, str]] = [
     ("token", {"card": 99, "id": 1}, "no longer here"),
     ("token", {"card": 1, "id": 10**9}, "1000000000"),

@@ -502,6 +502,9 @@ class Chat:
         conversation again would differ. The loss mask covers the sampled ids. For the
         next turn, call `extend` on the result.
 
+        Each call renders and encodes the conversation so far once, or renders it twice where the
+        template may print parts of an answer again, so its time is in proportion to all messages.
+
         Args:
             ids: The ids that the model wrote, with the token that ended the answer. If that is
                 missing, the template's is added, and not learnt.

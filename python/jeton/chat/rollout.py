@@ -227,7 +227,8 @@ class Rollout:
             except JetonError as error:
                 refusal = refusal or error
                 continue
-            place = _place(chat, self._alone(said), len(said))
+            alone = self._alone(said) if _repeats(chat, len(said)) else None
+            place = _place(chat, alone, len(said))
             if found is None or place.is_in_order:
                 found = (said if found is None else found[0], chat, place)
             if place.is_in_order:
@@ -336,6 +337,14 @@ class _Place:
     is_said: bool
     """Whether the template prints anything of it."""
     is_in_order: bool
+
+
+def _repeats(chat: _RolloutChat, count: int) -> bool:
+    """Whether a chat has a field of message `count - 1` in two places, so that it may be printed
+    again. To tell, the template must write the conversation once more."""
+    fields = Counter(it.field for _, _, it in chat.segments if it.message == count - 1)
+    fields.pop("role", None)
+    return max(fields.values(), default=0) > 1
 
 
 def _place(chat: _RolloutChat, alone: _RolloutChat | None, count: int) -> _Place:

@@ -202,6 +202,7 @@ def _lines(sweep: Sweep) -> Iterator[str]:
         cost = "" if fewest is None else f", and has the fewest operations at {fewest:,}"
         yield f"  {family} {where}{cost}"
     yield "  bends by Kneedle (Satopää et al. 2011): highest above the line from first to last"
+    yield "  with more text of this kind, the best sizes are larger"
     if any(point.inexact for point in sweep.points):
         yield "  ≠ lines that are not restored; lost text may be why there are fewer tokens"
     for size in sweep.skipped:

@@ -102,7 +102,7 @@ def unit_of(documents: object) -> bool | str:
     Raises:
         ArgumentError: `documents` is neither `"file"` nor `"line"`, nor looks like a separator.
     """
-    if documents in ("file", "line"):
+    if isinstance(documents, str) and documents in ("file", "line"):
         return documents == "line"
     # Misspelled words are not taken for separators.
     if not isinstance(documents, str) or not documents or documents.isalpha():

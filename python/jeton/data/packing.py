@@ -235,7 +235,8 @@ def pack(
         length: The number of tokens of a sequence.
         method: `"concatenate"`: documents follow one another and are split at the end of each
             sequence; nothing is lost. `"best_fit"`: every sequence begins with a document, and its
-            last document is cropped to fit; only the last sequences are padded. `"bins"`: no
+            last document is cropped to fit, which may lose half of the tokens of long documents
+            (see `report`); only the last sequences are padded. `"bins"`: no
             document is split, and sequences are padded.
         masks: For each token whether it is learnt (in a chat, the answers and not the prompts): one
             flat array, or an array per document. Other tokens have the label `IGNORED`. By default

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.chat.chat import Chat, Request
 from jeton.chat.showing import pieces
+from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, JetonError
 
 if TYPE_CHECKING:
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from jeton.play.shelf import Card
 
 __all__ = ["parsed_answer", "shown_chat"]
+
+_MARK: Final = re.compile(
+    r"<\|[^<>|\s]{1,60}\|>|<｜[^<>｜]{1,60}｜>|\[/?[A-Z_]{2,40}\]|</?[a-z_]{1,40}>"
+)
+"""How templates spell control tokens."""
 
 _MAX_TEXT: Final = 200_000
 """Characters of a rendered chat that the page draws."""
@@ -32,9 +39,16 @@ def shown_chat(card: Card, question: Question) -> dict[str, object]:
     except JetonError as error:
         mask, fault = [0] * len(chat.ids), str(error)
     special = set(card.tokenizer.special_tokens.values())
+    parts = list(pieces(chat))
+    if marks := [it for text, look in parts if look == "template" for it in _MARK.findall(text)]:
+        names = ", ".join(dict.fromkeys(marks))
+        left_out.append(
+            f"this tokenizer has no token for {counted(len(marks), 'mark')} of the template, "
+            f"which are plain text: {names[:200]}"
+        )
     return {
         "text": chat.text,
-        "pieces": [{"text": text, "look": look} for text, look in pieces(chat)],
+        "pieces": [{"text": text, "look": look} for text, look in parts],
         "tokens": [
             {
                 "id": id,

@@ -6,6 +6,8 @@ anchor, as the result of a tool may: in ids, control tokens of the anchor count 
 
 from __future__ import annotations
 
+import bisect
+import operator
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -118,15 +120,10 @@ def _end_of(turn: Turn, chat: Chat, spelled: dict[int, str]) -> tuple[str, set[i
     ids, spans, roles = chat.ids, chat.spans, chat.roles
     last = len(roles) - (roles[-1] in ("assistant", "model"))
     symbols = turn.compiled.symbols
-    origins = chat.origins
-    first = next(
-        (
-            at + 1
-            for at in reversed(range(len(origins)))
-            if origins[at].kind == "message" and (origins[at].message or 0) < last
-        ),
-        0,
+    said = (
+        end for _, end, it in chat.segments if it.kind == "message" and (it.message or 0) < last
     )
+    first = bisect.bisect_left(spans, max(said, default=0), key=operator.itemgetter(0))
     text, starts = "", set[int]()
     end = spans[first][0] if first < len(ids) else len(chat.text)
     for id, span in zip(ids[first:], spans[first:], strict=True):

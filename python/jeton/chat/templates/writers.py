@@ -27,8 +27,9 @@ class Writers:
 
     def origins(self) -> list[Origin]:
         """Who wrote each token. A token of several is of the data in it."""
+        each = [it for _, it in self.runs]
         bounds = zip(self._first.tolist(), self._last.tolist(), strict=True)
-        return [_writer([it for _, it in self.runs[low : high + 1]]) for low, high in bounds]
+        return [each[low] if low == high else _writer(each[low : high + 1]) for low, high in bounds]
 
     def any(self, is_wanted: Sequence[bool]) -> npt.NDArray[np.bool_]:
         """For each token whether one of its runs is wanted."""
