@@ -161,7 +161,7 @@ BAD: list[tuple[tuple[str, ...], str]] = [
     (("tok.json", "*.none", *MINE), "'*.none': there is no such file"),
     (
         ("tok.json", "bad.txt", *MINE),
-        "bad.txt: not UTF-8 at byte 0 (convert the file, or --invalid",
+        "bad.txt: not UTF-8 at byte 0 (--invalid",
     ),
     (("none.json", "a.txt", *MINE), "none.json"),
     (("tok.json", "a.txt", "--field", "x", *MINE), 'a.txt: line 1: no JSON object with a text "x"'),

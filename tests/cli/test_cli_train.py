@@ -62,7 +62,7 @@ class TestTrain:
         options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", *options)
         assert "--max-word-length 3 characters were split, 28 times" in done.stderr
-        assert "--min-word-count 2 times" in done.stderr
+        assert "--min-word-count 2; together they occur 2 times" in done.stderr
         result = run("train", "corpus.txt", "-o", "z.json", "--memory=64QB", code=1)
         assert "no unit 'QB'" in error_of(result)
         assert not (here / "z.json").exists()

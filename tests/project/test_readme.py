@@ -65,6 +65,19 @@ def test_its_commands_exist() -> None:
         assert [it for it in extra.split(",") if f"\n{it} = [" not in project] == []
 
 
+def test_it_is_cloned_from_the_address_of_the_project() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    [address] = re.findall(r'^Repository = "(.+)"$', project, re.MULTILINE)
+    assert f"git clone {address} " in README
+    assert README.count(address) == 1
+
+
+def test_the_speed_comes_straight_after_the_claim() -> None:
+    order = ("**Text to tokens", "docs/pictures/speed.svg", "## Install", "tok.encode(")
+    places = [README.index(it) for it in (*order, "BPETrainer(", "from jeton.tiktoken import")]
+    assert places == sorted(places)
+
+
 def test_the_readme_names_the_supported_pythons() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     [least] = re.findall(r'requires-python = ">=([\d.]+)"', project)

@@ -32,7 +32,7 @@ class Tokenizer(
     where tokens are    `encode_with_spans`, `encode_array_with_spans`, `spans_of`
     arrays, streams     `encode_array`, `count_batch`, `decode_bytes`, `encode_stream`,
                         `decode_stream`, `counted_text`
-    length              `chunk`, `chunk_batch`, `truncate`, `split_at`, `exceeds`
+    length              `chunk`, `chunk_batch`, `truncate`, `split_at`, `exceeds`, `heal`
     chats               `chat`, `parse`, `parse_stream`, `count_messages`, `fit_messages`,
                         `chat_template`
     its tokens          `vocab`, `len(tok)`, `token in tok`, `id_of`, `token_spelling`,
