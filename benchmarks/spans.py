@@ -124,7 +124,7 @@ def heads(megabytes: float, batch: float, load: float) -> tuple[list[str], list[
     )
     batches = (
         f"{batch:g} MB of each text in texts of {DOCUMENT:,} characters, all cores, by the clock. "
-        "`encode_batch` gives the ids of all texts as one array, `encode_batch_with_spans` also "
+        "`encode_batch` gives the ids of all texts as one array, and with `spans=` also "
         "the spans of all tokens as one array, in characters. Figures are of the fastest of "
         f"{BATCHES} later passes, without spans and with them in turn; each result was dropped "
         "before the next pass. Ids and spans were checked in the "
@@ -215,9 +215,10 @@ def batch_row(
     """The figures of a family and a batch, and of each unit the share of the speed of ids."""
     size = sum(len(text.encode()) for text in texts) / 1e6
     tok = load()
-    with_spans = [partial(tok.encode_batch_with_spans, texts, unit=unit) for unit in UNITS]
+    with_spans = [partial(tok.encode_batch, texts, spans=unit) for unit in UNITS]
     for unit, call in zip(UNITS, with_spans, strict=True):
-        batch, spans = call()
+        batch = call()
+        spans = batch.spans
         for number in range(0, CHECKED // DOCUMENT):
             own_ids, own_spans = tok.encode_array_with_spans(texts[number], unit=unit)
             rows = slice(batch.offsets[number], batch.offsets[number + 1])

@@ -121,7 +121,7 @@ def fresh(folder: Path) -> Path:
     """The Python of a new environment with jeton in it."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", f"{ROOT}[torch,chat]"], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", f"{ROOT}[torch]"], check=True)
     return python
 
 

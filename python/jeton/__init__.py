@@ -19,7 +19,6 @@ from jeton._core import __version__
 from jeton.components import AddedToken
 from jeton.errors import JetonError
 from jeton.forks import wait_for_imports_before_forks
-from jeton.former_paths import find_moved_modules
 from jeton.results.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.tokenizer import Tokenizer
 from jeton.tokenizer.loading import load
@@ -103,7 +102,6 @@ _PACKAGES = (
     "nn",
     "samples",
     "sentencepiece",
-    "textbook",
     "tiktoken",
 )
 
@@ -131,7 +129,6 @@ _IMPORTED_WHEN_USED = {
 }
 
 wait_for_imports_before_forks()
-find_moved_modules()
 
 
 def _open_page(tokenizers: Mapping[str, BaseTokenizer], text: str) -> ServedPage:
@@ -148,6 +145,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"jeton.{name}")
     if name in _IMPORTED_WHEN_USED:
         return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)
+    if name == "textbook":
+        return importlib.import_module("jeton.learn.textbook")
     from jeton.encoding.other_names import IMPORTED_FROM
 
     hint = f" (in jeton: {IMPORTED_FROM[name]})" if name in IMPORTED_FROM else ""

@@ -33,11 +33,33 @@ __all__ = [
 
 
 class JetonError(Exception):
-    """Base class of all errors of jeton. The text says what went wrong, where, and what to do."""
+    """Base class of all errors of jeton. The text says what went wrong, where, and what to do.
 
-    def __str__(self) -> str:
+    Attributes:
+        hint: What to do, which the text ends with in brackets; `None` if the message says it.
+        parameter: The parameter that the hint is about, by its name in Python; `None` for none. The
+            command line names its own option instead.
+    """
+
+    def __init__(
+        self, *args: object, hint: str | None = None, parameter: str | None = None
+    ) -> None:
+        super().__init__(*args)
+        self.hint = hint
+        self.parameter = parameter
+
+    @property
+    def message(self) -> str:
+        """What went wrong and where, without the hint."""
         # KeyError shows the repr of its argument; a message should read as a message.
         return str(self.args[0]) if len(self.args) == 1 else super().__str__()
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+    def reworded(self, message: str) -> JetonError:
+        """An error of the same kind, with the same hint and another message."""
+        return type(self)(message, hint=self.hint, parameter=self.parameter)
 
 
 class ArgumentError(JetonError, ValueError):

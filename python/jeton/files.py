@@ -17,11 +17,26 @@ from jeton.errors import FileError, MissingFileError
 if TYPE_CHECKING:
     from threading import Event
 
-__all__ = ["LARGEST", "FileDigest", "create_beside", "digest_of", "opened", "read", "write"]
+__all__ = [
+    "LARGEST",
+    "FileDigest",
+    "create_beside",
+    "digest_of",
+    "expanded",
+    "opened",
+    "read",
+    "write",
+]
 
 _AT_A_TIME = 1 << 20
 LARGEST = 1 << 28
 """The size limit of files that are read as a whole: records, and files beside tokenizers."""
+
+
+def expanded(path: str | os.PathLike[str]) -> str:
+    """A path with the home folder for `~`, unless a file has that very name."""
+    name = os.fspath(path)
+    return name if os.path.lexists(name) else os.path.expanduser(name)
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:

@@ -292,7 +292,7 @@ def test_byte_tokens_that_characters_make_needless() -> None:
     names = [f"<0x{byte:02X}>" for byte in range(256)]
     rows = [("<unk>", 0.0), ("A", -1.0), *((name, -9.0) for name in names)]
     tok = jeton.Tokenizer(models.Unigram(rows, unk_id=0, byte_fallback=True))
-    assert found(tok, "spare-byte").ids == [tok.bytes_to_id("<0x41>")]
+    assert found(tok, "spare-byte").ids == [tok.id_of("<0x41>")]
     assert len(found(tok, "unreachable-bytes").ids) == 13
     assert check(tok)["unreached"] is None and check(tok)["missing-bytes"] is None
 

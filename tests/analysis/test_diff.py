@@ -144,9 +144,9 @@ class TestCommand:
         words("un", "happiness").save("a.json")
         words("un", "happi", "ness").save("b.json")
         (here / "x.txt").write_text("unhappiness\n" * 3)
-        output = run("diff", "a.json", "b.json", "--corpus", "x.txt").stdout
+        output = run("diff", "a.json", "b.json", "x.txt").stdout
         assert "happi│ness" in output and "+3" in output and "Only in b.json: 2 tokens" in output
-        run("diff", "a.json", "b.json", "--corpus", "x.txt", "--format", "json", "-o", "d.json")
+        run("diff", "a.json", "b.json", "x.txt", "--format", "json", "-o", "d.json")
         saved = json.loads((here / "d.json").read_text())
         assert saved["stretches"][0]["b"] == ["happi", "ness"] and saved["tokens"] == [6, 9]
 
@@ -155,5 +155,5 @@ class TestCommand:
         same = run("diff", "a.json", "a.json").stdout  # on the text that ships with jeton
         assert "0 are split differently" in same
         run("diff", "a.json", code=2)
-        missing = run("diff", "a.json", "a.json", "--corpus", "none.txt", code=1)
+        missing = run("diff", "a.json", "a.json", "none.txt", code=1)
         assert "none.txt" in error_of(missing)

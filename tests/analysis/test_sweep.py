@@ -132,7 +132,7 @@ def test_line_ends_are_text_as_in_training(tmp_path: Path) -> None:
             tmp_path / "a.txt", sizes=[600], families=["bpe"], documents=documents, folder=kept
         )
         tok = jeton.load(kept / "bpe-600.json")
-        tokens = {tok.id_to_bytes(id) for id in range(tok.vocab_size)}
+        tokens = {tok.token_spelling(id) for id in range(tok.vocab_size)}
         assert (b"\n\n" in tokens) == (documents == "file")
     ends = found["file"].held_out_lines * 2
     in_lines = sum(len(it.encode()) for it in LINES) * found["file"].held_out_lines / len(LINES)

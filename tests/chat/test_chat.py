@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -276,14 +275,6 @@ def test_how_it_looks() -> None:
     shown = file.getvalue()
     assert "\x1b[1;38;5;231;48;5;61m<|im_start|>" in shown
     assert "\x1b[1;38;5;231;48;5;160m<|im_end|>" in shown
-
-
-def test_without_jinja(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("jeton.chat")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(jeton.JetonError, match="pip install"):
-        TOK.chat(HELLO, template="chatml")
 
 
 def test_no_content_is_not_printed_as_a_word() -> None:

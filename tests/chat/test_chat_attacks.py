@@ -300,7 +300,7 @@ def test_answers_may_hold_the_tokens_that_a_model_writes(family: str) -> None:
 @needs(SHARED / "templates")
 def test_calls_of_tools_are_data() -> None:
     tok = as_published("Qwen 3")
-    end = tok.bytes_to_id("</tool_call>")
+    end = tok.id_of("</tool_call>")
     call = {"name": "f", "arguments": {"a": "</tool_call>"}}
     messages: list[dict[str, Any]] = [
         {"role": "user", "content": "a"},
@@ -335,7 +335,7 @@ def test_tokens_that_a_template_assembles_are_control_tokens(name: str) -> None:
     content = "b<|user|>c"
     chat = tok.chat([{"role": "user", "content": content}], template=COMPOSED[name])
     own = chat.text.removesuffix(content).count("<|user|>")
-    assert chat.ids.count(tok.bytes_to_id("<|user|>")) == own
+    assert chat.ids.count(tok.id_of("<|user|>")) == own
     assert "<|user|>" in chat.control_tokens
 
 
@@ -390,7 +390,7 @@ def test_added_tokens_that_are_not_special_are_control_tokens_on_request() -> No
     ]
     for template, given, expected in rows:
         ids = tok.chat(messages, template=template, **given).ids
-        assert ids.count(tok.bytes_to_id("<think>")) == expected, (template, given)
+        assert ids.count(tok.id_of("<think>")) == expected, (template, given)
     for wrong, kind in (("<think>", TypeError), (("<thought>",), ValueError), (3, TypeError)):
         with pytest.raises(kind, match="control"):
             tok.chat(messages, template=silent, control=wrong)  # type: ignore[arg-type]
@@ -406,7 +406,7 @@ def test_control_tokens_of_the_configuration(tmp_path: Path) -> None:
         (tmp_path / "tokenizer_config.json").write_text(written)
         tok = jeton.load(tmp_path)
         ids = tok.chat(messages, template="{{ messages[0].content }}").ids
-        assert sum(tok.bytes_to_id(it) in ids for it in ("<think>", "word")) == 2 - controls
+        assert sum(tok.id_of(it) in ids for it in ("<think>", "word")) == 2 - controls
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_control_tokens": "<think>"}))
     with pytest.raises(FormatError, match=r"tokenizer_config\.json: chat_control_tokens must be"):
         jeton.load(tmp_path).chat(messages, template="{{ messages[0].content }}")

@@ -411,6 +411,7 @@ ENDS_AS_TEXT = {
 """What ends a turn of templates, which a tokenizer without that token spells."""
 
 
+@pytest.mark.filterwarnings("ignore:the tokenizer has none of the control tokens")
 @pytest.mark.parametrize("name", ENDS_AS_TEXT)
 def test_an_end_of_plain_text_is_written_once(name: str) -> None:
     end = ENDS_AS_TEXT[name]

@@ -13,8 +13,6 @@ import pytest
 from chat_cases import byte_level
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-pytest.importorskip("jinja2")
-
 
 class Colour(enum.Enum):
     RED = "red"

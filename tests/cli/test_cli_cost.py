@@ -86,9 +86,7 @@ def test_packed_files(run: Run) -> None:
     assert whole[0]["tokens"] == want[1]
     counted = run("count", "tok.json", *names, "--field", "text", "--total").stdout
     assert counted == f"{3 * want[1]}\n"
-    assert "has several texts" in error_of(
-        run("inspect", "tok.json", "--file", "c.parquet", code=1)
-    )
+    assert "has several texts" in error_of(run("inspect", "tok.json", "c.parquet", code=1))
 
 
 def test_formats(run: Run) -> None:
@@ -125,7 +123,7 @@ def test_conversations(run: Run) -> None:
         "{}": "c.jsonl: expected a list of messages",
         "[]": "c.jsonl: messages is empty",
         json.dumps(image): "c.jsonl: messages[0].content[0] is not text (image), and its tokens "
-        "cannot be counted here: --tokens-per-part says",
+        "cannot be counted here (--tokens-per-part N",
         "[]\n[]": "c.jsonl: not valid JSON: Extra data: line 2 column 1; --lines reads each",
     }
     for text, says in wrong.items():
@@ -159,11 +157,11 @@ BAD: list[tuple[tuple[str, ...], str]] = [
         ("tok.json", "a.txt", "--cached-tokens", "1000", *MINE),
         "--cached-tokens is 1,000, more than the 8 of a request in a.txt: 'the weather\\n'",
     ),
-    (("tok.json", "none.txt", *MINE), "'none.txt': there is no such file"),
+    (("tok.json", "none.txt", *MINE), "none.txt: no such file"),
     (("tok.json", "*.none", *MINE), "'*.none': there is no such file"),
     (
         ("tok.json", "bad.txt", *MINE),
-        "bad.txt: not UTF-8 at byte 0 (convert the file, or --invalid",
+        "bad.txt: not UTF-8 at byte 0 (--invalid",
     ),
     (("none.json", "a.txt", *MINE), "none.json"),
     (("tok.json", "a.txt", "--field", "x", *MINE), 'a.txt: line 1: no JSON object with a text "x"'),

@@ -57,7 +57,7 @@ def test_records_are_the_documents(run: Run, tok: jeton.Tokenizer, name: str) ->
         ["train", "a.tar", "-o", "t.json"],
         ["prepare", "tok.json", "a.tar", "-o", "set", "--no-end-of-text"],
         ["compare", "tok.json", "--corpus", "a.tar"],
-        ["inspect", "tok.json", "--file", "a.tar"],
+        ["inspect", "tok.json", "a.tar"],
     ],
     ids=lambda command: command[0],
 )

@@ -22,18 +22,18 @@ def saved(here: Path) -> str:
 
 
 def test_in_a_terminal(run: Run, saved: str) -> None:
-    shown = run("inspect", saved, "--gotchas", ODD).stdout
+    shown = run("inspect", saved, "--gotchas", "--text", ODD).stdout
     for said in ("look-alike", "invisible", "‹U+200B›", "CYRILLIC SMALL LETTER A", "bidi", "do "):
         assert said in shown
     assert "\u202e" not in shown and ZWSP not in shown and "\x1b" not in shown
-    coloured = run("inspect", saved, "--gotchas", ODD, "--color", "always").stdout
+    coloured = run("inspect", saved, "--gotchas", "--text", ODD, "--color", "always").stdout
     assert "\x1b[1;38;5;231;48;5;61m<|endoftext|>" in coloured
-    assert "no gotchas" in run("inspect", saved, "--gotchas", "", "-q").stdout
+    assert "no gotchas" in run("inspect", saved, "--gotchas", "--text", "", "-q").stdout
     assert "look-alike" in run("inspect", saved, "--gotchas", "-", input=ODD.encode()).stdout
 
 
 def test_for_programs(run: Run, saved: str) -> None:
-    shown = run("inspect", saved, "--gotchas", ODD, "--format", "json").stdout
+    shown = run("inspect", saved, "--gotchas", "--text", ODD, "--format", "json").stdout
     record = json.loads(shown)
     assert [it["name"] for it in record["gotchas"]] == [it.name for it in TOK.gotchas(ODD)]
     alike = next(it for it in record["gotchas"] if it["name"] == "look-alike")
@@ -42,9 +42,12 @@ def test_for_programs(run: Run, saved: str) -> None:
 
 
 def test_wrong_options(run: Run, saved: str) -> None:
-    assert "needs a TEXT" in run("inspect", saved, "--gotchas", code=2).stderr
-    assert "goes with --gotchas" in run("inspect", saved, "a", "--format", "json", code=2).stderr
-    run("inspect", saved, "a", "--file", "b", "--gotchas", code=2)
+    assert "needs a FILE" in run("inspect", saved, "--gotchas", code=2).stderr
+    assert (
+        "goes with --gotchas"
+        in run("inspect", saved, "--text", "a", "--format", "json", code=2).stderr
+    )
+    run("inspect", saved, "--text", "a", "b", "--gotchas", code=2)
 
 
 @pytest.mark.large
@@ -54,7 +57,7 @@ def test_wrong_options(run: Run, saved: str) -> None:
 )
 def test_output_in_every_encoding_of_the_terminal(saved: str, encoding: str, form: str) -> None:
     Path("odd.txt").write_text(ODD, encoding="utf-8")
-    command = f"jeton inspect tok.json --gotchas --file odd.txt --format {form}"
+    command = f"jeton inspect tok.json --gotchas odd.txt --format {form}"
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)
     assert (code, errors, bool(output)) == (0, "", True)
 
@@ -63,7 +66,7 @@ def test_output_in_every_encoding_of_the_terminal(saved: str, encoding: str, for
 @needs_full
 @pytest.mark.parametrize("form", ["show", "json"])
 def test_closed_and_full(saved: str, form: str) -> None:
-    command = f"jeton inspect tok.json --gotchas 'the WEATHER ' --format {form}"
+    command = f"jeton inspect tok.json --gotchas --text 'the WEATHER ' --format {form}"
     full = (1, "Error: standard output: no space left on device\n")
     assert shell(f"{command} > /dev/full")[::2] == full
     assert shell(f"{command} >&-")[::2] == (1, "Error: standard output: bad file descriptor\n")

@@ -212,7 +212,6 @@ def test_help(run: Run) -> None:
 
 
 def test_conversations(run: Run, here: Path) -> None:
-    pytest.importorskip("jinja2")
     turns = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "It is so."}]
     records = [
         {"chat": turns * 3, "day": "x"},

@@ -84,7 +84,7 @@ def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) ->
 
 @pytest.mark.medium
 def test_no_colour_in_a_pipe(tokenizer: str) -> None:
-    for arguments in (["inspect", tokenizer, "some text"], ["inspect", tokenizer]):
+    for arguments in (["inspect", tokenizer, "--text", "some text"], ["inspect", tokenizer]):
         output = subprocess.run([*JETON, *arguments], capture_output=True, check=True)
         assert b"\x1b" not in output.stdout + output.stderr
 
@@ -94,14 +94,15 @@ def test_no_colour_in_a_pipe(tokenizer: str) -> None:
 def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured: bool) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     environment |= {"TERM": "xterm-256color", **variable}
-    output = on_a_terminal([*JETON, "inspect", tokenizer, "some text"], environment)
+    output = on_a_terminal([*JETON, "inspect", tokenizer, "--text", "some text"], environment)
     assert (b"\x1b[48;5;" in output) == coloured
 
 
 @pytest.mark.medium
 @pytest.mark.parametrize("columns", [44, 80, 120])
 @pytest.mark.parametrize(
-    "arguments", [["list"], ["samples"], ["inspect", "T"], ["inspect", "T", "some text, 図書館"]]
+    "arguments",
+    [["list"], ["samples"], ["inspect", "T"], ["inspect", "T", "--text", "some text, 図書館"]],
 )
 def test_every_line_fits_a_terminal(tokenizer: str, arguments: list[str], columns: int) -> None:
     command = [*JETON, *(tokenizer if it == "T" else it for it in arguments)]

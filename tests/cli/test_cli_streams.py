@@ -80,8 +80,8 @@ PRINTING = {
     "samples": "jeton samples languages",
     "data show": "jeton data show set --tokens 30000 --ids",
     "check": "jeton check tok.json --format json",
-    "compare": "jeton compare tok.json same.json --corpus long.txt --format json",
-    "diff": "jeton diff tok.json same.json --corpus long.txt --format json",
+    "compare": "jeton compare tok.json same.json long.txt --format json",
+    "diff": "jeton diff tok.json same.json long.txt --format json",
 }
 
 
@@ -171,7 +171,8 @@ def test_a_reader_that_never_came(command: str) -> None:
 @pytest.mark.large
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp437", "utf-16"])
 @pytest.mark.parametrize(
-    "command", ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json 'hé 図 ─'"]
+    "command",
+    ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json --text 'hé 図 ─'"],
 )
 def test_output_in_every_encoding_of_the_terminal(command: str, encoding: str) -> None:
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)
@@ -181,7 +182,7 @@ def test_output_in_every_encoding_of_the_terminal(command: str, encoding: str) -
 
 @pytest.mark.medium
 def test_signs_that_an_encoding_lacks_have_others() -> None:
-    _, output, _ = shell("jeton inspect tok.json 'h 図'", PYTHONIOENCODING="latin-1")
+    _, output, _ = shell("jeton inspect tok.json --text 'h 図'", PYTHONIOENCODING="latin-1")
     assert "-- 5 tokens · 3 characters" in output
     assert "h|·|?<1/3>|?<2/3>|?<3/3>" in output
 

@@ -24,7 +24,7 @@ WRITERS: dict[str, tuple[str, str]] = {
     "encode: offsets": ("encode tok.json in.txt -o x.npy --offsets", "new.npy"),
     "decode": ("decode tok.json ids.txt -o", "new.text"),
     "convert": ("convert tok.json", "new.json"),
-    "diff": ("diff tok.json tok.json --corpus in.txt -o", "new.report"),
+    "diff": ("diff tok.json tok.json in.txt -o", "new.report"),
     "report": ("report tok.json --corpus in.txt -o", "new.html"),
     "sweep": ("sweep in.txt --sizes 257 --family bpe --held-out ids.txt -o", "new.report"),
     "check": ("check tok.json --fail-on never -o", "new.report"),
@@ -119,11 +119,11 @@ def test_standard_input_is_an_input(run: Run) -> None:
     [
         ("count tok.json in.txt", "in.txt"),
         ("encode tok.json in.txt", "in.txt"),
-        ("inspect tok.json hello", "tok.json"),
+        ("inspect tok.json --text hello", "tok.json"),
         ("convert tok.json new.json", "tok.json"),
         ("prepare tok.json in.txt -o set --no-end-of-text", "in.txt"),
         ("train in.txt -o new.json --vocab-size 258", "in.txt"),
-        ("cost gpt-4o in.txt --tokenizer tok.json", "in.txt"),
+        ("cost tok.json in.txt --input-price 1", "in.txt"),
         ("chat tok.json turns.json --template chatml", "turns.json"),
     ],
 )
@@ -284,7 +284,7 @@ def test_a_name_that_is_no_utf8(run: Run, writer: tuple[list[str], str]) -> None
 def test_missing_folders_are_named(run: Run, start: str) -> None:
     output = [] if start.startswith("count") else ["-o", "x.txt"]
     message = error_of(run(*start.split(), "ids.txt", "missing.txt", *output, code=1))
-    assert message == "missing.txt: no such file or directory"
+    assert message.startswith("missing.txt: no such file")
     assert not Path("x.txt").exists()
 
 
@@ -314,7 +314,11 @@ def test_the_demo_asks_too(run: Run) -> None:
 
 
 def test_tokens_that_are_added_in_vain(run: Run) -> None:
-    for command in (["encode", "tok.json"], ["count", "tok.json"], ["inspect", "tok.json", "he"]):
+    for command in (
+        ["encode", "tok.json"],
+        ["count", "tok.json"],
+        ["inspect", "tok.json", "--text", "he"],
+    ):
         result = run(*command, "--add-special-tokens", input="he")
         assert "warning: --add-special-tokens adds nothing" in result.stderr
     assert "adds nothing" not in run("encode", "tok.json", input="he").stderr

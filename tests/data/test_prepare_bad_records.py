@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.data import Conversations, Manifest, TokenDataset, prepare
+from jeton.data import Conversations, Manifest, TokenDataset, merge, prepare
 from jeton.errors import ArgumentError, EncodeError, FileError, FormatError, JetonError
 from prepared import contents, flat, looks_whole, often, rows, tokenizer, tokens_of, without_waiting
 
@@ -215,3 +216,39 @@ def test_files_that_were_read_and_files_that_were_not(tmp_path: Path) -> None:
     prepare(folder, TOK, tmp_path / "whole")
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     assert TOK.decode(TokenDataset(tmp_path / "out").documents[-1][:-1]) == "one more"
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("options", [{}, {"shuffle": 1}, {"validation": 0.1, "split": "cut"}])
+def test_what_is_left_out_is_named_once_over_stops_and_parts(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    paths = [tmp_path / f"{number}.jsonl" for number in range(4)]
+    good, lines = json.dumps({"text": "the theory there"}), 4_000
+    for path in paths:
+        path.write_text("".join(("[]" if n % 97 == 5 else good) + "\n" for n in range(lines)))
+    prepare(paths, TOK, tmp_path / "whole", bad_records="drop", **options)
+    whole = (tmp_path / "whole" / "dropped.jsonl").read_bytes()
+    assert [json.loads(line)["line"] for line in whole.splitlines()] == 4 * [*range(6, lines, 97)]
+
+    class Stopped(Exception):
+        pass
+
+    reports = iter([Stopped, None, Stopped, None, None, Stopped])
+
+    def watch(_: object) -> None:
+        stop = next(reports, None)
+        if stop is not None:
+            raise stop
+
+    for _ in range(4):
+        with contextlib.suppress(Stopped):
+            prepare(paths, TOK, tmp_path / "parts", bad_records="drop", watch=watch, **options)
+    assert (tmp_path / "parts" / "dropped.jsonl").read_bytes() == whole
+    if not options:
+        parts = [tmp_path / f"part-{number}" for number in (1, 2)]
+        for number, part in enumerate(parts, 1):
+            prepare(paths, TOK, part, bad_records="drop", part=(number, 2))
+        merged = merge(parts, tmp_path / "merged")
+        assert (tmp_path / "merged" / "dropped.jsonl").read_bytes() == whole
+        assert merged.bad_documents == len(whole.splitlines())

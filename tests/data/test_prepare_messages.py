@@ -32,8 +32,6 @@ from jeton.errors import (
 )
 from prepared_chats import CHATML, LAYOUTS, RECORDS, TOK, expected, lines, often, rows_of
 
-pytest.importorskip("jinja2")
-
 pytestmark = pytest.mark.usefixtures(often.__name__)
 
 

@@ -26,8 +26,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatErro
 from prepared import Stopped, contents, killed, looks_whole, stopping
 from prepared_chats import CHATML, LAYOUTS, RECORDS, TOK, lines, often
 
-pytest.importorskip("jinja2")
-
 pytestmark = pytest.mark.usefixtures(often.__name__)
 
 KILLS = int(os.environ.get("JETON_KILLS", "1"))

@@ -122,7 +122,9 @@ def check_what_stands_beside(old: jeton.Tokenizer, new: jeton.Tokenizer) -> None
     assert new.roles == old.roles
     if old.padding is not None:
         assert new.padding is not None
-        assert new.id_to_bytes(new.padding["pad_id"]) == old.id_to_bytes(old.padding["pad_id"])
+        assert new.token_spelling(new.padding["pad_id"]) == old.token_spelling(
+            old.padding["pad_id"]
+        )
 
 
 def check_texts(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) -> None:

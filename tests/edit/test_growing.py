@@ -59,8 +59,8 @@ def test_extended_by_a_corpus(family: str) -> None:
     reached = {id for id in edited.id_map.made_of if id in used}
     assert len(reached) > 12
     for id, parts in edited.id_map.made_of.items():
-        token = new.id_to_bytes(id).removeprefix(b"##")
-        spelled = b"".join(plain(tok.id_to_bytes(part)) for part in parts)
+        token = new.token_spelling(id).removeprefix(b"##")
+        spelled = b"".join(plain(tok.token_spelling(part)) for part in parts)
         if family == "bpe of characters":  # which knows some of these characters not at all
             assert set(spelled) <= set(token)
         else:
@@ -94,7 +94,7 @@ def test_a_corpus_without_words(family: str, corpus: list[str]) -> None:
 
 def ids_of(edited: edit.Edited) -> dict[str, int]:
     """The new pieces with their ids."""
-    return {token.decode(): edited.tok.bytes_to_id(token) for token in edited.added}
+    return {token.decode(): edited.tok.id_of(token) for token in edited.added}
 
 
 def with_deep_pieces(seed: int) -> jeton.Tokenizer:
@@ -143,7 +143,7 @@ def test_extended_merges_continue() -> None:
     for token in edit.extend(tok, ESTONIAN, 25).added:
         text = token.decode("utf-8", "ignore")
         if text.encode() == token:
-            assert new.encode(text) == [new.bytes_to_id(token)], "every new token is reachable"
+            assert new.encode(text) == [new.id_of(token)], "every new token is reachable"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -160,8 +160,8 @@ def test_joined_vocabularies(family: str) -> None:
             text = token.decode()
         except UnicodeDecodeError:
             continue
-        if family in ("bpe", "ranks") and b.encode(text) == [b.bytes_to_id(token)]:
-            assert new.encode(text) == [new.bytes_to_id(token)]
+        if family in ("bpe", "ranks") and b.encode(text) == [b.id_of(token)]:
+            assert new.encode(text) == [new.id_of(token)]
     for text in some_lines(1, 20):
         if a.decode(a.encode(text)) == text and family != "words":
             assert new.decode(new.encode(text)) == text
@@ -206,8 +206,8 @@ def test_joined_tokens_are_made_of_what_spelled_them(family: str) -> None:
     edited = edit.merge(a, b)
     assert edited.added
     for id, parts in edited.id_map.made_of.items():
-        token = edited.tok.id_to_bytes(id)
-        names = [a.id_to_bytes(part) for part in parts]
+        token = edited.tok.token_spelling(id)
+        names = [a.token_spelling(part) for part in parts]
         if family in ("wordpiece", "prefixes"):
             assert all(name.startswith(b"##") for name in names[1:])
             assert not names or names[0].startswith(b"##") == token.startswith(b"##")
@@ -224,7 +224,7 @@ def test_marks_of_other_families_are_text_to_bytes() -> None:
     b = jeton.BPETrainer(260, pattern="gpt2").train(["## ### ## ▁ ▁ ▁"] * 9)
     edited = edit.merge(a, b)
     for id, parts in edited.id_map.made_of.items():
-        assert parts == tuple(a.bytes_to_id(bytes([byte])) for byte in edited.tok.id_to_bytes(id))
+        assert parts == tuple(a.id_of(bytes([byte])) for byte in edited.tok.token_spelling(id))
 
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] ab ##cd a ##b ##c x ##y".split()
@@ -274,13 +274,13 @@ def test_user_defined_pieces_exchanged_are_in_a_model_file(tmp_path: Path) -> No
         300, user_defined_symbols=["<one>", "<two>"], hard_vocab_limit=False
     ).train(some_lines(1))
     order = list(range(tok.vocab_size))
-    one, two = (tok.bytes_to_id(text) for text in ("<one>", "<two>"))
+    one, two = (tok.id_of(text) for text in ("<one>", "<two>"))
     order[one], order[two] = two, one
     edited = edit.reorder(tok, order)
     edited.tok.save(tmp_path / "x.model")
     again = jeton.load(tmp_path / "x.model")
     assert again.encode("a <one> b <two>") == edited.tok.encode("a <one> b <two>")
-    assert again.bytes_to_id("<one>") == two
+    assert again.id_of("<one>") == two
 
 
 @pytest.mark.parametrize("n", [3, 20])

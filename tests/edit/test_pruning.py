@@ -57,7 +57,7 @@ def test_the_rarest_go_first(family: str) -> None:
     counts = {id: random.Random(id).randrange(100) for id in tok.vocab.values()}
     size = (edit.prune(tok, counts={}).tok.vocab_size + tok.vocab_size) // 2
     edited = edit.prune(tok, size=size, counts=counts)
-    removed = [tok.bytes_to_id(token) for token in edited.removed]
+    removed = [tok.id_of(token) for token in edited.removed]
     # Of what was free to go at the end, nothing is rarer than all that went.
     again = (
         edit.prune(
@@ -74,7 +74,7 @@ def test_the_rarest_go_first(family: str) -> None:
     )
     if again is not None:
         (next_gone,) = again.removed
-        assert counts[tok.bytes_to_id(next_gone)] >= min(counts[id] for id in removed)
+        assert counts[tok.id_of(next_gone)] >= min(counts[id] for id in removed)
 
 
 @pytest.mark.parametrize("family", ["bpe", "ranks", "bpe with bytes"])

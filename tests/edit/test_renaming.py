@@ -64,9 +64,9 @@ def test_only_the_name_changes(family: str, tmp_path: Path) -> None:
     make, old, new = FAMILIES[family]
     tok = make()
     edited = edit.rename(tok, {old: new})
-    renamed, id = edited.tok, tok.bytes_to_id(old)
-    assert renamed.bytes_to_id(new) == id and renamed.id_of(old) is None
-    assert renamed.id_to_bytes(id) == new.encode()
+    renamed, id = edited.tok, tok.id_of(old)
+    assert renamed.id_of(new) == id and old not in renamed
+    assert renamed.token_spelling(id) == new.encode()
     assert renamed.vocab_size == tok.vocab_size and renamed.max_id == tok.max_id
     ids = tok._core.token_ids().tolist()
     assert ids == renamed._core.token_ids().tolist()
@@ -89,11 +89,11 @@ def test_only_the_name_changes(family: str, tmp_path: Path) -> None:
     )
     if family in ("byte-level", "WordPiece", "Unigram", "BERT's reserve"):
         renamed.save(tmp_path / "folder")
-        assert jeton.load(tmp_path / "folder").bytes_to_id(new) == id
+        assert jeton.load(tmp_path / "folder").id_of(new) == id
     if family.startswith("SentencePiece"):
         renamed.save(tmp_path / "x.model")
         again = jeton.load(tmp_path / "x.model")
-        assert again.encode(LINES[0]) == tok.encode(LINES[0]) and again.bytes_to_id(new) == id
+        assert again.encode(LINES[0]) == tok.encode(LINES[0]) and again.id_of(new) == id
 
 
 def test_two_change_places() -> None:

@@ -96,7 +96,7 @@ def test_bpe_on_words(tie: str, end: str) -> None:
         assert [(a.decode(), b.decode()) for a, b in tok.merges] == expected, (seed, words)
         for word in words + some_words(numbers):
             if set(words_bpe.symbols(word, end)) <= alphabet:
-                tokens = [tok.id_to_bytes(id).decode() for id in tok.encode(word)]
+                tokens = [tok.token_spelling(id).decode() for id in tok.encode(word)]
                 assert tokens == words_bpe.encode(word, expected, end=end)
 
 
@@ -162,7 +162,7 @@ def test_wordpiece(rule: str) -> None:
         expected = ["[UNK]", *alphabet, *learned]
         assert list(found) == expected, (seed, words)
         for word in words + some_words(numbers):
-            tokens = [tok.id_to_bytes(id).decode() for id in tok.encode(word)]
+            tokens = [tok.token_spelling(id).decode() for id in tok.encode(word)]
             assert tokens == wordpiece.encode(word, found)
 
 
@@ -248,7 +248,7 @@ def test_unigram_n_best(tmp_path: Path) -> None:
         text = sentencepiece.normalize(word)
         expected = unigram.n_best(text, file, 8)
         found = tok.nbest(word, 8)
-        scores = [sum(file[tok.id_to_bytes(id).decode()] for id in ids) for ids in found]
+        scores = [sum(file[tok.token_spelling(id).decode()] for id in ids) for ids in found]
         assert scores == pytest.approx([score for score, _ in expected], abs=1e-5)
     drawn: dict[tuple[int, ...], int] = {}
     for seed in range(3_000):
@@ -260,7 +260,7 @@ def test_unigram_n_best(tmp_path: Path) -> None:
         way = " ".join(unigram.sample(sentencepiece.normalize("hugs"), file, 0.5, numbers))
         ours[way] = ours.get(way, 0) + 1
     for ids, number in drawn.items():
-        way = " ".join(tok.id_to_bytes(id).decode() for id in ids)
+        way = " ".join(tok.token_spelling(id).decode() for id in ids)
         # Four standard deviations of the difference of two such counts.
         assert abs(number - ours.get(way, 0)) < 4 * math.sqrt(2 * max(number, 10))
 
@@ -297,6 +297,6 @@ def test_sentencepiece_encoding(tmp_path: Path) -> None:
                 if not set(text) - {" "} <= set("".join(scores)):
                     continue
                 normal = sentencepiece.normalize(text, remove_extra_whitespaces=number == 0)
-                tokens = [tok.id_to_bytes(id).decode() for id in tok.encode(text)]
+                tokens = [tok.token_spelling(id).decode() for id in tok.encode(text)]
                 assert tokens == encode(normal, scores), (seed, text)
                 assert tok.decode(tok.encode(text)) == sentencepiece.decode(tokens)

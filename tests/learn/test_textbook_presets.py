@@ -37,7 +37,7 @@ def test_bpe_is_the_page_of_the_reference(tie: Any, end: str | None) -> None:
         tok = textbook.bpe(counts, wanted, end=end, tie_break=tie)
         assert textbook.merges(tok) == expected, seed
         for word in counts:
-            assert textbook.tokens(tok, word) == words_bpe.encode(word, expected, end=end or "")
+            assert tok.tokens(word) == words_bpe.encode(word, expected, end=end or "")
 
 
 @pytest.mark.parametrize("rule", ["published", "released"])
@@ -51,7 +51,7 @@ def test_wordpiece_is_the_page_of_the_reference(rule: Any) -> None:
             *wordpiece.alphabet(counts),
         ]
         for word in counts:
-            assert textbook.tokens(tok, word) == wordpiece.encode(word, vocab)
+            assert tok.tokens(word) == wordpiece.encode(word, vocab)
 
 
 def test_bytes_are_the_page_of_the_reference() -> None:

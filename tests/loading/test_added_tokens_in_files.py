@@ -76,7 +76,7 @@ def draw_tokens(numbers: random.Random, tok: jeton.Tokenizer) -> list[jeton.Adde
     drawn = []
     for spelling in numbers.sample(SPELLINGS, numbers.randint(1, 4)):
         # Text never becomes a special token, so what text needs must not be one.
-        special = flag(0.6) and tok.id_of(spelling) is None
+        special = flag(0.6) and spelling not in tok
         options = {
             name: flag(0.15) for name in ("single_word", "lstrip", "rstrip") if not flag(0.5)
         }

@@ -310,6 +310,6 @@ def test_the_command_converts_and_compares(here: Path, run: Run) -> None:  # noq
     again = jeton.load(here / "new.gguf")
     assert [again.encode(text) for text in TEXTS] == [tok.encode(text) for text in TEXTS]
     (here / "text.txt").write_text("\n".join(PLAIN), encoding="utf-8", newline="")
-    run("diff", "new.gguf", "folder", "--corpus", "text.txt")
+    run("diff", "new.gguf", "folder", "text.txt")
     refused = run("convert", "folder", "new.json", "--into", "model.gguf", code=1)
     assert "into= goes with a .gguf" in refused.stderr

@@ -195,7 +195,7 @@ def test_steps(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
     # The lattice of a Unigram.
     page.select_option("[aria-label=Steps] select", label="pieces")
     unigram = tokenizers["pieces"]
-    pieces = [unigram.id_to_bytes(id).decode() for id in unigram.encode("weather")]
+    pieces = [unigram.token_spelling(id).decode() for id in unigram.encode("weather")]
     expect(apart.locator(".chip b")).to_have_text(pieces)
     page.locator("input[aria-label=Step]").press("End")
     expect(page.get_by_text(re.compile(r"^step (\d+) of \1$"))).to_be_visible()

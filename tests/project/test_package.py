@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import inspect
 import json
+import pydoc
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,7 +73,6 @@ def test_public_names_of_a_tokenizer() -> None:
         "as_sentencepiece",
         "as_tiktoken",
         "as_transformers",
-        "bytes_to_id",
         "chat",
         "chat_template",
         "chunk",
@@ -91,7 +92,6 @@ def test_public_names_of_a_tokenizer() -> None:
         "encode_array",
         "encode_array_with_spans",
         "encode_batch",
-        "encode_batch_with_spans",
         "encode_stream",
         "encode_with_spans",
         "encoding_plan",
@@ -103,7 +103,6 @@ def test_public_names_of_a_tokenizer() -> None:
         "gotchas",
         "heal",
         "id_of",
-        "id_to_bytes",
         "max_id",
         "merges",
         "model",
@@ -129,6 +128,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "to_json",
         "token_bytes",
         "token_spelling",
+        "tokens",
         "truncate",
         "truncation",
         "usage",
@@ -136,6 +136,21 @@ def test_public_names_of_a_tokenizer() -> None:
         "vocab_size",
         "with_added_tokens",
     ]
+
+
+def test_the_help_of_a_tokenizer_opens_with_all_its_names_in_groups() -> None:
+    (table,) = re.findall(r"==\n(.*?)\n *==", jeton.Tokenizer.__doc__ or "", re.DOTALL)
+    listed = re.findall(r"`(?:token in )?(\w+)`", table)
+    names = {name for name in dir(jeton.Tokenizer) if not name.startswith("_")}
+    assert set(listed) - {"tok"} == names
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("name", ["encode", "count"])
+def test_help_shows_the_types_of_the_core_s_own_methods(name: str) -> None:
+    shown = pydoc.render_doc(getattr(jeton.Tokenizer, name))
+    assert "text (str)" in shown and "add_special_tokens (bool)" in shown
+    assert "Returns:" in shown
 
 
 def test_everything_public_is_documented() -> None:
@@ -230,7 +245,6 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.errors",
         "jeton.files",
         "jeton.forks",
-        "jeton.former_paths",
         "jeton.loading",
         "jeton.loading.settings",
         "jeton.loading.sources",

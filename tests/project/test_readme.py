@@ -58,7 +58,9 @@ def test_its_commands_exist() -> None:
     known = {name for names in GROUPS.values() for name in names}
     named = {*re.findall(r"(?:^ *|\$ |`)jeton (\w+)", README, re.MULTILINE)}
     assert named and named <= known
-    for extra in re.findall(r"pip install '\.\[([\w,]+)\]'", README):
+    extras = re.findall(r"'\.\[([\w,]+)\]'", README)
+    assert extras
+    for extra in extras:
         project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         assert [it for it in extra.split(",") if f"\n{it} = [" not in project] == []
 

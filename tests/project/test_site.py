@@ -89,6 +89,11 @@ def test_search_finds_the_course_before_internals() -> None:
     ]
 
 
+def test_the_page_on_counting_has_the_words_of_the_search_in_front() -> None:
+    """The search ranks by how early the words are in a title."""
+    assert (DOCS / "counting.md").read_text("utf-8").startswith("# Count tokens")
+
+
 @pytest.fixture(scope="module")
 def browser_page() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api")

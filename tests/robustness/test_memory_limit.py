@@ -21,7 +21,7 @@ tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt4")
 staged = tok.replace(normalizer=normalizers.Replace("q", "qq"))
 ids = tok.encode_array("the weather " * 300_000)
 marked = tok.with_added_tokens([jeton.AddedToken("<e>", special=True)])
-marks = numpy.append(ids, marked.bytes_to_id("<e>"))
+marks = numpy.append(ids, marked.id_of("<e>"))
 few = "the weather, " * 10
 calls = {
     "encode": lambda: tok.encode(text),
@@ -29,7 +29,7 @@ calls = {
     "encode_with_spans": lambda: tok.encode_with_spans(text),
     "encode_array_with_spans": lambda: tok.encode_array_with_spans(text),
     "encode_batch": lambda: tok.encode_batch([text, text]),
-    "encode_batch_with_spans": lambda: tok.encode_batch_with_spans([text, text]),
+    "spans of a batch": lambda: tok.encode_batch([text, text], spans="characters"),
     "by the stages": lambda: staged.encode_with_spans(text),
     "count": lambda: staged.count(text),
     "count_batch": lambda: staged.count_batch([text, text]),
@@ -58,7 +58,7 @@ CALLS = [
     "encode_with_spans",
     "encode_array_with_spans",
     "encode_batch",
-    "encode_batch_with_spans",
+    "spans of a batch",
     "by the stages",
     "count",
     "count_batch",

@@ -43,7 +43,7 @@ COMMANDS = {
         ["compare", "tok.json", "--corpus", "a.txt", "--format", "json", "-o", "out.json"],
         ["out.json"],
     ),
-    "diff": (["diff", "tok.json", "b.json", "--corpus", "a.txt", "-o", "out.txt"], ["out.txt"]),
+    "diff": (["diff", "tok.json", "b.json", "a.txt", "-o", "out.txt"], ["out.txt"]),
     "report": (
         ["report", "tok.json", "--corpus", "a.txt", "-o", "out.html", "--save", "out.json"],
         ["out.html", "out.json"],

@@ -173,7 +173,7 @@ def published(name: str) -> jeton.Tokenizer:
             return tok
         return tok.replace(
             post_processor=post_processors.RobertaProcessing(
-                sep=(end, tok.bytes_to_id(end)), cls=(end, tok.bytes_to_id(end))
+                sep=(end, tok.id_of(end)), cls=(end, tok.id_of(end))
             )
         )
     if name == "Llama 2":

@@ -46,11 +46,14 @@ def run(here: Path) -> Run:
 
 
 def error_of(result: Result) -> str:
-    """The one line that an error is."""
+    """The one line that an error is, with its hint, which is a line of its own, in brackets."""
     assert result.stdout == ""
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("Error: ").rstrip("\n")
+    error, *hints = result.stderr.splitlines()
+    assert error.startswith("Error: ") and len(hints) <= 1
+    assert all(hint.startswith("hint: ") for hint in hints)
+    return error.removeprefix("Error: ") + "".join(
+        f" ({it.removeprefix('hint: ')})" for it in hints
+    )
 
 
 def shell(command: str, **environment: str) -> tuple[int, str, str]:

@@ -319,7 +319,7 @@ def _add_methods(found: dict[str, Call], place: str, owner: type) -> None:
             _add(found, f"{place}.{name}", getattr(owner, name))
         else:
             make = OWNERS.get(f"{place}.{name}") or OWNERS.get(owner)
-            if make is not None and callable(getattr(make(), name)):
+            if make is not None and callable(getattr(make(), name, None)):
                 _add(found, f"{place}.{name}", _on_new(make, name))
 
 

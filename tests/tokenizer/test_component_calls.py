@@ -55,7 +55,7 @@ def test_every_stage_of_every_kind(kind: str) -> None:
         assert "".join(piece for piece, _ in pre_tokenizer(text))
     if decoder is not None:
         ids = tok.encode("the weather")
-        tokens = [tok.id_to_bytes(id) for id in ids]
+        tokens = [tok.token_spelling(id) for id in ids]
         assert decoder(tokens) == tok.decode(ids)
 
 

@@ -192,7 +192,7 @@ def test_matches_of_a_decoder_do_not_begin_in_each_other() -> None:
     tok = KINDS["characters"]()
     replaces = decoders.Sequence([decoders.Fuse(), decoders.Replace(Regex(r"(?<=\Kt)"), "x")])
     tok = tok.replace(decoder=replaces)
-    ids = [tok.bytes_to_id("t")] * 3
+    ids = [tok.id_of("t")] * 3
     assert tok.decode(ids) == normalizers.Replace(Regex(r"(?<=\Kt)"), "x")("ttt") == "xxx"
 
 

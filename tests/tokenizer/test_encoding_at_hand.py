@@ -16,7 +16,7 @@ from jeton.components import post_processors as pp
 TOK = jeton.BPETrainer(300, pattern="gpt2").train(["the cat and the hat, the mat"] * 3)
 TEXT = "the hat and the cat, hat"
 ADDED = TOK.with_added_tokens(["[CLS]", "[SEP]"])
-CLS, SEP = (ADDED.bytes_to_id(token) for token in ("[CLS]", "[SEP]"))
+CLS, SEP = (ADDED.id_of(token) for token in ("[CLS]", "[SEP]"))
 
 
 def columns(encoding: jeton.Encoding) -> dict[str, list[Any]]:

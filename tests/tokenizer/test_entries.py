@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -44,9 +45,10 @@ def check(tok: jeton.Tokenizer, entries: list[Any], **options: Any) -> None:
     """Ids, spans and counts of a batch are those of single calls."""
     rows = [single(tok, entry, **options) for entry in entries]
     ways = {name: value for name, value in options.items() if name != "unit"}
+    unit = options.get("unit", "characters")
     failed = [number for number, row in enumerate(rows) if isinstance(row, errors.EncodeError)]
     calls: list[Any] = [
-        lambda: tok.encode_batch_with_spans(entries, **options),
+        lambda: tok.encode_batch(entries, spans=unit, **ways),
         lambda: tok.encode_batch(entries, **ways),
         lambda: tok.count_batch(entries, **ways),
     ]
@@ -55,7 +57,8 @@ def check(tok: jeton.Tokenizer, entries: list[Any], **options: Any) -> None:
             with pytest.raises(errors.EncodeError, match=rf"^texts\[{failed[0]}\]"):
                 call()
         return
-    batch, spans = calls[0]()
+    batch = calls[0]()
+    spans = batch.spans
     assert batch.tolist() == [row.ids for row in rows]
     for row, (start, end) in zip(rows, pairwise(batch.offsets), strict=True):
         assert spans[start:end].tolist() == [list(span) for span in row.spans]
@@ -131,7 +134,7 @@ def test_missing_entries_follow_nulls(null: Any) -> None:
     words = [["the", null, "un"], null, (null, ["the"])]
     split = tok.encode_batch(words, is_split_into_words=True, nulls="empty")
     assert split.tolist() == [[3, 6], [], [3]]
-    _, spans = tok.encode_batch_with_spans([null, "the"], nulls="empty")
+    spans = tok.encode_batch([null, "the"], nulls="empty", spans="characters").spans
     assert spans.tolist() == [[0, 3]]
     name = type(null).__name__
     with pytest.raises(errors.ArgumentTypeError, match=rf'texts\[1\] .* {name} \(nulls="empty"'):
@@ -181,7 +184,7 @@ WRONG: dict[str, tuple[Any, bool, str]] = {
 def test_wrong_entries_are_named(name: str) -> None:
     entries, is_split, message = WRONG[name]
     tok = characters()
-    for call in (tok.encode_batch, tok.encode_batch_with_spans, tok.count_batch):
+    for call in (tok.encode_batch, partial(tok.encode_batch, spans="bytes"), tok.count_batch):
         with pytest.raises(errors.ArgumentTypeError, match=message):
             call(entries, is_split_into_words=is_split)
 

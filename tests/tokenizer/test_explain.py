@@ -183,7 +183,7 @@ def check_steps(told: explaining.Explanation, tok: jeton.Tokenizer) -> None:
         ]
     for piece in told.model.pieces:
         assert [token.token for token in piece.tokens] == [
-            tok.id_to_bytes(it.id) for it in piece.tokens
+            tok.token_spelling(it.id) for it in piece.tokens
         ]
         check_piece(piece)
 

@@ -197,7 +197,7 @@ WAYS: dict[str, Callable[[jeton.Tokenizer, list[str], Path], Any]] = {
     "encode_batch": lambda tok, texts, _: tok.encode_batch(texts).tolist(),
     "encode_with_spans": lambda tok, texts, _: [tok.encode_with_spans(text) for text in texts],
     "spans of a batch": lambda tok, texts, _: [
-        it.tolist() for it in tok.encode_batch_with_spans(texts)
+        it.tolist() for it in tok.encode_batch(texts, spans="characters").spans
     ],
     "bytes of spans": lambda tok, texts, _: [
         tok.encode_with_spans(text, unit="bytes").spans for text in texts

@@ -231,7 +231,7 @@ def test_added_tokens_are_found_in_the_text_as_it_is() -> None:
     tok = trained(normalizer=normalizers.Function(lowered)).with_added_tokens(
         [jeton.AddedToken("<Tool>")]
     )
-    tool = tok.bytes_to_id("<Tool>")
+    tool = tok.id_of("<Tool>")
     assert tok.encode("a<Tool>b").count(tool) == 1
     assert tool not in tok.encode("a<tool>b")
 

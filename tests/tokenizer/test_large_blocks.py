@@ -24,8 +24,9 @@ def text_of(size: int, seed: int) -> str:
     return ("".join(letters) * (size // 997 + 1))[:size]
 
 
-def check(size: int, seed: int, batch: jeton.TokenBatch, spans: np.ndarray) -> None:
-    """Whether a result of `encode_batch_with_spans` is that of this text."""
+def check(size: int, seed: int, batch: jeton.TokenBatch) -> None:
+    """Whether a batch with spans is that of this text."""
+    spans = batch.spans
     expected = np.frombuffer(text_of(size, seed).encode(), np.uint8).astype(np.uint32) + 7
     assert np.array_equal(batch.ids, expected)
     assert np.array_equal(spans[:, 0], np.arange(size))
@@ -38,7 +39,7 @@ def hold_and_drop(seed: int) -> None:
     held = []
     for number in range(25):
         size = draw.choice(SIZES)
-        held.append((size, number, *TOK.encode_batch_with_spans([text_of(size, number)])))
+        held.append((size, number, TOK.encode_batch([text_of(size, number)], spans="characters")))
         draw.shuffle(held)
         while len(held) > 3 or (held and draw.random() < 0.3):
             check(*held.pop())
@@ -61,8 +62,8 @@ def test_threads_take_each_others_memory() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_child_has_memory_of_its_own() -> None:
     size = 1_000_000
-    TOK.encode_batch_with_spans([text_of(size, 1)])
-    held = TOK.encode_batch_with_spans([text_of(size, 2)])
+    TOK.encode_batch([text_of(size, 1)], spans="characters")
+    held = TOK.encode_batch([text_of(size, 2)], spans="characters")
     child = multiprocessing.get_context("fork").Process(target=hold_and_drop, args=(3,))
     child.start()
     hold_and_drop(4)
@@ -106,9 +107,9 @@ def numbers_of(script: str) -> list[int]:
 def test_a_bounded_part_of_dropped_results_is_kept() -> None:
     script = """
         text = "a b " * 250_000
-        tok.encode_batch_with_spans([text])
+        tok.encode_batch([text], spans="characters")
         before = megabytes()
-        held = [tok.encode_batch_with_spans([text]) for _ in range(20)]
+        held = [tok.encode_batch([text], spans="characters") for _ in range(20)]
         full = megabytes() - before
         held.clear()
         print(full, megabytes() - before)

@@ -45,7 +45,7 @@ def test_all_ways_to_encode_agree(tok: jeton.Tokenizer, text: str) -> None:
         assert tok.count_batch([text], **kept) == [len(ids)]
         encoding = tok.encode_with_spans(text, **kept)
         assert encoding.ids == ids
-        assert encoding.tokens == [tok.id_to_bytes(id) for id in ids]
+        assert encoding.tokens == [tok.token_spelling(id) for id in ids]
         assert len(encoding.spans) == len(encoding.word_ids) == len(encoding.type_ids) == len(ids)
         assert len(encoding.sequence_ids) == len(encoding.special_tokens_mask) == len(ids)
         assert len(encoding) == len(ids)
@@ -160,10 +160,10 @@ def test_a_tokenizer_has_its_stages(tok: jeton.Tokenizer) -> None:
     assert list(vocab.values()) == sorted(vocab.values())
     assert max(vocab.values()) == tok.max_id
     for token, id in vocab.items():
-        assert tok.id_to_bytes(id) == token
-        assert tok.bytes_to_id(token) == id
+        assert tok.token_spelling(id) == token
+        assert tok.id_of(token) == id
     for name, id in tok.special_tokens.items():
-        assert tok.bytes_to_id(name) == id
+        assert tok.id_of(name) == id
     for left, right in tok.merges:
         assert left + right in vocab
     assert tok.padded_vocab_size(64) % 64 == 0
@@ -199,7 +199,7 @@ def test_editing_gives_another_one() -> None:
     assert lower.replace(normalizer=None) == bpe
     more = bpe.with_added_tokens(["<|a|>", jeton.AddedToken("foo", single_word=True)])
     assert more.special_tokens["<|a|>"] == bpe.max_id + 1
-    assert more.bytes_to_id("foo") == bpe.max_id + 2
+    assert more.id_of("foo") == bpe.max_id + 2
     assert more.encode("foo") == [bpe.max_id + 2]
     assert more.replace(added_tokens=bpe.added_tokens) == bpe
     assert pickle.dumps(bpe) == before

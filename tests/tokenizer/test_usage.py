@@ -92,7 +92,7 @@ def test_gaps_in_ids_are_no_tokens() -> None:
     assert tok.max_id + 1 > tok.vocab_size
     usage = tok.usage(["the"])
     assert len(usage.ids) == tok.vocab_size
-    assert usage[tok.max_id - 20] == 0 and usage[tok.bytes_to_id("the")] == 1
+    assert usage[tok.max_id - 20] == 0 and usage[tok.id_of("the")] == 1
     far = tok.with_added_tokens([jeton.AddedToken("<far>", id=2**32 - 1, special=True)])
     assert far.usage(["the"]).ids[-1] == 2**32 - 1
 
@@ -191,4 +191,4 @@ def test_inspect_shows_it(run: Run, here: Path) -> None:  # noqa: F811
     (here / "empty.txt").write_text("")
     assert "no text" in run("inspect", "tok.json", "--corpus", "empty.txt").stdout
     assert "missing.txt" in error_of(run("inspect", "tok.json", "--corpus", "missing.txt", code=1))
-    run("inspect", "tok.json", "the", "--corpus", "a.txt", code=2)
+    run("inspect", "tok.json", "--text", "the", "--corpus", "a.txt", code=2)

@@ -43,13 +43,15 @@ def test_the_vocabulary_is_a_mapping_made_once(tok: jeton.Tokenizer) -> None:
 def test_a_token_that_is_not_there() -> None:
     tok = jeton.CharTrainer().train("hello")
     assert tok.id_of("h") == tok.id_of(b"h") == 1
-    assert tok.id_of("x") is None and tok.id_of(b"x", -1) == -1 and tok.id_of("", 7) == 7
+    assert tok.id_of("x", None) is None and tok.id_of(b"x", -1) == -1 and tok.id_of("", 7) == 7
     assert "h" in tok and "x" not in tok and b"h" in tok and "" not in tok
     assert tok.vocab.get(b"x") is None and tok.vocab.get(b"x", 3) == 3
     with pytest.raises(KeyError, match=r"'h' is not a token \(tokens are bytes: b'h'\)"):
         tok.vocab["h"]  # type: ignore[index]
     with pytest.raises(UnknownTokenError, match="b'x' is not a token"):
         tok.vocab[b"x"]
+    with pytest.raises(UnknownTokenError, match="'x' is not a token"):
+        tok.id_of("x")
     for wrong in (1, None, 1.5, ["h"]):
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
             tok.id_of(wrong)  # type: ignore[arg-type]
@@ -94,7 +96,7 @@ IN_TEXT = {
 @pytest.mark.parametrize(("tok", "expected"), IN_TEXT.values(), ids=list(IN_TEXT))
 def test_the_bytes_of_a_token_in_text(tok: jeton.Tokenizer, expected: dict[bytes, bytes]) -> None:
     for token, data in expected.items():
-        assert tok.token_bytes(tok.bytes_to_id(token)) == data
+        assert tok.token_bytes(tok.id_of(token)) == data
     for id in (tok.max_id + 1, 2**32 - 1):
         with pytest.raises(UnknownTokenError, match=f"id {id} has no token"):
             tok.token_bytes(id)
@@ -293,3 +295,24 @@ def test_inspect_shows_true_bytes() -> None:
     shown = "\n".join(tokenizer_summary(tok, "x"))
     assert "all 256 are tokens, so no text is unknown" in shown and "<0x" not in shown
     assert "weather" in "\n".join(tokenizer_summary(word_piece(), "x"))
+
+
+def test_a_tokenizer_has_a_length_and_is_true() -> None:
+    empty = jeton.Tokenizer(models.WordLevel({}))
+    assert len(jeton.CharTrainer().train("hello")) == 4
+    assert len(empty) == 0 and empty
+
+
+def test_tokens_are_the_pieces_as_text() -> None:
+    tok = jeton.load("jeton-4k")
+    text = "How is strawberry split?"
+    assert "".join(tok.tokens(text)) == text
+    assert tok.tokens("\U0001fae0") == [
+        tok.token_spelling(id).decode("utf-8", "backslashreplace")
+        for id in tok.encode("\U0001fae0")
+    ]
+    assert all("\ufffd" not in token for token in tok.tokens("\U0001fae0"))
+    wordpiece = jeton.WordPieceTrainer(17).train(["hug pug pun bun hugs"] * 5)
+    assert wordpiece.tokens("hugs") == ["h", "##ug", "##s"]
+    end = next(iter(tok.special_tokens))
+    assert tok.tokens(end, special="allow") == [end] and len(tok.tokens(end)) > 1

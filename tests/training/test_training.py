@@ -48,7 +48,9 @@ def test_worked_examples(
     )
     tok = trainer.train(corpus)
     assert [left + right for left, right in tok.merges] == [merge.encode() for merge in merges]
-    assert [tok.id_to_bytes(id) for id in tok.encode(text)] == [token.encode() for token in tokens]
+    assert [tok.token_spelling(id) for id in tok.encode(text)] == [
+        token.encode() for token in tokens
+    ]
 
 
 @pytest.mark.parametrize("rule", ["bpe", "released", "published"])
@@ -167,7 +169,7 @@ def test_characters() -> None:
     tok = jeton.CharTrainer(unk_token="<UNK>", special_tokens=["<|end|>"]).train(["he", "llo"])
     assert tok.encode("help<|end|>", special="allow") == [2, 1, 3, 0, 5]
     assert tok.decode([2, 1, 0]) == "he<UNK>"
-    assert tok.bytes_to_id("<UNK>") == 0
+    assert tok.id_of("<UNK>") == 0
 
 
 def test_a_path_is_no_text(tmp_path: Path) -> None:
@@ -247,10 +249,10 @@ def test_wordpiece_equals_tokenizers() -> None:
     letters = {token for token in theirs.get_vocab() if len(token.removeprefix("##")) == 1}
     assert letters == {token for token in vocab if len(token.removeprefix("##")) == 1}
     assert len(vocab) == theirs.get_vocab_size()
-    assert ours.bytes_to_id("[MASK]") == 4
+    assert ours.id_of("[MASK]") == 4
     for text in TEXTS[:3]:
         assert ours.decode(ours.encode(text))
-        assert b"[UNK]" not in [ours.id_to_bytes(id) for id in ours.encode(text)]
+        assert b"[UNK]" not in [ours.token_spelling(id) for id in ours.encode(text)]
 
 
 def test_progress_is_told() -> None:

@@ -42,10 +42,13 @@ def test_the_worked_example() -> None:
     counts = jeton.WordCounts([("low", 5), ("lower", 2), ("newest", 6), ("widest", 3)])
     trainer = jeton.UnigramTrainer(15, bos_id=None, eos_id=None)
     tok = trainer.train(counts)
-    best = [tok.id_to_bytes(id).decode() for id in range(1, 4)]
+    best = [tok.token_spelling(id).decode() for id in range(1, 4)]
     assert tok.vocab_size == 15
     assert best == ["▁newest", "▁low", "▁widest"]
-    assert [tok.id_to_bytes(id).decode() for id in tok.encode("low lower")][:2] == ["▁low", "▁low"]
+    assert [tok.token_spelling(id).decode() for id in tok.encode("low lower")][:2] == [
+        "▁low",
+        "▁low",
+    ]
 
 
 def test_no_unknown_token() -> None:
@@ -132,7 +135,7 @@ def test_ids_are_where_they_were_asked_for() -> None:
         byte_fallback=True,
         character_coverage=0.9,
     ).train(LINES)
-    names = [tok.id_to_bytes(id).decode() for id in range(7)]
+    names = [tok.token_spelling(id).decode() for id in range(7)]
     assert names == ["</s>", "<pad>", "<mask>", "<unk>", "<sep>", "<0x00>", "<0x01>"]
     assert tok.special_tokens == {"</s>": 0, "<pad>": 1, "<mask>": 2}
     assert 4 in tok.encode("a<sep>b")

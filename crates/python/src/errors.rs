@@ -78,7 +78,16 @@ pub fn exception(py: Python<'_>, failure: Failure) -> PyErr {
             };
             exception_of(&error).unwrap_or_else(lost)
         }
-        Failure::Core(error) => raise(py, class_of(error.kind()), error.to_string()),
+        Failure::Core(error) => {
+            let made = raise(py, class_of(error.kind()), error.place_and_message());
+            let value = made.value(py);
+            let (hint, parameter) = error.remedy();
+            let told = hint.map_or(Ok(()), |hint| value.setattr("hint", hint));
+            match told.and_then(|()| value.setattr("parameter", parameter)) {
+                Ok(()) => made,
+                Err(failure) => failure,
+            }
+        }
         Failure::NotText(bytes) => not_text(py, &bytes),
     }
 }

@@ -130,19 +130,22 @@ impl Calls {
     /// The ids of a text.
     ///
     /// Args:
-    ///     text: The text.
-    ///     special: What special tokens in the text mean; see `SpecialPolicy`. By default text
-    ///         never becomes a control token.
-    ///     add_special_tokens: Whether the post-processor adds its special tokens.
-    ///     dropout: The probability, 0 to 1, of leaving a merge of BPE out; by default what the
+    ///     text (str): The text.
+    ///     special ("ignore", "allow", "raise" or a set of str): What special tokens in the text
+    ///         mean; see `SpecialPolicy`. By default text never becomes a control token.
+    ///     add_special_tokens (bool): Whether the post-processor adds its special tokens.
+    ///     dropout (float or None): The probability, 0 to 1, of leaving a merge of BPE out; by default what the
     ///         model says.
-    ///     alpha: Draws a segmentation of a SentencePiece model at random. For Unigram, how much a
+    ///     alpha (float or None): Draws a segmentation of a SentencePiece model at random. For Unigram, how much a
     ///         better one is preferred: 0 not at all, 1 as much as the model says. For BPE, the
     ///         probability, 0 to 1, of leaving a merge out.
-    ///     nbest_size: Draws from this many of the best segmentations of a Unigram model, 1 to
+    ///     nbest_size (int or None): Draws from this many of the best segmentations of a Unigram model, 1 to
     ///         512; by default from all.
-    ///     seed: What the random numbers start from: the same seed gives the same ids. By default
+    ///     seed (int or None): What the random numbers start from: the same seed gives the same ids. By default
     ///         a fresh one for each call.
+    ///
+    /// Returns:
+    ///     list[int]: The ids.
     ///
     /// Raises:
     ///     ArgumentTypeError: `text` is no `str`.
@@ -190,6 +193,9 @@ impl Calls {
     /// The ids of a text as a numpy array: no Python object a token.
     ///
     /// Arguments and errors are those of `encode`.
+    ///
+    /// Returns:
+    ///     numpy.ndarray: The ids, uint32 of shape `(tokens,)`.
     ///
     /// Example:
     ///     >>> import jeton
@@ -316,7 +322,16 @@ impl Calls {
 
     /// The number of tokens of a text.
     ///
-    /// Arguments and errors are those of `encode`.
+    /// Args:
+    ///     text (str): The text.
+    ///     special ("ignore", "allow", "raise" or a set of str): As in `encode`.
+    ///     add_special_tokens (bool): Whether to count the tokens that the post-processor adds.
+    ///
+    /// Returns:
+    ///     int: The number of tokens.
+    ///
+    /// Raises:
+    ///     ArgumentTypeError, EncodeError, SpecialTokenError: As `encode`.
     ///
     /// Example:
     ///     >>> import jeton

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::documents::{Unit, corpus_options, places_of};
-use crate::errors::{Outcome, argument, guard};
+use crate::errors::{Failure, Outcome, guard};
 use crate::parameters::number;
 use crate::pool;
 use crate::signals::abandonable;
@@ -106,10 +106,14 @@ impl WordCounter {
                 match (text, errors) {
                     (text @ (Text::Valid(_) | Text::Converted(_)), _)
                     | (text, InvalidUtf8::Replace) => Ok(text),
-                    (Text::Mended(_), InvalidUtf8::Strict) => Err(argument(format!(
-                        "text {number} of data is not valid Unicode: it has a lone surrogate \
-                         (set errors=\"replace\" or errors=\"ignore\")"
-                    ))),
+                    (Text::Mended(_), InvalidUtf8::Strict) => Err(Failure::Core(
+                        Error::new(
+                            ErrorKind::Argument,
+                            format!("text {number} of data is not valid Unicode: it has a lone surrogate"),
+                        )
+                        .hint("set errors=\"replace\" or errors=\"ignore\"")
+                        .parameter("errors"),
+                    )),
                     (Text::Mended(mended), InvalidUtf8::Ignore) => {
                         Ok(Text::Mended(mended.without_surrogates(string.cast()?)?))
                     }

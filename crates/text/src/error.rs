@@ -56,6 +56,7 @@ pub struct Error {
     message: String,
     place: Vec<String>,
     hint: Option<String>,
+    parameter: Option<&'static str>,
 }
 
 impl Error {
@@ -66,6 +67,7 @@ impl Error {
             message: message.into(),
             place: Vec::new(),
             hint: None,
+            parameter: None,
         }
     }
 
@@ -83,6 +85,13 @@ impl Error {
         self
     }
 
+    /// Names the parameter that the hint is about, for callers that have options instead.
+    #[must_use]
+    pub fn parameter(mut self, name: &'static str) -> Self {
+        self.parameter = Some(name);
+        self
+    }
+
     /// The same, of another family: what is wrong in a file is so otherwise than in an argument.
     #[must_use]
     pub fn of_kind(mut self, kind: ErrorKind) -> Self {
@@ -95,6 +104,21 @@ impl Error {
         &self.message
     }
 
+    /// Where it went wrong, and what, without what to do.
+    pub fn place_and_message(&self) -> String {
+        let mut text = String::new();
+        for place in self.place.iter().rev() {
+            text.push_str(place);
+            text.push_str(": ");
+        }
+        text + &self.message
+    }
+
+    /// What to do, and the parameter that it is about.
+    pub fn remedy(&self) -> (Option<&str>, Option<&'static str>) {
+        (self.hint.as_deref(), self.parameter)
+    }
+
     /// The family this failure belongs to.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -103,10 +127,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for place in self.place.iter().rev() {
-            write!(f, "{place}: ")?;
-        }
-        write!(f, "{}", self.message)?;
+        f.write_str(&self.place_and_message())?;
         if let Some(hint) = &self.hint {
             write!(f, " ({hint})")?;
         }

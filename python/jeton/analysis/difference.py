@@ -290,7 +290,8 @@ class _Side:
         self.total = self.inexact = 0
 
     def cuts(self, batch: list[str], text: _Text) -> _BatchCuts:
-        rows, spans = self.tok.encode_batch_with_spans(batch)
+        rows = self.tok.encode_batch(batch, spans="characters")
+        spans = rows.spans
         ids, offsets = rows.ids.astype(np.int64), np.asarray(rows.offsets, np.int64)
         self.counts += np.bincount(ids, minlength=len(self.counts))
         self.total += len(ids)

@@ -78,7 +78,7 @@ class Judged:
         try:
             yield
         except JetonError as error:
-            raise type(error)(f"{self._at(where)}: {error}") from None
+            raise error.reworded(f"{self._at(where)}: {error.message}") from None
 
     def _at(self, where: str) -> str:
         return f"{self.name}, {where}"

@@ -111,8 +111,8 @@ class PieceCuts:
 
 def cuts_of(tok: Tokenizer, pieces: Sequence[Piece]) -> list[PieceCuts]:
     """Where a tokenizer splits each piece."""
-    batch, spans = tok.encode_batch_with_spans([text for text, _, _ in pieces])
-    ids, places, offsets = batch.ids.tolist(), spans.tolist(), batch.offsets.tolist()
+    batch = tok.encode_batch([text for text, _, _ in pieces], spans="characters")
+    ids, places, offsets = batch.ids.tolist(), batch.spans.tolist(), batch.offsets.tolist()
     return [
         PieceCuts(piece, ids[start:end], places[start:end])
         for piece, (start, end) in zip(pieces, itertools.pairwise(offsets), strict=True)

@@ -22,7 +22,7 @@ from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
 from jeton.corpora.text_files import TextFile
 from jeton.display.human_readable import counted
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, JetonError
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -160,7 +160,9 @@ class Corpus:
         try:
             yield
         except JetonError as error:
-            raise type(error)(f"{self._place}: {error}") from None
+            # A file that is not there, or not as it should be, has its own name.
+            place = "" if isinstance(error, (FileError, FormatError)) else f"{self._place}: "
+            raise error.reworded(f"{place}{error.message}") from None
 
     def _texts_of_caller(self) -> Iterator[str]:
         """The texts, if the corpus is not files."""
@@ -219,7 +221,9 @@ class Corpus:
             if self._errors == "strict":
                 raise ArgumentError(
                     f"text {number} of {self._place} is not valid Unicode: it has an unpaired "
-                    'surrogate (set errors="replace" or errors="ignore")'
+                    "surrogate",
+                    hint='set errors="replace" or errors="ignore"',
+                    parameter="errors",
                 ) from None
             return _SURROGATE.sub("\ufffd" if self._errors == "replace" else "", text)
         return text

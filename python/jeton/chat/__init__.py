@@ -15,13 +15,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-
-from jeton.errors import UnsupportedError
-
-if importlib.util.find_spec("jinja2") is None:
-    raise UnsupportedError("chats need jinja2: pip install 'jeton[chat]'")
-
 from jeton.chat.answers import Event, Parsed, ParsedCall, ParseStream, Part, Problem
 from jeton.chat.answers.formats import FORMATS
 from jeton.chat.chat import Chat, Request

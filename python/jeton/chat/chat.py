@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -47,6 +48,8 @@ __all__ = ["Chat", "Request"]
 
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
+_MARKS: Final = re.compile(r"<[|｜][^<>\s]+[|｜]>|<(?:start|end)_of_turn>|</?s>|\[/?INST\]")
+"""How the templates of jeton spell control tokens."""
 _SYSTEM: Final = ("system", "developer")
 _MAX_RENDERINGS: Final = 64
 """How many prefixes of a conversation `keeps_prefix` renders: two per turn."""
@@ -334,8 +337,19 @@ class Chat:
                 f"the chat template writes {_listed([*moved])} in front of the answer, where ids "
                 "stay as they are: the model does not see it"
             )
+        if name and not first and (spelled := self._spelled_marks()):
+            notes.append(
+                f"the tokenizer has none of the control tokens of {name!r}, such as {spelled[0]}: "
+                "they are ordinary text to it, and a model sees no turns"
+            )
         if text := "; ".join([*notes, *hints]):
             self._request.says(text)
+
+    def _spelled_marks(self) -> list[str]:
+        """The control marks that the template writes, if the tokenizer has no token for any."""
+        parts = (self.text[start:end] for start, end, it in self.segments if it.kind == "template")
+        marks = [mark for part in parts for mark in _MARKS.findall(part)]
+        return [] if any(mark in self._request.tok for mark in marks) else marks
 
     @property
     def spans(self) -> list[tuple[int, int]]:

@@ -85,8 +85,9 @@ def counted(
     if media and tokens_per_part is None:
         place, kind = media[0]
         raise ArgumentError(
-            f"{place} is not text ({kind}), and its tokens cannot be counted here: give "
-            "tokens_per_part= what each such part has, for an estimate"
+            f"{place} is not text ({kind}), and its tokens cannot be counted here",
+            hint="tokens_per_part= what each such part has, for an estimate",
+            parameter="tokens_per_part",
         )
     basis = "by the tokenizer's own chat template"
     if template is not None:

@@ -6,11 +6,10 @@ One file per command. They share `command.py` (errors and colour), `documents.py
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import io
 import sys
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import click
 
@@ -45,7 +44,7 @@ shows which format it has.
 Examples:
   jeton demo                                     what jeton does, in seconds
   jeton learn                                    how it works, step by step
-  jeton inspect jeton-4k "How is this split?"    the tokens of a text
+  jeton inspect jeton-4k --text "How so?"        the tokens of a text
   jeton encode gpt2 --text "Hello, world"        its ids
   jeton count gpt2 *.md                          how many tokens files have
   jeton train corpus/ -o mine.json               a tokenizer of your own
@@ -61,6 +60,12 @@ Completion of commands and options, in ~/.bashrc (or zsh_source, ~/.zshrc):
 class Commands(Group):
     """The commands, each imported when it is first needed."""
 
+    meant: ClassVar[dict[str, str]] = {
+        "tokenize": "encode", "tokens": "inspect", "detokenize": "decode", "info": "inspect",
+        "show": "inspect", "download": "fetch", "models": "list", "benchmark": "compare",
+        "evaluate": "compare", "lint": "check", "tutorial": "learn", "price": "cost",
+    }  # fmt: skip
+
     def main(self, *args: object, **extra: object) -> NoReturn:
         """Runs a command line and ends the process; `sys.exit` says how it went."""
         sys.exit(run_with_streams(lambda: self._run(*args, **extra)))
@@ -74,6 +79,8 @@ class Commands(Group):
             message = io.StringIO()
             error.show(message)
             tell(message.getvalue().rstrip("\n"))
+            for hint in getattr(error, "__notes__", ()):
+                tell(f"hint: {hint}")
             return error.exit_code
         except (click.Abort, KeyboardInterrupt) as stop:
             tell("jeton: interrupted")
@@ -101,14 +108,6 @@ class Commands(Group):
                         if command is not None
                     ]
                 )
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        close = difflib.get_close_matches(args[0], COMMANDS, 1)
-        if close and args[0] not in COMMANDS:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {close[0]!r}?")
-        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:

@@ -12,6 +12,7 @@ import click
 
 from jeton import saved_json
 from jeton.cli.command import Command, echo_note, format_option
+from jeton.cli.documents import input_files
 from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
@@ -32,6 +33,7 @@ tokens in messages stay text; only those of the template are control tokens.
 
 \b
 Examples:
+  jeton chat jeton-4k --text "Who hurries the water?"
   jeton chat ./model messages.json
   jeton chat gpt2 messages.json --template chatml \\
       --special-token '<|im_end|>=50257'
@@ -57,7 +59,8 @@ def variables_of(
 
 @click.command(cls=Command, help=HELP, short_help="Show a chat as ids, and who wrote what.")
 @tokenizer_options
-@click.argument("messages", type=FilePath())
+@click.argument("messages", required=False, type=FilePath())
+@click.option("--text", metavar="TEXT", help="A chat of one message: this text of a user.")
 @click.option(
     "--template",
     metavar="NAME|FILE",
@@ -89,7 +92,8 @@ def variables_of(
 )
 def chat(
     source: TokenizerSource,
-    messages: str,
+    messages: str | None,
+    text: str | None,
     template: str | None,
     add_generation_prompt: bool,
     continue_final_message: bool,
@@ -97,12 +101,16 @@ def chat(
     variables: dict[str, Any],
     form: str,
 ) -> None:
-    check_inputs([messages])
-    conversation = _read(messages)
-    text = template_text(template)
+    if (messages is None) == (text is None):
+        raise click.UsageError("give MESSAGES or --text, one of them.")
+    conversation: dict[str, Any] = {"messages": [{"role": "user", "content": text}]}
+    if messages is not None:
+        (path,) = input_files([messages])
+        check_inputs([path])
+        conversation = _read(path)
     result = source.load().chat(
         conversation.pop("messages"),
-        template=text,
+        template=template_text(template),
         tools=conversation.get("tools"),
         documents=conversation.get("documents"),
         add_generation_prompt=add_generation_prompt,
@@ -137,8 +145,6 @@ def _read(path: str) -> dict[str, Any]:
                 data = file.read()
     except FileError:
         raise
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     return conversation_of(

@@ -7,13 +7,14 @@ command line, 130 after Ctrl-C, 143 after SIGTERM, 141 if the reader of a pipe h
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import re
 import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NoReturn, TextIO, TypeVar
+from typing import Any, ClassVar, NoReturn, TextIO, TypeVar
 
 import click
 
@@ -22,18 +23,37 @@ from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "Context", "Group", "decorated", "echo_note", "format_option", "is_quiet"]
+__all__ = [
+    "Command",
+    "Context",
+    "Group",
+    "TokenCount",
+    "add_hint",
+    "decorated",
+    "echo_note",
+    "format_option",
+    "is_quiet",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON = "jeton.cli"
 
-_RENAMED = {
-    "--errors": [["--invalid"]],
-    "--jsonl": [["--format", "jsonl"]],
-    "--json": [["--progress", "json"], ["--save"], ["--format", "json"]],
+_PATHS = re.compile("PATH|FILE|TOKENIZER")
+"""Metavars of arguments that are paths, whose bytes may be any."""
+
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+"""A byte of an argument that is not UTF-8, as Python passes it on."""
+
+_MEANT = {
+    **dict.fromkeys(("--model", "--algorithm", "--type", "--model-type", "--method"), "--kind"),
+    **dict.fromkeys(("--size", "--vocab", "--vocabulary-size"), "--vocab-size"),
+    **dict.fromkeys(("--out", "--to"), "--output"),
+    **dict.fromkeys(("--json", "--jsonl"), "--format"),
+    **dict.fromkeys(("--errors", "--encoding-errors"), "--invalid"),
+    **dict.fromkeys(("--file", "--input"), "--corpus"),
 }
-"""Old names of options, and their replacements; the first that a command has is used."""
+"""What people call an option, by habit or from other libraries, and its name here."""
 
 _HYPHEN = "\u2011"
 """Replaces hyphens while a help text is wrapped, so that no line ends inside a word."""
@@ -59,10 +79,43 @@ class Context(click.Context):
     formatter_class = _Formatter
 
 
+class TokenCount(click.IntRange):
+    """A number of tokens; `8k` is refused with the two numbers that it may be."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            if found := re.fullmatch(r"(\d+)\s*[kK]", str(value)):
+                thousands = int(found[1])
+                add_hint(error, f"{value} is {thousands * 1000} or {thousands * 1024}")
+            raise
+
+
+def add_hint(error: click.ClickException, hint: str) -> None:
+    """Adds what to do to an error of the command line; `Commands` prints it on its own line."""
+    error.__notes__ = [hint]
+
+
 class Group(click.Group):
     """Commands below a command."""
 
     context_class = Context
+    meant: ClassVar[dict[str, str]] = {"info": "show", "list": "show", "check": "verify"}
+    """What people call a command, by habit or from other libraries, and its name here."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args[0] not in names:
+            close = difflib.get_close_matches(args[0], names, 1)
+            name = self.meant.get(args[0]) or (close[0] if close else None)
+            error = click.UsageError(f"No such command {args[0]!r}.", ctx)
+            if name is not None and (command := self.get_command(ctx, name)) is not None:
+                add_hint(error, f"{ctx.command_path} {name}: {command.get_short_help_str(80)}")
+            raise error
+        return super().resolve_command(ctx, args)
 
 
 class Command(click.Command):
@@ -93,22 +146,18 @@ class Command(click.Command):
         ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(self._with_new_names(args)))
-
-    def _with_new_names(self, args: list[str]) -> Iterator[str]:
-        """The arguments with old names of options replaced, and a note about each."""
-        names = {name for param in self.params for name in param.opts}
-        for number, argument in enumerate(args):
-            if argument == "--":
-                yield from args[number:]
-                return
-            name, sign, value = argument.partition("=")
-            new = next((it for it in _RENAMED.get(name, []) if it[0] in names), None)
-            if name in names or new is None:
-                yield argument
-                continue
-            tell(f"note: {name} is written {' '.join(new)} now")
-            yield from [*new[:-1], f"{new[-1]}{sign}{value}"]
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            meant = _MEANT.get(error.option_name)
+            option = next((it for it in self.params if meant in it.opts), None)
+            if isinstance(option, click.Option):
+                add_hint(error, f"{meant}: {option.help}")
+            raise
+        for param in self.params:
+            if not isinstance(param.type, click.Path) and not _PATHS.search(param.metavar or ""):
+                _check_text(ctx, param, ctx.params.get(param.name or ""))
+        return rest
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -126,7 +175,25 @@ class Command(click.Command):
             if ctx.meta.get(f"{_COMMON}.debug"):
                 tell(traceback.format_exc().rstrip("\n"))
                 raise click.exceptions.Exit(1) from None
-            _end(ctx, _in_terms_of_options(ctx.command, _one_line(error)), 1)
+            message = error.message if isinstance(error, JetonError) else _one_line(error)
+            _end(ctx, message, 1, _hint_of(error, ctx.command))
+
+
+def _check_text(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    """Refuses text that is not UTF-8, unless it is the name of a file.
+
+    Raises:
+        click.BadParameter: The text of an argument is not UTF-8.
+    """
+    if isinstance(value, (tuple, list, dict, frozenset)):
+        for item in value.items() if isinstance(value, dict) else value:
+            _check_text(ctx, param, item)
+    elif isinstance(value, str) and (found := _NO_TEXT.search(value)):
+        path = value if os.path.lexists(value) else value.partition("=")[2]
+        if not os.path.lexists(path):
+            byte = ord(found[0]) - 0xDC00
+            where = f"byte 0x{byte:02x} at character {found.start()} is not UTF-8"
+            raise click.BadParameter(f"{where}; text with such bytes goes in a file", ctx, param)
 
 
 @contextlib.contextmanager
@@ -154,15 +221,15 @@ def _warnings_as_notes() -> Iterator[None]:
         yield
 
 
-def _end(ctx: click.Context, message: str, code: int) -> NoReturn:
+def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -> NoReturn:
     label = styled("Error:" if code == 1 else "jeton:", fg="red", bold=True)
     tell(f"{label} {_in_one_line(message)}")
+    if hint:
+        tell(f"{styled('hint:', fg='cyan')} {_in_one_line(hint)}")
     raise click.exceptions.Exit(code) from None
 
 
 def _one_line(error: Exception) -> str:
-    if isinstance(error, JetonError):
-        return str(error)
     if isinstance(error, MemoryError):
         return "out of memory (documents that are lines take less: --lines)"
     if isinstance(error, OSError):
@@ -172,33 +239,23 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
 
 
-_OPTION_PHRASES = (
-    ('set errors="replace" or errors="ignore"', "--invalid", "--invalid replace goes on"),
-    ("name one by field=", "--field", "--field names one"),
-    (
-        "give tokens_per_part= what each such part has",
-        "--tokens-per-part",
-        "--tokens-per-part says what each such part has",
-    ),
-    (
-        "name the model (model='gpt-4o'), or the chat template (template='chatml')",
-        "--tokenizer",
-        "--tokenizer takes a folder that has one",
-    ),
-    ("template= one of", "--template", "--template takes one of"),
-    ("; jeton.names()", None, "; jeton list has all"),
-    ("with folder= or JETON_DATA_DIR", None, "in JETON_DATA_DIR"),
-)
-"""Phrases of errors about Python's arguments; for each the option, and the phrase that names it."""
+_OPTIONS = {"errors": "invalid"}
+"""Parameters whose option has another name, as `click` knows it."""
 
 
-def _in_terms_of_options(command: click.Command, message: str) -> str:
-    """An error about Python's arguments, rewritten for the options that the command has."""
-    own = {name for parameter in command.params for name in parameter.opts}
-    for of_python, option, instead in _OPTION_PHRASES:
-        if option is None or option in own:
-            message = message.replace(of_python, instead)
-    return re.sub(r"^(?:corpora|parallel)\[[^]]*\]: ", "", message)
+def _hint_of(error: Exception, command: click.Command) -> str | None:
+    """What to do: the option for the parameter that an error of Python is about, or its own hint.
+
+    A command without such an option cannot do what the hint says, and shows none.
+    """
+    if not isinstance(error, JetonError) or error.parameter is None:
+        return error.hint if isinstance(error, JetonError) else None
+    name = _OPTIONS.get(error.parameter, error.parameter)
+    for option in command.params:
+        if option.name == name and isinstance(option, click.Option):
+            value = option.make_metavar(click.get_current_context())
+            return f"{option.opts[-1]} {value}: {option.help}"
+    return None
 
 
 def _common_flag(name: str, *short: str, help: str) -> click.Option:

@@ -28,6 +28,9 @@ from jeton.errors import FormatError
 
 __all__ = ["compare"]
 
+_ROWS = 8
+"""Rows of a table that is not asked for in full."""
+
 HELP = """Compare tokenizers on the same text: compression, fertility, entropy, lost text, digits,
 code, and what each language pays.
 
@@ -59,6 +62,7 @@ Examples:
     metavar="FILE",
     help="Words split into morphemes, one per line, as in un|believ|able.",
 )
+@click.option("--all", "shows_all", is_flag=True, help=f"Show all rows, not only {_ROWS}.")
 @click.option("--field", metavar="NAME", help="The field of JSON Lines that holds the text.")
 @invalid_option
 @format_option(
@@ -82,6 +86,7 @@ def compare(
     parallel: tuple[str, ...],
     pivot: str | None,
     morphemes: str | None,
+    shows_all: bool,
     field: str | None,
     invalid: Literal["strict", "replace"],
     form: str,
@@ -116,7 +121,8 @@ def compare(
     elif form == "csv":
         text = to_csv(comparison).rstrip("\n")
     else:
-        text = to_markdown(comparison) if form == "markdown" else measure_tables(comparison)
+        rows = None if shows_all else _ROWS
+        text = to_markdown(comparison) if form == "markdown" else measure_tables(comparison, rows)
     if before is not None and form == "table":
         text += "\n" + changed(before, comparison)
     give(text, output, force=force)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from jeton.analysis import MEASURES, Comparison, Measured, Value
 from jeton.cli.printing import styled
@@ -29,21 +29,41 @@ Row = tuple[str, list[str], set[int]]
 """A title, a cell for each tokenizer, and which of these are the best."""
 
 
-def measure_tables(comparison: Comparison) -> str:
-    """Tables of all measures, with one column per tokenizer."""
+def measure_tables(comparison: Comparison, rows_shown: int | None = None) -> str:
+    """Tables of measures, with one column per tokenizer.
+
+    Args:
+        comparison: The measures.
+        rows_shown: How many rows there are at most in all tables together; by default all.
+    """
     lines: list[str] = []
     names = list(comparison)
     room = columns() - max(map(width_of, (it.title for it in MEASURES.values()))) - 4
     each = max(8, min(_NAME, max(width_of(_marked(comparison, name)) for name in names)))
     fitting = max(1, room // (each + 2))
-    tables = list(_tables(comparison))
+    tables = [(title, rows) for title, rows in _tables(comparison) if rows]
+    left_out = 0
+    if rows_shown is not None:
+        left_out = max(0, sum(len(rows) for _, rows in tables) - rows_shown)
+        tables = list(_first_rows(tables, rows_shown))
     for title, rows in tables:
         for first in range(0, len(names), fitting):
             shown_names = names[first : first + fitting]
             lines += ["", heading(title), _table_text(comparison, shown_names, rows, first)]
+    if left_out:
+        lines += ["", styled(f"  … {counted(left_out, 'more row')} (--all)", dim=True)]
     is_judged = any(best for _, rows in tables for _, _, best in rows)
     lines += ["", *(["  * the best of its row"] if is_judged else []), *_lossy(comparison)]
     return "\n".join(lines[1:]).rstrip()
+
+
+def _first_rows(
+    tables: Iterable[tuple[str, list[Row]]], number: int
+) -> Iterator[tuple[str, list[Row]]]:
+    for title, rows in tables:
+        if number > 0:
+            yield title, rows[:number]
+        number -= len(rows)
 
 
 def _table_text(

@@ -41,8 +41,10 @@ another one are only an estimate.
 \b
 Examples:
   jeton cost gpt-4o docs/ --input-price 2.5
-  jeton cost gpt-4o prompts.txt --lines --input-price 2.5 --output-price 10 --output-tokens 200
-  jeton cost model/ chats.jsonl --lines --messages --input-price 2 --format json
+  jeton cost gpt-4o prompts.txt --lines --input-price 2.5 --output-price 10 \\
+      --output-tokens 200
+  jeton cost model/ chats.jsonl --lines --messages --input-price 2 \\
+      --format json
 """
 
 
@@ -197,7 +199,7 @@ def _of_messages(
             tokens_per_part=tokens_per_part,
         )
     except JetonError as error:
-        raise type(error)(f"{document.place}: {error}") from None
+        raise error.reworded(f"{document.place}: {error.message}") from None
     if not count.exact:
         notes[count.basis] = None
     return count.tokens

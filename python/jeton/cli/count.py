@@ -9,7 +9,7 @@ import click
 
 from jeton import saved_json
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import Reader, batches, input_options, input_size, named_by_place
+from jeton.cli.documents import TEXT, Reader, batches, input_options, input_size, named_by_place
 from jeton.cli.printing import say, styled
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
@@ -33,6 +33,8 @@ Shows tokens, bytes and bytes per token of each file; more bytes per token are f
 Examples:
   jeton count gpt2 README.md
   jeton count cl100k_base src/*.py
+  jeton count gpt2 docs/
+  jeton count gpt2 --text "How many tokens?" --total
   jeton count gpt2 --total - < prompt.txt
   jeton count gpt2 --lines --each prompts.txt | sort -n | tail -1
 """
@@ -81,7 +83,8 @@ def count(
     check_inputs(paths)
     tok = source.load()
     note_on_special_tokens(tok, options)
-    tallies: dict[str, FileTally] = {path: FileTally() for path in paths}
+    sources = paths if reader.text is None else (TEXT,)
+    tallies: dict[str, FileTally] = {path: FileTally() for path in sources}
     stdout = sys.stdout.buffer
     with ProgressBar("counting", input_size(paths)) as progress:
         for group in batches(reader.documents(paths, progress)):

@@ -138,7 +138,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     say(
         table(
             [
-                (f'jeton inspect {path} "your own words"', "see them split"),
+                (f'jeton inspect {path} --text "your own words"', "see them split"),
                 (f"jeton count {path} README.md", "tokens in a file"),
                 (f"jeton decode {path} {out}/tokens.npy", "the text again"),
                 ("jeton --help", "everything else"),

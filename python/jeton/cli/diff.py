@@ -13,7 +13,7 @@ from jeton import samples, saved_json
 from jeton.analysis import Difference, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import invalid_option
+from jeton.cli.documents import input_files, invalid_option, text_option
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
@@ -30,22 +30,17 @@ and │ separates tokens.
 \b
 Examples:
   jeton diff model.gguf folder/
-  jeton diff gpt2 mine.json --corpus book.txt
-  jeton diff old.json new.json --corpus corpus/ --format json \\
-      -o differences.json
+  jeton diff gpt2 mine.json book.txt
+  jeton diff gpt2 o200k_base --text "Where do 1,204 and café differ?"
+  jeton diff old.json new.json corpus/ --format json -o differences.json
 """
 
 
 @click.command(cls=Command, help=HELP, short_help="Show where two tokenizers differ.")
 @click.argument("a", type=FilePath(), metavar="A")
 @click.argument("b", type=FilePath(), metavar="B")
-@click.option(
-    "--corpus",
-    type=FilePath(),
-    multiple=True,
-    metavar="PATH",
-    help="A file or folder to compare them on. Repeatable.  [default: jeton samples]",
-)
+@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]...")
+@text_option
 @invalid_option
 @click.option(
     "-n",
@@ -61,30 +56,35 @@ Examples:
 def diff(
     a: str,
     b: str,
-    corpus: tuple[str, ...],
+    paths: tuple[str, ...],
+    text: str | None,
     invalid: Literal["strict", "replace"],
     limit: int,
     form: str,
     output: str | None,
     force: bool,
 ) -> None:
-    check_target(output, inputs=[a, b, *corpus], force=force, stream=True)
+    if text is not None and paths:
+        raise click.UsageError("--text goes without FILES.")
+    files = input_files(paths)
+    check_target(output, inputs=[a, b, *files], force=force, stream=True)
     tok_a, tok_b = jeton.load(a), jeton.load(b)
-    lines = [line for text in samples.read_all().values() for line in text.splitlines()]
+    texts = samples.read_all().values() if text is None else [text]
+    lines = [line for it in texts for line in it.splitlines()]
     with ProgressBar("comparing", None) as progress:
         difference = compare(
             tok_a,
             tok_b,
-            [Path(path) for path in corpus] or lines,
+            [Path(path) for path in files] or lines,
             limit=limit,
             errors=invalid,
             watch=progress.follow,
         )
     if form == "json":
-        text = saved_json.dumps(difference.to_dict(), indent=1)
+        shown = saved_json.dumps(difference.to_dict(), indent=1)
     else:
-        text = "\n".join(_summary_lines(difference, a, b, limit))
-    give(text, output, force=force)
+        shown = "\n".join(_summary_lines(difference, a, b, limit))
+    give(shown, output, force=force)
 
 
 def _summary_lines(difference: Difference, a: str, b: str, limit: int) -> Iterator[str]:

@@ -6,11 +6,13 @@ that its lines come as they arrive.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import functools
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,15 +28,16 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import human_bytes
-from jeton.corpora.corpus import kind_of
+from jeton.corpora.corpus import files_of, kind_of
 from jeton.corpora.documents import documents_of
-from jeton.errors import ArgumentError, FormatError, JetonError
+from jeton.errors import ArgumentError, FileError, FormatError, JetonError, MissingFileError
 
 __all__ = [
     "InputDocument",
     "Reader",
     "batches",
     "documents_option",
+    "input_files",
     "input_options",
     "input_size",
     "invalid_option",
@@ -42,9 +45,12 @@ __all__ = [
     "only_document",
     "read_standard_input",
     "say_what_documents_are",
+    "text_option",
 ]
 
 STDIN = "-"
+TEXT = "--text"
+"""The source of a document on the command line."""
 
 BATCH_BYTES = 4 << 20
 """Enough text in a batch to keep all cores busy, and little enough to be quick to interrupt."""
@@ -76,6 +82,27 @@ class InputDocument:
         return source if self.line is None else f"{source}:{self.line}"
 
 
+def input_files(paths: Iterable[str]) -> tuple[str, ...]:
+    """The files of a command line, and those in its folders.
+
+    Raises:
+        MissingFileError: A path is no file.
+    """
+    found: list[str] = []
+    for path in paths:
+        if path != STDIN and not os.path.exists(path):
+            if any(sign in path for sign in "*?["):
+                found += map(str, files_of(path) or ())
+                continue
+            params = click.get_current_context().command.params
+            texts = (it for it in params if isinstance(it, click.Option) and "--text" in it.opts)
+            hint = f"for a text: --text {shlex.quote(path)}" if any(texts) else None
+            raise MissingFileError(f"{path}: no such file", hint=hint)
+        inner = files_of(Path(path)) if os.path.isdir(path) else None
+        found += [path] if inner is None else map(str, inner)
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """How files become documents."""
@@ -83,6 +110,8 @@ class Reader:
     lines: bool = False
     field: str | None = None
     errors: str = "strict"
+    text: str | None = None
+    """The one document, if it is on the command line."""
 
     @property
     def by_line(self) -> bool:
@@ -96,6 +125,9 @@ class Reader:
             FormatError: A file that is not text, or a record without the field.
             OSError: a file that cannot be read.
         """
+        if self.text is not None:
+            size = len(self.text.encode("utf-8", "surrogatepass"))
+            yield InputDocument(self.text, TEXT, size)
         for path in paths:
             if path == STDIN:
                 yield from self._of_standard_input(progress)
@@ -154,6 +186,7 @@ class Reader:
             for number, line in enumerate(file, 1):
                 if number == 1:
                     _check_is_text(line)
+                    line = line.removeprefix(codecs.BOM_UTF8) if self.field is not None else line
                 progress.advance(len(line))
                 line = line.removesuffix(b"\n")
                 text = self._text(line, f"{STDIN}:{number}")
@@ -169,8 +202,8 @@ class Reader:
             return data.decode("utf-8", self.errors)
         except UnicodeDecodeError as error:
             raise FormatError(
-                f"{place}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8 "
-                "(--invalid replace reads it as U+FFFD)"
+                f"{place}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8",
+                hint="--invalid replace reads it as U+FFFD",
             ) from None
 
 
@@ -205,6 +238,8 @@ def only_document(path: str, progress: ProgressBar) -> InputDocument:
     Raises:
         FormatError: The file has several texts.
     """
+    if os.path.isdir(path):
+        raise FileError(f"{path}: is a folder, and this reads one text")
     if path != STDIN and kind_of(Path(path)) != "text":
         raise FormatError(f"{path}: a file of records has several texts, and this reads one")
     (document,) = Reader(errors="replace").documents([path], progress)
@@ -241,14 +276,14 @@ def named_by_place(group: Sequence[InputDocument]) -> Iterator[None]:
     try:
         yield
     except JetonError as error:
-        of_a_text = re.match(r"texts\[(\d+)\]: ", str(error))
+        of_a_text = re.match(r"texts\[(\d+)\]: ", error.message)
         number = int(of_a_text[1]) if of_a_text else 0
         if of_a_text is None and len(group) > 1:
             raise
-        message = str(error)[of_a_text.end() :] if of_a_text else str(error)
+        message = error.message[of_a_text.end() :] if of_a_text else error.message
         # A wrong argument is wrong for every text.
         place = "" if isinstance(error, ArgumentError) else f"{group[number].place}: "
-        raise type(error)(f"{place}{message}") from None
+        raise error.reworded(f"{place}{message}") from None
 
 
 def read_standard_input() -> tuple[str, ...]:
@@ -256,6 +291,11 @@ def read_standard_input() -> tuple[str, ...]:
     if sys.stdin is not None and sys.stdin.isatty():
         echo_note("reading from the keyboard; Ctrl-D at the start of a line ends it")
     return (STDIN,)
+
+
+text_option = click.option(
+    TEXT, metavar="TEXT", help="Take this text, in place of files and standard input."
+)
 
 
 def documents_option(function: F) -> F:
@@ -350,23 +390,33 @@ invalid_option = click.option(
 def input_options(function: F) -> F:
     """The options of commands that read documents; they arrive as `paths` and `reader`.
 
-    Without FILES, standard input is read, unless the command line has a `text`.
+    Without FILES and `--text`, standard input is read.
     """
 
     @functools.wraps(function)
     def command(
-        *, paths: tuple[str, ...], lines: bool, field: str | None, invalid: str, **others: object
+        *,
+        paths: tuple[str, ...],
+        text: str | None,
+        lines: bool,
+        field: str | None,
+        invalid: str,
+        **others: object,
     ) -> Any:
+        if text is not None and (paths or lines or field is not None):
+            raise click.UsageError("--text goes without FILES, --lines and --field.")
         if lines and field is not None:
             raise click.UsageError(
                 "--lines and --field exclude each other; --field reads lines anyway."
             )
-        if not paths and others.get("text") is None:
+        if not paths and text is None:
             paths = read_standard_input()
-        return function(paths=paths, reader=Reader(lines, field, invalid), **others)
+        reader = Reader(lines, field, invalid, text)
+        return function(paths=input_files(paths), reader=reader, **others)
 
     decorators = [
-        click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES]..."),
+        click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]..."),
+        text_option,
         click.option("--lines", is_flag=True, help="Each line is a document (without its \\n)."),
         click.option(
             "--field",

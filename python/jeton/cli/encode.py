@@ -67,7 +67,6 @@ Formats:
 @tokenizer_options
 @input_options
 @encoding_options
-@click.option("--text", metavar="TEXT", help="Encode this text instead of files.")
 @click.option(
     "-o",
     "--output",
@@ -95,15 +94,12 @@ def encode(
     paths: tuple[str, ...],
     reader: Reader,
     options: EncodingFlags,
-    text: str | None,
     target: str | None,
     form: Form | None,
     spans: bool,
     offsets: str | None,
     force: bool,
 ) -> None:
-    if text is not None and (paths or reader.by_line):
-        raise click.UsageError("--text goes without FILES, --lines and --field.")
     form = form_for(target, form)
     if spans and form != "jsonl":
         raise click.UsageError("--spans needs --format jsonl.")
@@ -123,12 +119,7 @@ def encode(
 
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(ProgressBar("encoding", input_size(paths)))
-        documents = (
-            reader.documents(paths, progress)
-            if text is None
-            else [InputDocument(text, "--text", len(text.encode("utf-8", "surrogatepass")))]
-        )
-        groups = batches(documents)
+        groups = batches(reader.documents(paths, progress))
         file = stack.enter_context(output(target, force=force))
         rows = count = 0
         if form == "npy":

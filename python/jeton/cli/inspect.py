@@ -12,10 +12,10 @@ import click
 import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow, paint
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import invalid_option, only_document
+from jeton.cli.documents import input_files, invalid_option, only_document, text_option
 from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.progress import ProgressBar
-from jeton.cli.targets import FilePath
+from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
 from jeton.cli.tokenizer_summary import tokenizer_summary
@@ -50,19 +50,19 @@ its ends, capitals, numbers, special tokens, look-alikes, invisible characters, 
 \b
 Examples:
   jeton inspect gpt2
-  jeton inspect gpt2 "How is this split?"
-  jeton inspect tokenizer.json --file story.txt
-  jeton inspect tokenizer.json "<|user|> hi" --special allow
+  jeton inspect gpt2 --text "How is this split?"
+  jeton inspect tokenizer.json story.txt
+  jeton inspect tokenizer.json --text "<|user|> hi" --special allow
   jeton inspect gpt2 --corpus texts/
-  jeton inspect gpt2 --gotchas "Ask the аssistant: 1234567 + 1 = "
+  jeton inspect gpt2 --gotchas --text "Ask the аssistant: 1234567 + 1 = "
   date | jeton inspect gpt2 -
 """
 
 
 @click.command(cls=Command, help=HELP, short_help="Show a tokenizer, or how it splits text.")
 @tokenizer_options
-@click.argument("text", required=False)
-@click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
+@click.argument("file", required=False, type=FilePath())
+@text_option
 @click.option(
     "--corpus",
     type=FilePath(),
@@ -83,8 +83,8 @@ Examples:
 @encoding_options
 def inspect(
     source: TokenizerSource,
-    text: str | None,
     file: str | None,
+    text: str | None,
     corpus: tuple[str, ...],
     invalid: Literal["strict", "replace"],
     rows: int,
@@ -93,18 +93,17 @@ def inspect(
     options: EncodingFlags,
 ) -> None:
     if text is not None and file is not None:
-        raise click.UsageError("give TEXT or --file, not both.")
+        raise click.UsageError("--text goes without FILE.")
     if corpus and not (text is file is None):
         raise click.UsageError("--corpus goes without a text.")
     if gotchas and text is file is None:
-        raise click.UsageError("--gotchas needs a TEXT or --file.")
+        raise click.UsageError("--gotchas needs a FILE or --text.")
     if form != "show" and not gotchas:
         raise click.UsageError("--format goes with --gotchas.")
-    path = "-" if text == "-" else file
-    if path is not None:
+    check_inputs([*corpus, *([] if file is None else input_files([file]))])
+    if file is not None:
         with ProgressBar("reading", None) as progress:
-            document = only_document(path, progress)
-            text = document.text
+            text = only_document(file, progress).text
     tok = source.load()
     note_on_special_tokens(tok, options)
     if corpus:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import click
 
+from jeton import files
+
 __all__ = [
     "corpora_by_name",
     "corpus_option",
@@ -88,7 +90,7 @@ def _by_name(values: Sequence[str], what: str, short: Callable[[str], str]) -> d
 def _parted(value: str) -> tuple[str, str]:
     """The name, empty if there is none, and the path."""
     name, equals, path = value.partition("=")
-    if not equals or os.path.exists(os.path.expanduser(value)):
+    if not equals or os.path.exists(files.expanded(value)):
         return "", value
     if not name or not path:
         raise click.UsageError(f"{value!r} is not NAME=PATH, as in de=german.txt")

@@ -23,7 +23,7 @@ from jeton import files
 from jeton.cli.printing import say, terminal_text
 from jeton.cli.signals import temporary_folder, undisturbed
 from jeton.cli.streams import STDOUT, name_full_file
-from jeton.errors import FileError, JetonError
+from jeton.errors import FileError, JetonError, MissingFileError
 
 __all__ = [
     "FilePath",
@@ -48,7 +48,8 @@ class FilePath(click.Path):
     """A path that is not empty: an empty one is usually a shell variable that is not set.
 
     A path that ends in `..` is resolved, so that its last part is a name. A path loses a separator
-    at its end; so `name.with-dot/` is an error if that folder does not exist.
+    at its end; so `name.with-dot/` is an error if that folder does not exist. `~` is the home
+    folder, unless a file has that very name.
     """
 
     def convert(
@@ -56,6 +57,7 @@ class FilePath(click.Path):
     ) -> PathLike | bytes:
         if value == "":
             self.fail("the path is empty", param, ctx)
+        value = files.expanded(value)
         if os.path.basename(os.fspath(value).rstrip(os.sep)) == os.pardir:
             value = os.path.realpath(value)
         path = Path(value)
@@ -86,13 +88,17 @@ def check_inputs(paths: Iterable[PathLike]) -> None:
 
     Raises:
         FileError: A shell has opened the file for standard output, as `>>` does.
-        OSError: The file does not exist or cannot be looked at.
+        MissingFileError: There is no such file.
+        OSError: The file cannot be looked at.
     """
     inputs = list(paths)
     check_target(None, inputs=inputs, force=False)
     for path in inputs:
         if os.fspath(path) != STREAM:
-            os.stat(path)
+            try:
+                os.stat(path)
+            except FileNotFoundError:
+                raise MissingFileError(f"{os.fspath(path)}: no such file") from None
 
 
 def check_target(
@@ -193,9 +199,9 @@ def workshop(target: Path) -> Iterator[Path]:
                     (folder / target.name).mkdir(exist_ok=True)  # `.` has no name
                 yield folder
         except JetonError as error:
-            message = str(error).replace(str(folder / target.name), str(target))
+            message = error.message.replace(str(folder / target.name), str(target))
             message = message.replace(str(folder), str(target.parent))
-            raise type(error)(message) from None
+            raise error.reworded(message) from None
 
 
 def moves(folder: Path, target: Path) -> list[tuple[Path, Path]]:

@@ -7,9 +7,9 @@ Look here for the argument TOKENIZER and for `--merges`, `--pattern`, `--special
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Set
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
 import click
@@ -17,6 +17,7 @@ import click
 import jeton
 from jeton.cli.command import decorated, echo_note
 from jeton.cli.targets import FilePath, check_target
+from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = [
     "TokenizerSource",
@@ -37,6 +38,9 @@ class EncodingFlags(TypedDict):
     special: Special
     add_special_tokens: bool
 
+
+_OF_TOKENIZERS = ("", ".json", ".model", ".gguf", ".tiktoken", ".bpe")
+"""Endings of files that may be a damaged tokenizer, and not a text in its place."""
 
 POLICIES = ("ignore", "allow", "raise")
 
@@ -67,18 +71,28 @@ class TokenizerSource:
     @property
     def files(self) -> list[str]:
         """The file or folder that it is read from, and the file of merges if there is one."""
-        return [os.path.expanduser(path) for path in (self.name, self.merges) if path is not None]
+        return [path for path in (self.name, self.merges) if path is not None]
 
     def load(self) -> jeton.Tokenizer:
         """Loads the tokenizer."""
-        return jeton.load(
-            self.name,
-            merges=self.merges,
-            encoding=self.encoding,
-            pattern=self.pattern,
-            special_tokens=self.special_tokens,
-            lowercase=self.lowercase,
-        )
+        try:
+            return jeton.load(
+                self.name,
+                merges=self.merges,
+                encoding=self.encoding,
+                pattern=self.pattern,
+                special_tokens=self.special_tokens,
+                lowercase=self.lowercase,
+            )
+        except (ArgumentError, FormatError, UnsupportedError):
+            path = Path(self.name)
+            if path.suffix.lower() in _OF_TOKENIZERS or path.stem in ("vocab", "merges"):
+                raise
+            command = click.get_current_context().command_path
+            raise FormatError(
+                f"{self.name}: this is no tokenizer",
+                hint=f"a tokenizer comes first: {command} jeton-4k {self.name}",
+            ) from None
 
 
 def tokenizer_options(function: F) -> F:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import jeton
-from jeton.cli.command import Command, echo_note
+from jeton.cli.command import Command, TokenCount, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
@@ -89,7 +89,7 @@ _PATH = FilePath(path_type=Path)
 @click.option(
     "--vocab-size",
     "sizes",
-    type=click.IntRange(min=1),
+    type=TokenCount(min=1),
     multiple=True,
     help="How many tokens. Repeat it to train several sizes in one run.  "
     "[default: 30000; for Unigram, 8000]",
@@ -172,7 +172,8 @@ def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
         with _warnings_in_options():
             _train(files, target, **options)
     except JetonError as error:
-        raise type(error)(in_options(str(error))) from None
+        hint = None if error.hint is None else in_options(error.hint)
+        raise type(error)(in_options(error.message), hint=hint, parameter=error.parameter) from None
 
 
 def _train(

@@ -112,4 +112,4 @@ def _write(tok: jeton.Tokenizer, folder: Path, path: Path) -> None:
     try:
         tok.save(folder / path.name)
     except JetonError as error:
-        raise type(error)(str(error).replace(str(folder / path.name), str(path))) from None
+        raise error.reworded(error.message.replace(str(folder / path.name), str(path))) from None

@@ -27,7 +27,7 @@ from jeton.errors import (
     UnsupportedError,
     warn_caller,
 )
-from jeton.files import opened
+from jeton.files import expanded, opened
 
 __all__ = [
     "ARROW_ERRORS",
@@ -338,7 +338,7 @@ def batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
 
 def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
     """The files that paths or patterns name, each once; warns about repeated ones."""
-    names = [name for path in paths for name in _expanded(os.path.expanduser(path), is_str)]
+    names = [name for path in paths for name in _expanded(expanded(path), is_str)]
     files, repeated = _core.find_files(names)
     if repeated:
         several = "files are" if repeated > 1 else "file is"
@@ -545,7 +545,9 @@ class ParquetColumn:
             if self._errors == "strict" and not self._drops_bad:
                 raise FormatError(
                     f"{self._path}: row {self._read} or one soon after it is not UTF-8: "
-                    f'{error.reason} (set errors="replace" or errors="ignore")'
+                    f"{error.reason}",
+                    hint='set errors="replace" or errors="ignore"',
+                    parameter="errors",
                 ) from None
             raw = column.cast("large_binary").to_pylist()
             cells = [

@@ -49,8 +49,9 @@ class TextFile:
                 text = self._decoder.decode(data, not data)
             except UnicodeDecodeError as error:
                 raise FormatError(
-                    f"{self.path}: not UTF-8 near byte {self.read + error.start} "
-                    '(set errors="replace" or errors="ignore")'
+                    f"{self.path}: not UTF-8 near byte {self.read + error.start}",
+                    hint='set errors="replace" or errors="ignore"',
+                    parameter="errors",
                 ) from None
             self.read += len(data)
             yield text

@@ -56,7 +56,7 @@ class Usage:
         >>> usage = tok.usage(["hole", "eel"])
         >>> usage
         Usage(7 tokens of 2 documents: 4 of 4 used)
-        >>> usage[tok.bytes_to_id("e")], usage.most_common(1)
+        >>> usage[tok.id_of("e")], usage.most_common(1)
         (3, [(0, 3)])
     """
 

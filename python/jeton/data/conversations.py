@@ -128,7 +128,7 @@ class Conversations:
             if self.tools is not None:
                 texts.append(template_of(tokenizer, self.template, with_tools=True))
         except ArgumentError as error:
-            raise type(error)(f"messages: {error}") from None
+            raise error.reworded(f"messages: {error.message}") from None
         if self.date is None and any("strftime_now" in text for text in texts):
             raise ArgumentError(
                 "the template writes the current date; pass date, such as '2026-11-23', so that "

@@ -23,7 +23,8 @@ class TorchLoader(Loader[B], IterableDataset[B]):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         #: Whether workers of another's `DataLoader` read, which this process is not told otherwise.
-        self._is_read_elsewhere = torch.zeros(1, dtype=torch.bool).share_memory_()
+        shared: Any = torch.zeros(1, dtype=torch.bool)
+        self._is_read_elsewhere: torch.Tensor = shared.share_memory_()
         self._has_own_workers = False
 
     def __iter__(self) -> Iterator[B]:

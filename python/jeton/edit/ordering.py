@@ -141,7 +141,7 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
         )
     new = _as_pieces(tok, new_tokens) or tok.with_added_tokens(new_tokens)
     made_of = {
-        first_id + number: () if (id := tok.id_of(token.content)) is None else (id,)
+        first_id + number: () if (id := tok.id_of(token.content, None)) is None else (id,)
         for number, token in enumerate(new_tokens)
     }
     return kept_and_new(tok, new, made_of, [token.content.encode() for token in new_tokens])

@@ -10,6 +10,8 @@ Applications to Wavelet Decomposition", 1993.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -67,7 +69,7 @@ def _pursue(
     rows = candidates.astype(np.float64)
     dots, gram = rows @ target, rows @ rows.T
     chosen: list[int] = []
-    values = np.zeros(0)
+    values: npt.NDArray[Any] = np.zeros(0)
     for _ in range(terms):
         left = np.abs(dots - gram[:, chosen] @ values)
         left[chosen] = -1

@@ -61,9 +61,9 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
     for old, new in names.items():
         if not check_text("each of names", new):
             raise ArgumentError(f"names: the new name of {old!r} is empty")
-        if tok.id_of(check_text("each of names", old)) is None:
+        if tok.id_of(check_text("each of names", old), None) is None:
             raise UnknownTokenError(f"names: there is no token {old!r}")
-        if new in new_names.values() or (new not in names and tok.id_of(new) is not None):
+        if new in new_names.values() or (new not in names and tok.id_of(new, None) is not None):
             raise ArgumentError(f"names: {new!r} is another token already")
         new_names[old] = new
     matched_in_text = {token.content for token in tok.added_tokens}
@@ -75,7 +75,7 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
     ]
     for old, new in new_names.items():
         if old not in matched_in_text:
-            id = tok.bytes_to_id(old)
+            id = tok.id_of(old)
             if id in tok.encode(old):
                 raise ArgumentError(
                     f"names: {old!r} is a token of ordinary text (only a token that no text is "

@@ -141,9 +141,10 @@ def tensor_of(path: Path, name: str) -> torch.Tensor:
         ) from None
     try:
         with safe_open(path, framework="pt") as file:
-            return file.get_tensor(name)
+            tensor: torch.Tensor = file.get_tensor(name)
     except SafetensorError as error:
         raise FormatError(f"{path} is not a safetensors file: {error}") from None
+    return tensor
 
 
 def is_input_table(name: str) -> bool:

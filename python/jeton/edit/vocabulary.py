@@ -196,7 +196,7 @@ def _with_symbols_in_order(tok: Tokenizer) -> Tokenizer:
     if not isinstance(normalizer, normalizers.SentencePiece):
         return tok
     symbols = normalizer.user_defined_symbols
-    in_order = tuple(sorted(symbols, key=tok.bytes_to_id))
+    in_order = tuple(sorted(symbols, key=tok.id_of))
     if in_order == symbols:
         return tok
     return tok.replace(normalizer=replace(normalizer, user_defined_symbols=in_order))

@@ -4,9 +4,3 @@ Look here for `tok.encode` and `tok.decode` (`base_tokenizer`), `tok(texts)` (`c
 (`chunks`), streams, the steps of encoding (`explaining`) and surprising tokens (`gotchas`). The
 class that users have is `jeton.tokenizer.Tokenizer`; it adds a method for each of these.
 """
-
-from __future__ import annotations
-
-from jeton.results.encoding import Encoding, PaddedBatch, TokenBatch
-
-__all__ = ["Encoding", "PaddedBatch", "TokenBatch"]

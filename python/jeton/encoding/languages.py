@@ -40,9 +40,9 @@ class _Tokenizer(Protocol):
     @property
     def roles(self) -> dict[str, str]: ...
 
-    def bytes_to_id(self, token: bytes | str) -> int: ...
+    def __contains__(self, token: bytes | str) -> bool: ...
 
-    def id_of(self, token: bytes | str) -> int | None: ...
+    def id_of(self, token: bytes | str) -> int: ...
 
 
 def is_translator(config: Mapping[str, Any]) -> bool:
@@ -93,8 +93,8 @@ def _token_of(tok: _Tokenizer, name: str, setting: str, language: str) -> str:
     token = f"__{language}__" if name == "M2M100" else language
     codes = {it.content for it in tok.added_tokens}.union(_PUBLISHED.get(name, ()))
     is_code = name == "M2M100" or token in codes
-    if not is_code or tok.id_of(token) is None:
-        close = _core.did_you_mean(language, sorted(it for it in codes if tok.id_of(it)))
+    if not is_code or token not in tok:
+        close = _core.did_you_mean(language, sorted(it for it in codes if it in tok))
         hint = f" (did you mean {close!r}?)" if close else ""
         raise ArgumentError(f"{setting}: the model has no language {language!r}{hint}")
     return token
@@ -119,7 +119,7 @@ def _of_speech(tok: _Tokenizer, config: Mapping[str, Any]) -> list[str]:
     if not config.get("predict_timestamps"):
         tokens.append("<|notimestamps|>")
     for token in tokens:
-        if tok.id_of(token) is None:
+        if token not in tok:
             raise ArgumentError(f"the tokenizer has no token {token!r}")
     return tokens
 
@@ -128,5 +128,5 @@ def _frame(tok: _Tokenizer, before: list[str], behind: list[str]) -> post_proces
     return post_processors.TemplateProcessing(
         [*before, "$A", *behind],
         [*before, "$A", "$B", *behind],
-        {it: tok.bytes_to_id(it) for it in (*before, *behind)},
+        {it: tok.id_of(it) for it in (*before, *behind)},
     )

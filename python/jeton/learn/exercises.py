@@ -152,7 +152,7 @@ def _score(step: MergeStep, pair: tuple[str, str]) -> str:
 
 def _tokens(title: str, text: str, tok: Tokenizer, word: str, hint: str) -> Exercise:
     """The tokens of a word."""
-    answer = tuple(textbook.tokens(tok, word))
+    answer = tuple(tok.tokens(word))
 
     def wrong(parts: tuple[str, ...]) -> str:
         marks = re.compile(r"</w>|##")

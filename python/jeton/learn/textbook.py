@@ -11,17 +11,17 @@ tie.
     >>> tok = textbook.low_lower_newest_widest()
     >>> textbook.merges(tok)
     [('e', 's'), ('es', 't'), ('est', '</w>'), ('l', 'o'), ('lo', 'w')]
-    >>> textbook.tokens(tok, "lowest")
+    >>> tok.tokens("lowest")
     ['low', 'est</w>']
 
 The words of Hugging Face's course, by each of its three algorithms:
 
     >>> tok = textbook.hug_pug_pun_bun_hugs()
-    >>> textbook.merges(tok), textbook.tokens(tok, "thug")
+    >>> textbook.merges(tok), tok.tokens("thug")
     ([('u', 'g'), ('u', 'n'), ('h', 'ug')], ['<unk>', 'hug'])
-    >>> textbook.tokens(textbook.hug_pug_pun_bun_hugs("wordpiece"), "bugs")
+    >>> textbook.hug_pug_pun_bun_hugs("wordpiece").tokens("bugs")
     ['b', '##u', '##gs']
-    >>> textbook.tokens(textbook.hug_pug_pun_bun_hugs("unigram"), "unhug")
+    >>> textbook.hug_pug_pun_bun_hugs("unigram").tokens("unhug")
     ['un', 'hug']
 
 Gage's compression, on bytes, with the ids that minbpe gives:
@@ -76,7 +76,6 @@ __all__ = [
     "low_lower_newest_widest",
     "merges",
     "substrings",
-    "tokens",
     "unigram",
     "word_counts",
     "wordpiece",
@@ -130,7 +129,7 @@ def hug_pug_pun_bun_hugs(
         >>> tok = textbook.hug_pug_pun_bun_hugs("unigram")
         >>> for word in ("hug", "pug", "pun", "bun", "hugs"):
         ...     [(_, score)] = tok.nbest(word, 1, scores=True)
-        ...     print(word, textbook.tokens(tok, word), f"{math.exp(score):.6f}")
+        ...     print(word, tok.tokens(word), f"{math.exp(score):.6f}")
         hug ['hug'] 0.071429
         pug ['p', 'ug'] 0.007710
         pun ['p', 'un'] 0.006168
@@ -170,7 +169,7 @@ def a_refrain_from_rain_in_a_train(merges: int = 3) -> Tokenizer:
 
     Example:
         >>> from jeton.learn import textbook
-        >>> textbook.tokens(textbook.a_refrain_from_rain_in_a_train(), "train")
+        >>> textbook.a_refrain_from_rain_in_a_train().tokens("train")
         ['t', 'rain']
     """
     return bpe("a refrain from rain in a train", merges, end=None)
@@ -201,7 +200,7 @@ def bpe(
     Example:
         >>> from jeton.learn import textbook
         >>> tok = textbook.bpe({"low": 5, "lowest": 2}, merges=3)
-        >>> textbook.tokens(tok, "low lowest")
+        >>> tok.tokens("low lowest")
         ['low</w>', 'low', 'e', 's', 't', '</w>']
     """
     counts = word_counts(words)
@@ -276,7 +275,7 @@ def wordpiece(
     Example:
         >>> from jeton.learn import textbook
         >>> tok = textbook.wordpiece(textbook.HUG_COUNTS, merges=2)
-        >>> textbook.tokens(tok, "hugs bugs bum")
+        >>> tok.tokens("hugs bugs bum")
         ['hu', '##gs', 'b', '##u', '##gs', '[UNK]']
     """
     counts = word_counts(words)
@@ -311,7 +310,7 @@ def unigram(words: Words, size: int) -> Tokenizer:
     Example:
         >>> from jeton.learn import textbook
         >>> tok = textbook.unigram(textbook.HUG_COUNTS, 11)
-        >>> textbook.tokens(tok, "pun hugs")
+        >>> tok.tokens("pun hugs")
         ['▁pun', '▁hug', 's']
     """
     counts = word_counts(words)
@@ -340,7 +339,7 @@ def substrings(words: Words) -> Tokenizer:
     Example:
         >>> from jeton.learn import textbook
         >>> tok = textbook.substrings(textbook.HUG_COUNTS)
-        >>> tok.vocab_size - 1, textbook.tokens(tok, "unhug")
+        >>> tok.vocab_size - 1, tok.tokens("unhug")
         (15, ['un', 'hug'])
     """
     counts = word_counts(words)
@@ -360,17 +359,6 @@ def substrings(words: Words) -> Tokenizer:
         pre_tokenizer=pre_tokenizers.WhitespaceSplit(),
         decoder=decoders.Fuse(),
     )
-
-
-def tokens(tok: Tokenizer, text: str) -> list[str]:
-    """The tokens of a text as the vocabulary spells them.
-
-    Example:
-        >>> from jeton.learn import textbook
-        >>> textbook.tokens(textbook.low_lower_newest_widest(), "newest")
-        ['n', 'e', 'w', 'est</w>']
-    """
-    return [tok.token_spelling(id).decode(errors="replace") for id in tok.encode(text)]
 
 
 def merges(tok: Tokenizer) -> list[tuple[str, str]]:

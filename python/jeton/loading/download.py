@@ -120,7 +120,7 @@ def _fetch_into(
     pause: float,
 ) -> None:
     elsewhere = (
-        f"fetch it by other means to {destination}, or name a folder that holds it with folder= or "
+        f"fetch it by other means to {destination}, or name a folder that holds it in "
         "JETON_DATA_DIR"
     )
     trouble: Exception | None = None

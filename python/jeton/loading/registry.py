@@ -66,6 +66,8 @@ class KnownTokenizer:
     """The name of the published encoding, which defines pattern and special tokens."""
     what: str = ""
     """A description in a few words."""
+    chat_template: str | None = None
+    """The name of the chat template whose control tokens it has."""
 
 
 _ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings"
@@ -121,7 +123,9 @@ _JETON_4K = PublishedFile(
 
 KNOWN: Mapping[str, KnownTokenizer] = MappingProxyType(
     {
-        "jeton-4k": KnownTokenizer((_JETON_4K,), None, "ships with jeton, 4,096 tokens"),
+        "jeton-4k": KnownTokenizer(
+            (_JETON_4K,), None, "ships with jeton, 4,096 tokens", chat_template="chatml"
+        ),
         "gpt2": KnownTokenizer((_GPT2_VOCAB, _GPT2_MERGES), None, "GPT-2, 50,257 tokens"),
         "r50k_base": KnownTokenizer((_R50K,), "r50k_base", "GPT-3, 50,257 tokens"),
         "p50k_base": KnownTokenizer((_P50K,), "p50k_base", "Codex, 50,281 tokens"),
@@ -351,8 +355,8 @@ def _file(
             return path
     if source.url is None:
         raise DownloadError(
-            f"{name} is not published openly (get {source.name} from its authors and name its "
-            "folder with folder= or JETON_DATA_DIR)"
+            f"{name} is not published openly",
+            hint=f"get {source.name} from its authors and name its folder in JETON_DATA_DIR",
         )
     if offline and actual is not None:
         raise ChecksumError(
@@ -362,9 +366,9 @@ def _file(
         )
     if offline:
         raise DownloadError(
-            f"{name} is not on this machine, and jeton is offline (fetch {source.url} to {cached}, "
-            "or name a folder that holds it with folder= or JETON_DATA_DIR; or leave out "
-            "offline=True and JETON_OFFLINE)"
+            f"{name} is not on this machine, and jeton is offline",
+            hint=f"fetch {source.url} to {cached}, or name a folder that holds it in "
+            "JETON_DATA_DIR; or leave out offline=True and JETON_OFFLINE",
         )
     show = download.show_progress(source.name) if progress else None
     download.fetch(source.url, cached, source.sha256, progress=show)

@@ -5,6 +5,7 @@ Look here for how these are distinguished; `jeton.load` builds a tokenizer from 
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
@@ -23,6 +24,7 @@ from jeton.errors import (
     UnknownNameError,
     warn_caller,
 )
+from jeton.files import expanded
 from jeton.loading.settings import (
     CONFIG,
     NO_SETTINGS,
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from jeton._core import Pipeline
 
 __all__ = ["read"]
+
+_TEMPLATES = Path(__file__).parents[1] / "chat" / "templates" / "formats"
+"""The chat templates of jeton."""
 
 _FILE_ENDINGS = (
     ".json",
@@ -91,10 +96,14 @@ def read(
         )
         paths = registry.files_of(name, folder=folder, offline=offline)
         merges_path = paths[1] if len(paths) > 1 else None
-        return _of_path(paths[0], registry.KNOWN[name].encoding, merges=merges_path)
+        core, settings = _of_path(paths[0], registry.KNOWN[name].encoding, merges=merges_path)
+        if (template := registry.KNOWN[name].chat_template) is not None:
+            text = (_TEMPLATES / f"{template}.jinja").read_text("utf-8")
+            settings = dataclasses.replace(settings, chat_template=text)
+        return core, settings
 
     # Unlike that of `Path`, this leaves `~name` of an unknown user unchanged.
-    path = Path(os.path.expanduser(open_path) if isinstance(source, str) else open_path)
+    path = Path(expanded(open_path) if isinstance(source, str) else open_path)
     exists = True
     try:
         path.stat()
@@ -239,6 +248,6 @@ def _unknown(name: str) -> UnknownNameError:
     from jeton.loading.registry import KNOWN
 
     close = suggestion(name)
-    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}; jeton.names()"
+    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}"
     short = name if len(name) <= 80 else name[:75] + "…"
-    return UnknownNameError(f"{short!r} is not a known name, and there is no such file ({hint})")
+    return UnknownNameError(f"{short!r} is not a known name, and there is no such file", hint=hint)

@@ -17,6 +17,7 @@ Example:
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from jeton.errors import UnsupportedError
@@ -96,6 +97,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "reference":
+        return importlib.import_module("jeton.nn.reference")
     if name not in _MODULES:
         raise AttributeError(f"module 'jeton.nn' has no attribute {name!r}")
     try:
@@ -111,4 +114,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "reference"])
+    """The names that can be imported here, so that documenting the module needs no PyTorch."""
+    return sorted([*(__all__ if importlib.util.find_spec("torch") else ()), "reference"])

@@ -87,7 +87,7 @@ def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(token, bytes):
-        return tok.bytes_to_id(token)
+        return tok.id_of(token)
     if isinstance(token, str):
         ids = tok.encode(token, special="allow")
         if len(ids) != 1:

@@ -61,7 +61,7 @@ def neighbours(card: Card, id: int) -> dict[str, object]:
                 "left": token_text(left),
                 "right": token_text(right),
                 "result": token_text(left + right),
-                "id": card.tokenizer.id_of(left + right),
+                "id": card.tokenizer.id_of(left + right, None),
             }
             for left, right in pairs[:_MAX_NEIGHBOURS]
         ]
@@ -71,7 +71,7 @@ def neighbours(card: Card, id: int) -> dict[str, object]:
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:
     """A token as a tree of the merges that make it; leaves were never merged."""
-    node: Tree = {"shown": token_text(token), "id": card.tokenizer.id_of(token)}
+    node: Tree = {"shown": token_text(token), "id": card.tokenizer.id_of(token, None)}
     pair = card.pairs.get(token)
     if pair is not None and depth < _MAX_DEPTH and len(token) <= _MAX_SPLIT:
         node["parts"] = [_tree(card, part, depth + 1) for part in pair]

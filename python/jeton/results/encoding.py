@@ -361,8 +361,9 @@ class TokenBatch:
         [[0, 1, 9], [9, 9, 9], [2, 0, 1]]
     """
 
-    __slots__ = ("_ids", "_max_id", "_offsets", "_origin")
+    __slots__ = ("_ids", "_max_id", "_offsets", "_origin", "_spans")
 
+    _spans: npt.NDArray[np.int64] | None
     _origin: BatchSource | Callable[[], BatchSource]
 
     def __init__(
@@ -374,6 +375,7 @@ class TokenBatch:
 
         self._max_id = _MAX_ID
         self._origin = _NO_ORIGIN
+        self._spans = None
         self._ids = _integers("ids", ids, np.dtype(np.uint32))
         self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
         self._check_offsets()
@@ -398,8 +400,10 @@ class TokenBatch:
         offsets: npt.NDArray[np.int64],
         max_id: int | None,
         origin: BatchSource | Callable[[], BatchSource] = _NO_ORIGIN,
+        spans: npt.NDArray[np.int64] | None = None,
     ) -> TokenBatch:
         batch = cls.__new__(cls)
+        batch._spans = spans
         batch._ids = ids
         batch._offsets = offsets
         batch._max_id = 0 if max_id is None else max_id
@@ -441,6 +445,30 @@ class TokenBatch:
         return self._offsets
 
     @property
+    def spans(self) -> npt.NDArray[np.int64]:
+        """Where each token came from: int64 of shape `(tokens, 2)`, start and end in its text.
+
+        Those of text `i` are the rows from `offsets[i]` up to `offsets[i + 1]`; in an entry of
+        words, a span is a range of its word.
+
+        Raises:
+            AttributeError: The batch has no spans; `encode_batch(texts, spans="characters")` adds
+                them.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello 🙂")
+            >>> batch = tok.encode_batch(["hole", "🙂o"], spans="utf-16")
+            >>> batch.spans[batch.offsets[1] : batch.offsets[2]].tolist()
+            [[0, 2], [2, 3]]
+        """
+        if self._spans is None:
+            raise AttributeError(
+                "this batch has no spans: encode_batch(texts, spans='characters') adds them"
+            )
+        return self._spans
+
+    @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """The number of tokens of each text."""
         lengths: npt.NDArray[np.int64] = self._offsets[1:] - self._offsets[:-1]
@@ -457,10 +485,18 @@ class TokenBatch:
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:
-                part = TokenBatch.from_rows([self[row] for row in range(start, stop, step)])
+                texts = range(start, stop, step)
+                part = TokenBatch.from_rows([self[row] for row in texts])
+                if self._spans is not None:
+                    spans = [
+                        self._spans[self._offsets[row] : self._offsets[row + 1]] for row in texts
+                    ]
+                    part._spans = np.concatenate([self._spans[:0], *spans])
             else:
                 offsets = self._offsets[start : max(start, stop) + 1]
                 part = TokenBatch(self._ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+                if self._spans is not None:
+                    part._spans = self._spans[offsets[0] : offsets[-1]]
             part._max_id = self._max_id
             part._origin = self._origin
             return part
@@ -590,7 +626,7 @@ class TokenBatch:
 
     def __reduce__(self) -> tuple[object, ...]:
         origin = self._resolve_origin()
-        return TokenBatch._of_core, (self._ids, self._offsets, self._max_id, origin)
+        return TokenBatch._of_core, (self._ids, self._offsets, self._max_id, origin, self._spans)
 
     def _repr_html_(self) -> str:
         """The first texts, for notebooks."""

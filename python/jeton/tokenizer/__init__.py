@@ -26,6 +26,27 @@ class Tokenizer(
 ):
     """A tokenizer: text to ids and back.
 
+    ==================  =======================================================================
+    every day           `encode`, `decode`, `tokens`, `count`, `encode_batch`, `decode_batch`,
+                        `tok(texts)`, `save`
+    where tokens are    `encode_with_spans`, `encode_array_with_spans`, `spans_of`
+    arrays, streams     `encode_array`, `count_batch`, `decode_bytes`, `encode_stream`,
+                        `decode_stream`, `counted_text`
+    length              `chunk`, `chunk_batch`, `truncate`, `split_at`, `exceeds`, `heal`
+    chats               `chat`, `parse`, `parse_stream`, `count_messages`, `fit_messages`,
+                        `chat_template`
+    its tokens          `vocab`, `len(tok)`, `token in tok`, `id_of`, `token_spelling`,
+                        `token_bytes`, `special_tokens`, `added_tokens`, `roles`, `role_ids`,
+                        `vocab_size`, `max_id`, `padded_vocab_size`, `merges`, `scores`
+    understanding it    `explain`, `gotchas`, `usage`, `nbest`, `encoding_plan`, `play`
+    its stages          `normalizer`, `pre_tokenizer`, `model`, `post_processor`, `decoder`,
+                        `post_process`
+    its settings        `config`, `padding`, `truncation`, `model_max_length`
+    another one         `replace`, `with_added_tokens`, `approximation`, `from_json`,
+                        `from_ranks`, `to_json`, `digest`
+    other libraries     `as_transformers`, `as_tiktoken`, `as_sentencepiece`
+    ==================  =======================================================================
+
     It is immutable, so threads and forked processes can share it; options that vary are arguments
     of each call, and editing returns a new tokenizer. Tokenizers with the same stages are equal:
     they return the same ids. Their other settings (`roles`, `chat_template`, `model_max_length`,

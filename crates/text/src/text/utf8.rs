@@ -105,7 +105,9 @@ impl NotUtf8 {
     /// The error of a file that has such a byte.
     pub fn in_file(self) -> Error {
         let message = format!("not UTF-8 at byte {}", self.position);
-        Error::new(ErrorKind::Format, message).hint("set errors=\"replace\" or errors=\"ignore\"")
+        Error::new(ErrorKind::Format, message)
+            .hint("set errors=\"replace\" or errors=\"ignore\"")
+            .parameter("errors")
     }
 
     /// The error of ids whose tokens have such a byte.

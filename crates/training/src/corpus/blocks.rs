@@ -295,7 +295,7 @@ impl<R: Read> Blocks<R> {
                     )
                 };
                 let error = Error::new(ErrorKind::Format, message);
-                Err(error.at(place).hint(hint))
+                Err(error.at(place).hint(hint).parameter("errors"))
             }
             mending => Ok((mending.text(error.as_bytes())?.into_owned(), Vec::new())),
         }

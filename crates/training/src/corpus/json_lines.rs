@@ -36,9 +36,9 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
             let wrong = |message: String| Error::new(ErrorKind::Format, message);
             if told.contains("surrogate") || told.contains("end of hex escape") {
                 let message = "a surrogate is escaped without its other half, so it is not text";
-                return Err(
-                    wrong(message.to_owned()).hint("set errors=\"replace\" or errors=\"ignore\"")
-                );
+                return Err(wrong(message.to_owned())
+                    .hint("set errors=\"replace\" or errors=\"ignore\"")
+                    .parameter("errors"));
             }
             // The line is known by its number in the file, not by that in itself.
             let what = told.split(" at line ").next().unwrap_or(&told);

@@ -66,7 +66,7 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
         with files.opened(path) as file:
             header, start = read_header(file, path)
     except FileError as error:
-        raise type(error)(f"embeddings: {error}") from None
+        raise error.reworded(f"embeddings: {error.message}") from None
     header.pop("__metadata__", None)
     tables = {name: entry for name, entry in header.items() if len(entry["shape"]) == 2}
     name = tensor if tensor is not None else _name_like(tables, _INPUTS)

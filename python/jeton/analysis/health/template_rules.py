@@ -5,7 +5,6 @@ Look here for these conversations. Each template of the tokenizer is tried on it
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import warnings
 from collections import Counter
@@ -57,11 +56,6 @@ _SAYS: Final = {
 """What is said of one template that breaks a rule, and of several."""
 
 
-def _without_jinja(subject: Subject) -> str | None:
-    lacks = subject.tok.chat_template is not None and not importlib.util.find_spec("jinja2")
-    return "templates need jinja2" if lacks else None
-
-
 @looks_for(
     rule("""
     template-fails (error): a chat template fails
@@ -98,7 +92,6 @@ def _without_jinja(subject: Subject) -> str | None:
     The same messages have other ids tomorrow: prompt caches miss, and tests that compare ids fail.
     Remedy: Pass the day as a variable, such as date_string.
     """),
-    unless=_without_jinja,
 )
 def templates(subject: Subject) -> Iterator[Finding]:
     """Faults of the tokenizer's chat templates."""

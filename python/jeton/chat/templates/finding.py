@@ -108,11 +108,14 @@ def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> st
             return named["default"]
         if named:
             raise ArgumentError(
-                f"the tokenizer has several chat templates: template= one of {', '.join(named)}"
+                f"the tokenizer has several chat templates: {', '.join(named)}",
+                hint="template= one of them",
+                parameter="template",
             )
         raise ArgumentError(
-            f"the tokenizer has no chat template: template= one of {', '.join(TEMPLATES)}, or the "
-            "text of one"
+            "the tokenizer has no chat template",
+            hint=f"template= one of {', '.join(TEMPLATES)}, or the text of one",
+            parameter="template",
         )
     if not isinstance(template, str):
         raise ArgumentTypeError(f"template must be a str, not {type(template).__name__}")

@@ -202,4 +202,4 @@ class DocumentEncoding:
             if match is None:
                 raise
             number = first + int(match[1])
-            raise type(error)(f"{what} {number}: {str(error)[match.end() :]}") from None
+            raise error.reworded(f"{what} {number}: {error.message[match.end() :]}") from None

@@ -152,7 +152,7 @@ class FileSource(DocumentSource):
             except JetonError as error:
                 if str(error).startswith(f"{path}: "):
                     raise
-                raise type(error)(f"{path}: {error}") from None
+                raise error.reworded(f"{path}: {error.message}") from None
             finally:
                 stopped.set()
         self._check(number, file_digest.bytes)

@@ -155,8 +155,9 @@ class ConversationFiles(_OfConversations):
             return json.loads(text.decode("utf-8", self._errors))
         except UnicodeDecodeError as error:
             return FormatError(
-                f"not UTF-8: {error.reason} at byte {error.start} of the line "
-                '(set errors="replace" or errors="ignore")'
+                f"not UTF-8: {error.reason} at byte {error.start} of the line",
+                hint='set errors="replace" or errors="ignore"',
+                parameter="errors",
             )
         except RecursionError:
             return FormatError("not a JSON object: it is nested too deeply")

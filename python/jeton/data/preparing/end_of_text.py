@@ -84,7 +84,7 @@ def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> En
         if option in special:
             return EndOfText(option, special[option], place)
         try:
-            return EndOfText(option, tokenizer.bytes_to_id(option), place)
+            return EndOfText(option, tokenizer.id_of(option), place)
         except UnknownTokenError:
             close = _core.did_you_mean(option, list(special))
             hint = f"did you mean {close!r}?" if close else "None is for no token"

@@ -150,7 +150,7 @@ class ChangeMethods(HasSettings, HasStages):
                 continue
             why = (
                 f"{token!r} is not a token of this tokenizer, so it cannot be the {role}"
-                if self.id_of(token) is None
+                if token not in self
                 else f"{token!r} is a token of ordinary text, so it cannot also be the {role}"
             )
             raise ArgumentError(f"roles: {why} (with_added_tokens adds a special one)")

@@ -1,4 +1,4 @@
-"""Text to ids: batches, spans, streams, the best segmentations.
+"""Text to ids: tokens, batches, spans, streams, the best segmentations.
 
 `encode`, `encode_array`, `encode_array_with_spans` and `count` are the core's own.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, overload
 
 from jeton.argument_types import Entry, SpecialPolicy
-from jeton.arguments import checked_flag
+from jeton.arguments import checked_flag, one_of
 from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.results.encoding import Encoding, TokenBatch
 from jeton.results.pad_batch import BatchSource
@@ -24,16 +24,44 @@ if TYPE_CHECKING:
 
 __all__ = ["EncodeMethods", "origin_of"]
 
+_UNITS = ("characters", "bytes", "utf-16")
+
 
 class EncodeMethods(HasSettings):
     """The part of `Tokenizer` for text to ids."""
 
     __slots__ = ()
 
+    def tokens(
+        self, text: str, *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
+    ) -> list[str]:
+        r"""The tokens of a text as text, as the vocabulary spells them.
+
+        A byte that is no whole character by itself is shown as `\\xf0`. `encode_with_spans` has the
+        bytes of each token, and where in the text it came from.
+
+        Args:
+            text: The text.
+            special: What special tokens in the text mean; see `SpecialPolicy`.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+
+        Raises:
+            ArgumentTypeError, EncodeError, SpecialTokenError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> jeton.load("jeton-4k").tokens("The tide waits")
+            ['The', ' tide', ' wait', 's']
+        """
+        ids = self.encode(text, special=special, add_special_tokens=add_special_tokens)
+        spelled = self._core.id_to_bytes
+        return [(spelled(id) or b"").decode("utf-8", "backslashreplace") for id in ids]
+
     def encode_batch(
         self,
         texts: Iterable[Entry] | ArrowColumn,
         *,
+        spans: Literal["characters", "bytes", "utf-16"] | None = None,
         is_split_into_words: bool = False,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
@@ -55,6 +83,9 @@ class EncodeMethods(HasSettings):
                 any library that exports Arrow: an array of pyarrow, a series of polars or pandas, a
                 relation of DuckDB. A column is read in place, without making a `str`; a table must
                 have one column.
+            spans: Where each token came from too, as `batch.spans`: counted in `"characters"` of
+                each `str`, `"bytes"` of its UTF-8, or `"utf-16"` code units. With
+                `errors="replace"` or `"ignore"` they refer to the text that results.
             is_split_into_words: Whether each text is a list of words (`["to", "be"]`, a pair
                 `(["to", "be"], ["or", "not"])`). Each word is encoded as a separate text, and the
                 post-processor sees them as one text.
@@ -64,7 +95,8 @@ class EncodeMethods(HasSettings):
                 text or a word: raise an error, or return no tokens for them (`"empty"`).
 
         Raises:
-            ArgumentError: A column that does not hold strings; a null in it.
+            ArgumentError: A column that does not hold strings; a null in it; `spans` is none of the
+                three.
             ArgumentTypeError: An entry of another type.
             FormatError: Bytes that are not UTF-8.
 
@@ -77,74 +109,19 @@ class EncodeMethods(HasSettings):
             [[1, 0, 2, 2], [3]]
             >>> tok.encode_batch([["he", "ll"], ["o"]], is_split_into_words=True).tolist()
             [[1, 0, 2, 2], [3]]
+            >>> tok.encode_batch(["hole", "o"], spans="characters").spans.tolist()
+            [[0, 1], [1, 2], [2, 3], [3, 4], [0, 1]]
         """
-        ids, offsets, has_pairs = self._core.encode_batch(
-            texts,
-            is_split_into_words,
-            special,
-            add_special_tokens,
-            _drawing(dropout, alpha, nbest_size, seed),
-            errors,
-            nulls,
-        )
-        return self._batch(ids, offsets, add_special_tokens, has_pairs)
-
-    def encode_batch_with_spans(
-        self,
-        texts: Iterable[Entry] | ArrowColumn,
-        *,
-        unit: Literal["characters", "bytes", "utf-16"] = "characters",
-        is_split_into_words: bool = False,
-        special: SpecialPolicy = "ignore",
-        add_special_tokens: bool = False,
-        dropout: float | None = None,
-        alpha: float | None = None,
-        nbest_size: int | None = None,
-        seed: int | None = None,
-        errors: Literal["strict", "replace", "ignore"] = "strict",
-        nulls: Literal["raise", "empty"] = "raise",
-    ) -> tuple[TokenBatch, npt.NDArray[np.int64]]:
-        """The ids of many texts and where each token came from, encoded on all cores.
-
-        The ids and spans of a text are those that `encode_array_with_spans` returns; those of a
-        pair or of words are those that `encode_with_spans` returns: a span is a range of the text,
-        or of the word, that its token came from. `word_ids` and `sequence_ids` of `tok(texts)` say
-        which word and which text of a pair that is.
-
-        Args:
-            texts: The texts, pairs of texts, or a column of strings, as `encode_batch` takes them.
-            unit: What spans count: `"characters"` of each `str`, `"bytes"` of its UTF-8, or
-                `"utf-16"` code units.
-            special, add_special_tokens, dropout, alpha, nbest_size, seed: As in `encode`.
-            is_split_into_words, errors, nulls: As in `encode_batch`. With `errors="replace"` or
-                `"ignore"`, spans refer to the text that results.
-
-        Returns:
-            The ids as a batch, and the spans of all its tokens, int64 of shape `(tokens, 2)`: those
-            of text `i` are the rows from `batch.offsets[i]` up to `batch.offsets[i + 1]`.
-
-        Raises:
-            ArgumentError: `unit` is none of the three.
-            ArgumentTypeError, EncodeError, SpecialTokenError, FormatError: As `encode_batch`.
-
-        Example:
-            >>> import jeton
-            >>> tok = jeton.CharTrainer().train("hello 🙂")
-            >>> batch, spans = tok.encode_batch_with_spans(["hole", "🙂o"], unit="utf-16")
-            >>> spans[batch.offsets[1] : batch.offsets[2]].tolist()
-            [[0, 2], [2, 3]]
-        """
-        ids, spans, offsets, has_pairs = self._core.encode_batch_with_spans(
-            texts,
-            unit,
-            is_split_into_words,
-            special,
-            add_special_tokens,
-            _drawing(dropout, alpha, nbest_size, seed),
-            errors,
-            nulls,
-        )
-        return self._batch(ids, offsets, add_special_tokens, has_pairs), spans
+        drawing = _drawing(dropout, alpha, nbest_size, seed)
+        how = (is_split_into_words, special, add_special_tokens, drawing, errors, nulls)
+        rows: npt.NDArray[np.int64] | None = None
+        if spans is None:
+            ids, offsets, has_pairs = self._core.encode_batch(texts, *how)
+        else:
+            one_of("spans", spans, _UNITS)
+            ids, rows, offsets, has_pairs = self._core.encode_batch_with_spans(texts, spans, *how)
+        origin = functools.partial(origin_of, self, add_special_tokens, has_pairs)
+        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin, rows)
 
     def encode_with_spans(
         self,
@@ -352,17 +329,6 @@ class EncodeMethods(HasSettings):
         return self._core.count_batch(
             texts, is_split_into_words, special, add_special_tokens, errors, nulls
         )
-
-    def _batch(
-        self,
-        ids: npt.NDArray[np.uint32],
-        offsets: npt.NDArray[np.int64],
-        add_special_tokens: bool,
-        has_pairs: bool,
-    ) -> TokenBatch:
-        """Arrays of the core as a batch that can pad itself."""
-        origin = functools.partial(origin_of, self, add_special_tokens, has_pairs)
-        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
 
 
 def origin_of(

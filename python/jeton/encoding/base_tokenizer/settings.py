@@ -34,15 +34,13 @@ class HasSettings(HasTokens):
         names = [*STANDARD_ROLES, *(role for role in by_role if role not in STANDARD_ROLES)]
         tokens = {role: by_role[role] for role in names if role in by_role}
         return {
-            role: token
-            for role, token in tokens.items()
-            if token is not None and self.id_of(token) is not None
+            role: token for role, token in tokens.items() if token is not None and token in self
         }
 
     @property
     def role_ids(self) -> dict[str, int]:
         """The ids of the tokens in `roles`, by role."""
-        return {role: self.bytes_to_id(token) for role, token in self.roles.items()}
+        return {role: self.id_of(token) for role, token in self.roles.items()}
 
     @property
     def chat_template(self) -> str | dict[str, str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar, overload
 
 from jeton.encoding.base_tokenizer.core import Core
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
@@ -11,6 +11,8 @@ from jeton.results.vocabulary import Vocabulary, bytes_of
 __all__ = ["HasTokens", "bytes_by_id"]
 
 _T = TypeVar("_T")
+
+_NO_DEFAULT: Final = object()
 
 
 class HasTokens(Core):
@@ -47,7 +49,7 @@ class HasTokens(Core):
     def token_spelling(self, id: int) -> bytes:
         """A token as the vocabulary spells it, with marks such as `##`, `▁` and `<0xF0>`.
 
-        `token_bytes` is what it adds to text; `bytes_to_id` gives the id of a spelling.
+        `token_bytes` is what it adds to text; `id_of` gives the id of a spelling.
 
         Raises:
             UnknownTokenError: The id belongs to no token.
@@ -58,14 +60,6 @@ class HasTokens(Core):
             b'h'
         """
         return self._checked_bytes(id, self._core.id_to_bytes(id))
-
-    def id_to_bytes(self, id: int) -> bytes:
-        """The old name of `token_spelling`.
-
-        Raises:
-            UnknownTokenError: The id belongs to no token.
-        """
-        return self.token_spelling(id)
 
     def token_bytes(self, id: int) -> bytes:
         """The bytes that a token adds to decoded text, when it is neither first nor last.
@@ -92,42 +86,48 @@ class HasTokens(Core):
             raise UnknownTokenError(f"id {id} has no token; the largest id is {self.max_id}")
         return token
 
-    def bytes_to_id(self, token: bytes | str) -> int:
+    @overload
+    def id_of(self, token: bytes | str) -> int: ...
+    @overload
+    def id_of(self, token: bytes | str, default: _T) -> int | _T: ...
+    def id_of(self, token: bytes | str, default: object = _NO_DEFAULT) -> object:
         """The id of a token, given as bytes, or as text that is encoded as UTF-8.
 
-        Raises:
-            UnknownTokenError: There is no such token.
-
-        Example:
-            >>> import jeton
-            >>> jeton.CharTrainer().train("hello").bytes_to_id(b"h")
-            1
-        """
-        id = self._core.bytes_to_id(bytes_of(token))
-        if id is None:
-            raise UnknownTokenError(f"{token!r} is not a token of this tokenizer")
-        return id
-
-    def id_of(self, token: bytes | str, default: _T | None = None) -> int | _T | None:
-        """The id of a token, as in `bytes_to_id`, or `default` if there is no such token.
-
         `token in tok` says whether there is one.
+
+        Args:
+            token: The token, as the vocabulary spells it.
+            default: What to return if there is no such token; without it, that is an error.
+
+        Raises:
+            UnknownTokenError: There is no such token, and no `default`.
 
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer().train("hello")
-            >>> tok.id_of("h"), tok.id_of("x"), tok.id_of("x", -1), "x" in tok
-            (1, None, -1, False)
+            >>> tok.id_of("h"), tok.id_of(b"h"), tok.id_of("x", None), "x" in tok
+            (1, 1, None, False)
         """
         id = self._core.bytes_to_id(bytes_of(token))
-        return default if id is None else id
+        if id is not None:
+            return id
+        if default is _NO_DEFAULT:
+            raise UnknownTokenError(f"{token!r} is not a token of this tokenizer")
+        return default
 
     def __contains__(self, token: bytes | str) -> bool:
         return self._core.bytes_to_id(bytes_of(token)) is not None
 
+    def __len__(self) -> int:
+        return self._core.vocab_size
+
+    def __bool__(self) -> bool:
+        """A tokenizer is true, one without tokens too."""
+        return True
+
     @property
     def vocab_size(self) -> int:
-        """How many ids belong to a token. If there are gaps, `max_id` is larger than this."""
+        """How many ids belong to a token: `len(tok)`. If there are gaps, `max_id` is larger."""
         return self._core.vocab_size
 
     @property

@@ -153,13 +153,13 @@ class EncodedTexts:
         self,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         how = self._how
-        batch, spans = how.spelling.tokenizer.encode_batch_with_spans(
+        batch = how.spelling.tokenizer.encode_batch(
             self._column.texts,
-            unit=how.unit,
+            spans=how.unit,
             special=how.special,
             nulls=how.nulls,
         )
-        return batch.ids, batch.offsets, spans
+        return batch.ids, batch.offsets, batch.spans
 
     def check_same(self, is_same: bool) -> None:
         """Raises unless a text that was encoded again has the same tokens as before."""

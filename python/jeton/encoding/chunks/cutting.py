@@ -216,7 +216,7 @@ def chunks_of_batch(
         try:
             batch.append(split(text, within=within))
         except (ArgumentError, ArgumentTypeError, EncodeError) as error:
-            raise type(error)(f"texts[{number}]: {error}") from None
+            raise error.reworded(f"texts[{number}]: {error.message}") from None
     return batch
 
 
@@ -356,7 +356,7 @@ def _places_of(text: str, boundaries: Boundaries | None) -> list[list[int]]:
     try:
         numbers = boundaries(text) if callable(boundaries) else boundaries
     except (ArgumentError, ArgumentTypeError) as error:
-        raise type(error)(f"boundaries: {error}") from None
+        raise error.reworded(f"boundaries: {error.message}") from None
     if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
         raise ArgumentTypeError(
             "boundaries must be a kind of text, positions, or a function that returns them, not "

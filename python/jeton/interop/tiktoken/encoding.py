@@ -179,7 +179,7 @@ class Encoding:
             KeyError: There is no such token.
         """
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        return self._tokenizer.bytes_to_id(token)
+        return self._tokenizer.id_of(token)
 
     def encode_with_unstable(
         self,

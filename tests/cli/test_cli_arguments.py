@@ -1,0 +1,135 @@
+"""What the arguments of commands mean: files, folders, texts, names that people guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command_line import Run, error_of, here, run
+
+TOK = "jeton-4k"
+
+
+class TestFilesAndTexts:
+    """A positional argument is a file; a text goes in `--text`, and the message says so."""
+
+    @pytest.mark.parametrize("command", ["encode", "count", "inspect", "chat"])
+    def test_an_argument_that_is_no_file_is_no_text(self, run: Run, command: str) -> None:
+        told = error_of(run(command, TOK, "Hello, world", code=1))
+        assert told == "Hello, world: no such file (for a text: --text 'Hello, world')"
+
+    def test_a_file_of_diff_that_is_none(self, run: Run) -> None:
+        assert "--text 'Hello, world'" in error_of(run("diff", TOK, TOK, "Hello, world", code=1))
+
+    def test_inspect_shows_the_text_of_a_file_and_not_its_name(self, run: Run, here: Path) -> None:
+        (here / "README.md").write_text("low lower")
+        shown = run("inspect", TOK, "README.md").stdout
+        assert "9 characters" in shown and "READ" not in shown
+
+    def test_every_command_takes_a_text(self, run: Run) -> None:
+        assert run("count", TOK, "--text", "low lower", "--total").stdout == "2\n"
+        assert run("encode", TOK, "--text", "low").stdout.split()
+        assert "9 characters" in run("inspect", TOK, "--text", "low lower").stdout
+        assert "9 B, 1 lines" in run("diff", TOK, TOK, "--text", "low lower").stdout
+        assert "<|im_start|>user" in run("chat", TOK, "--text", "Hi", "--format", "text").stdout
+
+    @pytest.mark.parametrize("command", ["count", "encode"])
+    def test_a_text_goes_without_files(self, run: Run, here: Path, command: str) -> None:
+        (here / "a.txt").write_text("a")
+        assert "--text goes" in run(command, TOK, "a.txt", "--text", "b", code=2).stderr
+
+    def test_folders_are_taken_where_files_are(self, run: Run, here: Path) -> None:
+        (here / "in" / "deep").mkdir(parents=True)
+        (here / "in" / "a.txt").write_text("low")
+        (here / "in" / "deep" / "b.txt").write_text("lower lower")
+        one = run("count", TOK, "in/a.txt", "in/deep/b.txt", "--total").stdout
+        assert run("count", TOK, "in", "--total").stdout == one
+        assert len(run("encode", TOK, "in").stdout.splitlines()) == 2
+        assert "14 B, 2 lines" in run("diff", TOK, TOK, "in").stdout
+
+    def test_a_text_in_place_of_a_tokenizer(self, run: Run, here: Path) -> None:
+        (here / "README.md").write_text("# Title\n\nSome words about it.\n")
+        told = error_of(run("count", "README.md", code=1))
+        assert told.startswith("README.md: this is no tokenizer (a tokenizer comes first: ")
+        assert told.endswith("count jeton-4k README.md)")
+
+    def test_a_damaged_tokenizer_is_still_named_as_one(self, run: Run, here: Path) -> None:
+        (here / "tok.json").write_text('{"model": 5}')
+        assert "comes first" not in error_of(run("count", "tok.json", code=1))
+
+    def test_text_that_is_not_utf8_is_refused(self, run: Run) -> None:
+        for arguments in (
+            ("encode", TOK, "--text", "a\udcffb"),
+            ("inspect", TOK, "--text", "\udcff"),
+        ):
+            assert "byte 0xff at character" in run(*arguments, code=2).stderr
+
+    @pytest.mark.parametrize("command", ["inspect", "count", "chat"])
+    def test_output_is_not_appended_to_an_input(self, here: Path, command: str) -> None:
+        from command_line import shell
+
+        (here / "in.txt").write_text("low lower\n")
+        code, _, told = shell(f"jeton {command} {TOK} in.txt >> in.txt")
+        assert code == 1 and "is one of the inputs" in told
+        assert (here / "in.txt").read_text() == "low lower\n"
+
+    def test_a_file_named_as_the_home_folder_is_that_file(self, run: Run, here: Path) -> None:
+        (here / "~").write_text("low lower low lower\n")
+        assert run("count", TOK, "~", "--total").stdout == "5\n"
+        run("train", "~", "-o", "tok.json", "--vocab-size", "260", "-q")
+        assert (here / "tok.json").exists()
+
+    def test_json_lines_may_begin_with_a_mark_of_their_byte_order(
+        self, run: Run, here: Path
+    ) -> None:
+        line = '{"text": "low lower"}\n'
+        (here / "a.jsonl").write_bytes(b"\xef\xbb\xbf" + line.encode() * 2)
+        assert run("count", TOK, "a.jsonl", "--field", "text", "--total").stdout == "4\n"
+
+
+class TestGuessedNames:
+    """A name that people know from elsewhere leads to the one here, on a line `hint:`."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "hint"),
+        [
+            (("tokenize", "x"), "main encode: Encode text to token ids."),
+            (("detokenize", "x"), "main decode: "),
+            (("inspec", "x"), "main inspect: "),
+            (("data", "info", "x"), "main data show: "),
+            (("train", "x", "--model", "bpe", "-o", "t.json"), "--kind: "),
+            (("train", "x", "--algorithm", "bpe", "-o", "t.json"), "--kind: "),
+            (("train", "x", "--vocab-size", "8k", "-o", "t.json"), "8k is 8000 or 8192"),
+        ],
+    )
+    def test_guesses_get_the_right_hint(
+        self, run: Run, arguments: tuple[str, ...], hint: str
+    ) -> None:
+        assert f"\nhint: {hint}" in run(*arguments, code=2).stderr
+
+    def test_an_error_of_python_names_the_option(self, run: Run, here: Path) -> None:
+        (here / "bad.txt").write_bytes(b"low \xff lower")
+        told = error_of(run("diff", TOK, TOK, "bad.txt", code=1))
+        assert "(--invalid " in told and "errors=" not in told
+
+
+def test_the_chat_of_the_tokenizer_that_ships_needs_no_template(run: Run, here: Path) -> None:
+    (here / "chat.json").write_text('[{"role": "user", "content": "Hi"}]')
+    assert run("chat", TOK, "chat.json", "--format", "text").stdout.startswith(
+        "<|im_start|>user\nHi"
+    )
+
+
+def test_a_template_whose_marks_the_tokenizer_lacks_is_warned_of(run: Run) -> None:
+    told = run("chat", TOK, "--text", "Hi", "--template", "llama3").stderr
+    assert "has none of the control tokens of 'llama3', such as " in told
+    assert "control tokens" not in run("chat", TOK, "--text", "Hi").stderr
+
+
+def test_compare_shows_eight_rows_unless_all_are_asked_for(run: Run, here: Path) -> None:
+    (here / "a.txt").write_text("low lower lowest\n" * 20)
+    shown = run("compare", TOK, "--corpus", "a.txt").stdout
+    everything = run("compare", TOK, "--corpus", "a.txt", "--all").stdout
+    assert "more rows (--all)" in shown and "(--all)" not in everything
+    assert len(shown.splitlines()) < 14 < len(everything.splitlines())

@@ -1,0 +1,217 @@
+"""jeton in environments that hold only its core dependencies, or those and one extra.
+
+The environment in which tests run has every optional package, and a user's has few. Each of these
+here holds jeton and what it declares, no more: packages are linked from the environment of the
+tests, so nothing is downloaded. `JETON_WHEEL` names a built wheel to try; without it the files of
+the package are taken.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import venv
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+tomllib = pytest.importorskip("tomllib")
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+PROBE = ROOT / "tests" / "support" / "probe_install.py"
+
+BUILT_ON = {
+    "jeton.data.torch_loader": "torch",
+    "jeton.edit.remapping": "torch",
+    "jeton.nn.": "torch",
+    "jeton.display.views.screen": "textual",
+    "jeton.sentencepiece.sentencepiece_model_pb2": "google",
+}
+"""Modules of classes that derive from those of an optional package; the names that users import
+them by are elsewhere, and say which extra is needed."""
+
+USES = {
+    "edit": """
+from safetensors.numpy import save_file
+import numpy as np
+from jeton import edit
+tok = jeton.BPETrainer(258, pattern="gpt4").train(["hello hello help"])
+smaller = edit.truncate(tok, 257)
+save_file({"wte.weight": np.zeros((258, 2), np.float32)}, "model.safetensors")
+edit.rewrite_checkpoint("model.safetensors", smaller, "smaller.safetensors")
+""",
+    "hub": """
+from jeton.errors import JetonError
+try:
+    jeton.load("nobody/nothing")
+except JetonError as error:
+    assert "pip install" not in str(error), error
+""",
+    "learn": """
+from jeton.display.views import screen
+assert screen.__doc__
+""",
+    "parquet": """
+import pyarrow as pa, pyarrow.parquet
+pa.parquet.write_table(pa.table({"text": ["low", "lower"]}), "a.parquet")
+from pathlib import Path
+assert jeton.CharTrainer().train([Path("a.parquet")]).encode("we")
+""",
+    "play": """
+import urllib.request
+tok = jeton.load("jeton-4k")
+with tok.play("a text") as page:
+    with urllib.request.urlopen(page.url) as answer:
+        assert b"<title" in answer.read()
+assert tok.chat([{"role": "user", "content": "Hi"}], template="chatml").ids
+""",
+    "plots": "import sklearn.manifold  # what jeton.nn.embedding_map imports",
+    "ray": "import ray.data; from jeton import ray; assert ray.count and ray.prepare",
+    "torch": """
+from jeton import nn
+tok = jeton.load("jeton-4k")
+ids = tok(["a text"], return_tensors="pt")["input_ids"]
+assert nn.TokenEmbedding(tok.vocab_size, 4)(ids).shape[-1] == 4
+""",
+}
+"""What each extra is for, used once."""
+
+
+COMPLETION = """
+import os, jeton.cli
+os.environ |= {"_JETON_COMPLETE": "bash_complete", "COMP_WORDS": "jeton c", "COMP_CWORD": "1"}
+jeton.cli.main.main(prog_name="jeton")
+"""
+
+CHAT = """
+import jeton
+messages = [{"role": "user", "content": "Hi"}]
+print(jeton.load("jeton-4k").chat(messages, template="chatml").text)
+"""
+
+
+def required(requirements: list[str]) -> set[str]:
+    """The distributions that these requirements bring, and those that they bring in turn."""
+    found: set[str] = set()
+    open_ones = [(Requirement(it), frozenset[str]()) for it in requirements]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while open_ones:
+        requirement, extras_of_owner = open_ones.pop()
+        marker = requirement.marker
+        if marker and not any(marker.evaluate({"extra": it}) for it in extras_of_owner or {""}):
+            continue
+        asked = (requirement.name, frozenset(requirement.extras))
+        if asked not in seen:
+            seen.add(asked)
+            found.add(requirement.name)
+            inner = distribution(requirement.name).requires or []
+            open_ones += [(Requirement(it), asked[1]) for it in inner]
+    return found
+
+
+def link_packages(requirements: list[str], folder: Path) -> None:
+    for name in required(requirements):
+        package = distribution(name)
+        tops = {file.parts[0] for file in package.files or () if file.parts[0] != ".."}
+        for top in tops - {"__pycache__"}:
+            link = folder / top
+            if not link.exists():
+                link.symlink_to(Path(str(package.locate_file(top))))
+
+
+def install_jeton(folder: Path) -> None:
+    if wheel := os.environ.get("JETON_WHEEL"):
+        zipfile.ZipFile(wheel).extractall(folder)
+        return
+    source = ROOT / "python" / "jeton"
+    shutil.copytree(source, folder / "jeton", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+class Environment:
+    """A virtual environment with jeton and what it declares."""
+
+    def __init__(self, extra: str | None, folder: Path) -> None:
+        self.folder = folder / "work"
+        self.folder.mkdir()
+        venv.create(folder / "venv", symlinks=True)
+        self.python = folder / "venv" / "bin" / "python"
+        (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+        link_packages([*PROJECT["dependencies"], *(EXTRAS[extra] if extra else ())], packages)
+        install_jeton(packages)
+
+    def run(self, *arguments: str) -> str:
+        kept = {it: os.environ[it] for it in ("PATH", "HOME", "LANG") if it in os.environ}
+        done = subprocess.run(
+            [self.python, "-W", "error", *arguments],
+            cwd=self.folder,
+            env={**kept, "JETON_CACHE_DIR": str(self.folder / "cache"), "HF_HUB_OFFLINE": "1"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+        return done.stdout
+
+    def probe(self) -> None:
+        assert "all of it works" in self.run(str(PROBE), *map("=".join, BUILT_ON.items()))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    folder = tmp_path_factory.mktemp("bare")
+    yield Environment(None, folder)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.medium
+class TestBareInstall:
+    """With the core dependencies alone, all works but what an extra is for."""
+
+    def test_everything_can_be_imported_and_documented(self, bare: Environment) -> None:
+        bare.probe()
+
+    def test_the_code_of_the_readme_runs(self, bare: Environment) -> None:
+        readme = (ROOT / "README.md").read_text("utf-8")
+        for code in re.findall(r"```python\n(.*?)```", readme, re.DOTALL):
+            bare.run("-c", code)
+
+    def test_the_demo_runs(self, bare: Environment) -> None:
+        assert "jeton" in bare.run("-m", "jeton", "demo", "--force")
+
+    def test_commands_and_completion_run_without_arguments(self, bare: Environment) -> None:
+        assert "Usage" in bare.run("-m", "jeton", "--help")
+        assert "jeton-4k" in bare.run("-m", "jeton", "list")
+        assert "compare" in bare.run("-c", COMPLETION)
+
+    def test_a_chat_is_rendered(self, bare: Environment) -> None:
+        assert "Hi<|im_end|>" in bare.run("-c", CHAT)
+
+    @pytest.mark.parametrize("extra", ["torch", "play"])
+    def test_what_an_extra_is_for_names_it(self, bare: Environment, extra: str) -> None:
+        use = {"torch": "jeton.nn.TokenEmbedding", "play": "jeton.load('jeton-4k').play()"}[extra]
+        code = (
+            f"import jeton\ntry: {use}\nexcept jeton.errors.UnsupportedError as error: print(error)"
+        )
+        assert f"pip install 'jeton[{extra}]'" in bare.run("-c", code)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_one_extra_suffices_for_its_purpose(extra: str, tmp_path: Path) -> None:
+    try:
+        environment = Environment(extra, tmp_path)
+    except PackageNotFoundError as missing:
+        pytest.skip(f"could not import {str(missing.name)!r}")
+    environment.probe()
+    environment.run("-W", "default", "-c", f"import jeton\n{USES[extra]}")
+
+
+def test_every_extra_is_tried() -> None:
+    assert set(USES) == set(EXTRAS)
