@@ -426,13 +426,13 @@ class TestConvert:
             raise ValueError(f"no luck with {path}")
 
         monkeypatch.setattr("tokenizers.Tokenizer.from_file", fail)
-        message = error_of(run("convert", pair, "a.json", code=1))
+        message = error_of(run("convert", pair, "a.json", "--quiet", code=1))
         assert "a.json: not kept, because tokenizers cannot read it: no luck with a.json" in message
         assert list(here.iterdir()) == []
 
     def test_a_file_that_exists_is_kept(self, run: Run, here: Path, pair: str) -> None:
         (here / "a.json").write_text("mine")
-        assert "--force" in error_of(run("convert", pair, "a.json", code=1))
+        assert "--force" in error_of(run("convert", pair, "a.json", "--quiet", code=1))
         assert (here / "a.json").read_text() == "mine"
         run("convert", pair, "a.json", "--force")
         assert jeton.load("a.json").vocab_size == 267
@@ -454,7 +454,7 @@ class TestConvert:
         monkeypatch.setattr(
             "jeton.cli.convert.compare", lambda against, *_: Check(against, 9, 99, ("a b",))
         )
-        message = error_of(run("convert", pair, "a.json", code=1))
+        message = error_of(run("convert", pair, "a.json", "--quiet", code=1))
         assert "not kept, because 1 of 9 texts differ (read back); the first: a·b" in message
         assert list(here.iterdir()) == []
 

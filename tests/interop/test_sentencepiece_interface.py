@@ -136,6 +136,8 @@ def test_forms(sp: SentencePieceProcessor) -> None:
     assert told.pieces[2].piece_as_bytes == told.pieces[2].surface_as_bytes == "é".encode()
     assert told.text_as_bytes == text.encode()
     assert sp.encode(text, out_type="proto").pieces[2].end == 6
+    assert isinstance(sp.encode(text, out_type="proto").pieces[:2], list)
+    assert sp.id_to_piece(range(3)) == sp.id_to_piece([0, 1, 2])
     best = sp.nbest_encode(text, nbest_size=3, out_type="proto")
     assert isinstance(best, NBestSentencePieceText)
     scores = [one.score for one in best.nbests]

@@ -18,6 +18,7 @@ from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
     FormatError,
+    TrainingError,
     TrainingWarning,
     UnsupportedError,
 )
@@ -88,6 +89,52 @@ def test_options_mean_what_they_mean_to_sentencepiece(name: str) -> None:
             assert ours.encode(text) == theirs.encode(text)
 
 
+COUNTED: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "all": {"use_all_vocab": True},
+    "coverage": {"character_coverage": 0.98},
+    "control": {"control_symbols": ["<c>"]},
+    "bytes": {"byte_fallback": True, "vocab_size": 275},
+    "too many": {"vocab_size": 400, "hard_vocab_limit": False},
+    "ids": {"bos_id": -1, "pad_id": 0, "unk_id": 1, "eos_id": 2},
+    "no prefix": {"add_dummy_prefix": False, "normalization_rule_name": "identity"},
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("kind", ["char", "word"])
+def test_models_of_characters_and_words_are_those_of_sentencepiece(kind: str, name: str) -> None:
+    judge = pytest.importorskip("sentencepiece")
+    lines = [*LINES, "é 図"]
+    read = []
+    for trainer in (judge.SentencePieceTrainer, spm.SentencePieceTrainer):
+        model = io.BytesIO()
+        options = {"vocab_size": 16, "model_type": kind, "minloglevel": 3, **COUNTED[name]}
+        trainer.train(sentence_iterator=iter(lines), model_writer=model, **options)
+        theirs = judge.SentencePieceProcessor(model_proto=model.getvalue())
+        ours = SentencePieceProcessor(model_proto=model.getvalue())
+        texts = ["  the sea lower xé 図", *lines[:3]]
+        assert ours.encode(texts) == theirs.encode(texts)
+        scores = theirs.get_score(list(range(theirs.vocab_size())))
+        read.append((pieces_of(theirs), pytest.approx(scores, abs=1e-5), theirs.encode(texts)))
+    assert read[0][0] == read[1][0] and read[0][2] == read[1][2]
+    assert read[1][1] == read[0][1].expected
+
+
+def test_a_model_of_too_few_words_is_an_error() -> None:
+    with pytest.raises(TrainingError, match="vocab_size=400 is too high: the corpus has 22"):
+        trained(model_type="word", vocab_size=400)
+
+
+def test_a_sample_of_the_lines_is_trained_from() -> None:
+    first = trained(input_sentence_size=3, shuffle_input_sentence=False, vocab_size=40)
+    assert pieces_of(first) == pieces_of(trained(sentence_iterator=iter(LINES[:3]), vocab_size=40))
+    assert pieces_of(trained(input_sentence_size=len(LINES))) == pieces_of(trained())
+    with pytest.warns(TrainingWarning, match="12 of 15 lines were drawn"):
+        drawn = trained(input_sentence_size=12, self_test_sample_size=3, use_all_vocab=True)
+    assert len(pieces_of(drawn)) == 60
+
+
 def test_files_are_read_and_written(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(LINES), "utf-8")
     (tmp_path / "b,c.txt").write_text("\n".join(LINES[:3]), "utf-8")
@@ -118,8 +165,13 @@ def test_lines_that_sentencepiece_leaves_out_are_told() -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no such option": ({"vocab_sizes": 3}, ArgumentError, "did you mean 'vocab_size'"),
-    "another kind": ({"model_type": "word"}, UnsupportedError, "WordLevelTrainer"),
-    "what there is not": ({"input_sentence_size": 200}, UnsupportedError, "input_sentence_size"),
+    "another kind": ({"model_type": "words"}, ArgumentError, "unigram, bpe, word or char"),
+    "words around symbols": (
+        {"model_type": "word", "user_defined_symbols": ["a"]},
+        UnsupportedError,
+        "user_defined_symbols",
+    ),
+    "what there is not": ({"input_format": "tsv"}, UnsupportedError, "input_format"),
     "two sources": ({"input": "a.txt"}, ArgumentError, "give either input or sentence_iterator"),
     "no number": ({"vocab_size": "many"}, ArgumentTypeError, "vocab_size must be a number"),
     "no flag": ({"split_digits": "maybe"}, ArgumentTypeError, "split_digits must be a bool"),

@@ -16,7 +16,7 @@ import pytest
 import jeton.tiktoken
 import jeton.tiktoken.load
 import jeton.tiktoken.model
-from jeton.errors import ArgumentError, ChecksumError, FormatError
+from jeton.errors import ArgumentError, ChecksumError, DownloadError, FormatError
 from jeton.loading import registry
 from jeton.tiktoken import Encoding, encoding_name_for_model, get_encoding, list_encoding_names
 from kinds import ranks, read_ranks
@@ -197,6 +197,25 @@ def test_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert get_encoding("of_a_test").encode("the") == made._encode_single_piece("the")
 
 
+def test_an_address_is_read_from_a_cache_and_downloaded_only_by_its_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("JETON_OFFLINE", "1")
+    made = ranks().as_tiktoken()._mergeable_ranks
+    address = "https://example.org/x.tiktoken"
+    with pytest.raises(ArgumentError, match=r"its sha256 is known \(pass expected_hash"):
+        jeton.tiktoken.load.load_tiktoken_bpe(address)
+    cached = tmp_path / hashlib.sha1(address.encode()).hexdigest()
+    jeton.tiktoken.load.dump_tiktoken_bpe(made, cached)
+    digest = hashlib.sha256(cached.read_bytes()).hexdigest()
+    assert jeton.tiktoken.load.load_tiktoken_bpe(address) == made
+    assert jeton.tiktoken.load.load_tiktoken_bpe(address, digest) == made
+    assert theirs_load.load_tiktoken_bpe(address, digest) == made
+    with pytest.raises(DownloadError, match="JETON_OFFLINE forbids"):
+        jeton.tiktoken.load.load_tiktoken_bpe(address, "0" * 64)
+
+
 def test_files_of_ranks(tmp_path: Path) -> None:
     made = ranks().as_tiktoken()._mergeable_ranks
     ours = tmp_path / "ours"
@@ -208,8 +227,6 @@ def test_files_of_ranks(tmp_path: Path) -> None:
         jeton.tiktoken.load.load_tiktoken_bpe(ours, "0" * 64)
     with pytest.raises(FileNotFoundError):
         jeton.tiktoken.load.load_tiktoken_bpe(tmp_path / "nothing")
-    with pytest.raises(ArgumentError, match="local files"):
-        jeton.tiktoken.load.load_tiktoken_bpe("https://example.org/x.tiktoken")
     for broken in (b"YQ==", b"YQ== x", b"\xff\xff 1", b"!!! 1", b"YQ== 1 2"):
         ours.write_bytes(b"Yg== 0\n" + broken)
         with pytest.raises(FormatError, match="line 2"):

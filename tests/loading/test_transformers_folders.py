@@ -61,10 +61,13 @@ def test_transformers_knows_the_roles(
     tok.save(tmp_path, roles=roles, chat_template="{{ messages[0]['content'] }}!")
     theirs, again = auto(tmp_path), jeton.load(tmp_path)
     expected = {f"{role}_token": token for role, token in {**tok.roles, **roles}.items()}
-    assert theirs.special_tokens_map == expected
+    # A role in the files would make an ordinary unknown token special.
+    special = {*again.special_tokens}
+    assert theirs.special_tokens_map == {role: it for role, it in expected.items() if it in special}
     assert {f"{role}_token": token for role, token in again.roles.items()} == expected
     for role, id in again.role_ids.items():
-        assert theirs.convert_tokens_to_ids(again.roles[role]) == id
+        if again.roles[role] in special:
+            assert theirs.convert_tokens_to_ids(again.roles[role]) == id
     assert theirs.chat_template == again.chat_template == "{{ messages[0]['content'] }}!"
     assert theirs.apply_chat_template([{"role": "", "content": "hi"}], tokenize=False) == "hi!"
     for text in TEXTS:
@@ -74,7 +77,7 @@ def test_transformers_knows_the_roles(
         assert again.encode(text, special="allow") == found, text
         found = theirs(text)["input_ids"]
         assert again.encode(text, special="allow", add_special_tokens=True) == found, text
-        if tok.added_tokens == again.added_tokens:
+        if type(tok.model) is type(again.model):
             assert again == tok
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import jeton
+from command_line import shell
 
 pytest.importorskip("resource")
 
@@ -82,3 +87,29 @@ def test_without_memory_a_call_is_an_error(call: str, more: int) -> None:
     assert done.stdout.strip() in ("done", "MemoryError")
     if more == 4 and call not in ("count", "count_batch", "decode_bytes", "counted_text"):
         assert done.stdout.strip() == "MemoryError"
+
+
+COMMANDS = {
+    "train": "train big.txt -o new.json --vocab-size 3000",
+    "prepare": "prepare gpt4.json big.txt -o set --no-end-of-text",
+    "compare": "compare gpt4.json --corpus big.txt",
+    "count": "count gpt4.json big.txt",
+}
+
+
+@pytest.mark.large
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to such a limit")
+@pytest.mark.parametrize("kilobytes", [300_000, 400_000, 500_000])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_memory_a_command_is_an_error(
+    command: str, kilobytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(0)
+    words = ["".join(rng.choices("abcdefghij", k=rng.randint(2, 9))) for _ in range(200_000)]
+    Path("big.txt").write_text(" ".join(rng.choices(words, k=2_000_000)))
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    jeton.Tokenizer.from_ranks(ranks, pattern="gpt4").save("gpt4.json")
+    code, _, errors = shell(f"ulimit -v {kilobytes}; jeton {COMMANDS[command]}")
+    assert code in (0, 1), errors
+    assert "mistake in jeton" not in errors and "memory allocation" not in errors

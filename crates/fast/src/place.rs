@@ -55,9 +55,10 @@ impl<'t> Stretch<'t> {
     pub fn of(stretch: &'t AlignedText, place: Place, is_normalized: bool) -> Self {
         Self {
             text: stretch.as_str(),
-            place: match stretch.original_start() {
-                0 => place,
-                _ => Place::Section,
+            place: if stretch.is_first() {
+                place
+            } else {
+                Place::Section
             },
             is_last: stretch.is_last(),
             is_normalized,

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::sniff::{self, Format};
 use super::{gguf, gpt2, huggingface, llama2c, sentencepiece, tekken, tiktoken, wordpiece};
-use crate::special_token_roles::Role;
+use crate::special_token_roles::{self, Role};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::{AddedToken, check_ids};
 use jeton_stages::pre_tokenizer::named;
@@ -219,7 +219,7 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
             options.allow(format.name(), &[])?;
             let stages = tekken::read(data)?;
             Contents {
-                roles: roles_among(tekken::ROLES, &stages.added_tokens),
+                roles: special_token_roles::among(tekken::ROLES, &stages.added_tokens),
                 ..stages.into()
             }
         }
@@ -269,18 +269,9 @@ fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Contents> {
     let stages = tiktoken::stages(ranks, pre_tokenizer, special_tokens)?;
     let known = encoding.map_or(&[][..], |encoding| encoding.roles);
     Ok(Contents {
-        roles: roles_among(known, &stages.added_tokens),
+        roles: special_token_roles::among(known, &stages.added_tokens),
         ..stages.into()
     })
-}
-
-/// The roles whose tokens are there.
-fn roles_among(known: &[(&'static str, &str)], tokens: &[AddedToken]) -> Vec<Role> {
-    let is_there = |spelled: &str| tokens.iter().any(|token| token.content == spelled);
-    let known = known.iter().filter(|(_, spelled)| is_there(spelled));
-    known
-        .map(|(role, spelled)| (*role, (*spelled).to_owned()))
-        .collect()
 }
 
 /// The published encoding that `data` is, if it is one; it must be the one called `name`.
@@ -328,7 +319,7 @@ fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Co
     }
     Ok(Contents {
         warnings: gpt2::warnings(&stages),
-        roles: roles_among(gpt2::ROLES, &stages.added_tokens),
+        roles: special_token_roles::among(gpt2::ROLES, &stages.added_tokens),
         ..stages.into()
     })
 }

@@ -72,6 +72,7 @@ pub struct OtherFile {
 
 const TO_THE_TOKENIZER: &str = "load the tokenizer.json or tokenizer.model that lies beside it";
 const TO_THE_FOLDER: &str = "load the folder that it lies in, or the tokenizer.json in it";
+const TO_UTF_8: &str = "save it as UTF-8 without a byte-order mark";
 const TO_UNPACK: &str = "unpack it first";
 
 /// Files that begin with some bytes.
@@ -123,6 +124,27 @@ const BY_FIRST_BYTES: &[(&[u8], OtherFile)] = &[
         OtherFile {
             what: "compressed by Zstandard",
             hint: TO_UNPACK,
+        },
+    ),
+    (
+        b"\xFF\xFE",
+        OtherFile {
+            what: "text in UTF-16",
+            hint: TO_UTF_8,
+        },
+    ),
+    (
+        b"\xFE\xFF",
+        OtherFile {
+            what: "text in UTF-16",
+            hint: TO_UTF_8,
+        },
+    ),
+    (
+        b"\xEF\xBB\xBF{",
+        OtherFile {
+            what: "JSON after a byte-order mark (BOM), which JSON must not have",
+            hint: TO_UTF_8,
         },
     ),
     (
@@ -281,10 +303,16 @@ pub fn format_of(data: &[u8]) -> Option<Format> {
             Some(Format::SentencePieceList)
         }
         (Some(_), Some(_), None) => std::str::from_utf8(data).ok().map(|_| Format::Merges),
-        (Some(_), None, _) => data
-            .split(|byte| *byte == b'\n')
-            .any(|line| line.trim_ascii_end() == b"[UNK]")
-            .then_some(Format::VocabText),
+        (Some(_), None, _) => {
+            let mut lines = data
+                .split(|byte| *byte == b'\n')
+                .map(<[u8]>::trim_ascii_end);
+            // No vocabulary has only this token.
+            let has_others = lines
+                .clone()
+                .any(|line| !line.is_empty() && line != b"[UNK]");
+            (has_others && lines.any(|line| line == b"[UNK]")).then_some(Format::VocabText)
+        }
         _ => None,
     }
 }
@@ -310,6 +338,18 @@ fn is_score(field: &[u8]) -> bool {
 
 /// Tells the two objects of JSON apart by their first telling entry, without reading on.
 fn format_of_json(data: &[u8]) -> Option<Format> {
+    /// What `tokenizer.json` may have in front of its model.
+    const FIELDS: [&str; 8] = [
+        "version",
+        "truncation",
+        "padding",
+        "added_tokens",
+        "normalizer",
+        "pre_tokenizer",
+        "post_processor",
+        "decoder",
+    ];
+
     struct Telling(Option<Format>);
 
     impl<'de> Visitor<'de> for &mut Telling {
@@ -323,13 +363,15 @@ fn format_of_json(data: &[u8]) -> Option<Format> {
             while let Some(key) = map.next_key::<String>()? {
                 if key == "model" {
                     // A vocabulary may hold the token "model".
-                    self.0 = Some(match map.next_value::<u32>() {
-                        Ok(_) => Format::VocabJson,
-                        Err(_) => Format::HuggingFace,
-                    });
-                    return Err(A::Error::custom("told"));
+                    if map.next_value::<u32>().is_err() {
+                        self.0 = Some(Format::HuggingFace);
+                        return Err(A::Error::custom("told"));
+                    }
+                    continue;
                 }
                 let found = match map.next_value() {
+                    // A vocabulary may hold a token of such a name, too, but others as well.
+                    Ok(serde_json::Value::Number(_)) if FIELDS.contains(&key.as_str()) => None,
                     Ok(serde_json::Value::Number(_)) => Some(Format::VocabJson),
                     Ok(serde_json::Value::Object(fields)) if key == "config" => fields
                         .contains_key("default_num_special_tokens")

@@ -5,6 +5,7 @@
 
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::post_processor::PostProcessor;
 
 /// The role of a token and its spelling.
@@ -67,6 +68,15 @@ pub fn of(stages: &Stages) -> Vec<Role> {
             .cloned()
     };
     NAMES.iter().filter_map(first).collect()
+}
+
+/// The roles whose tokens are there.
+pub fn among(known: &[(&'static str, &str)], tokens: &[AddedToken]) -> Vec<Role> {
+    let is_there = |spelled: &str| tokens.iter().any(|token| token.content == spelled);
+    let known = known.iter().filter(|(_, spelled)| is_there(spelled));
+    known
+        .map(|(role, spelled)| (*role, (*spelled).to_owned()))
+        .collect()
 }
 
 fn of_post_processor(post_processor: &PostProcessor, roles: &mut Vec<Role>) {

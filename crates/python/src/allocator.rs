@@ -73,12 +73,81 @@ unsafe impl GlobalAlloc for Allocator {
 #[inline(always)]
 fn with_room(block: impl Fn() -> *mut u8) -> *mut u8 {
     let first = block();
-    if first.is_null() && large::give_back() {
+    if first.is_null() && (large::give_back() || reserve::release()) {
         block()
     } else {
         first
     }
 }
+
+/// Memory that is held back until there is no other: Rust ends a process whose vector finds no room, and
+/// so the work has time to end itself ([`room::set_scarce`]).
+#[cfg(target_os = "linux")]
+mod reserve {
+    use jeton_core::room;
+    use std::ptr::{null_mut, with_exposed_provenance_mut};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Bytes of it: address space only, until it is released and used.
+    const SIZE: usize = 16 << 20;
+    /// Where it is; 0 if it is in use.
+    static START: AtomicUsize = AtomicUsize::new(0);
+
+    /// Holds memory back, unless some is; says whether there is some now.
+    #[cold]
+    pub fn replenish() -> bool {
+        if START.load(Ordering::Relaxed) == 0 {
+            // SAFETY: new memory, which nobody reads or writes.
+            let start = unsafe {
+                libc::mmap(
+                    null_mut(),
+                    SIZE,
+                    libc::PROT_NONE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                    -1,
+                    0,
+                )
+            };
+            if start == libc::MAP_FAILED {
+                return false;
+            }
+            let new = start.expose_provenance();
+            let put = START.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed);
+            if put.is_err() {
+                // SAFETY: nobody knows of it; another thread was faster.
+                unsafe { libc::munmap(start, SIZE) };
+            }
+        }
+        room::set_scarce(false);
+        true
+    }
+
+    /// Gives it to the system; says whether there was some.
+    #[cold]
+    pub fn release() -> bool {
+        let start = START.swap(0, Ordering::Relaxed);
+        if start == 0 {
+            return false;
+        }
+        room::set_scarce(true);
+        // SAFETY: it was taken out of its place, so nobody else has it, and nobody uses its bytes.
+        unsafe { libc::munmap(with_exposed_provenance_mut(start), SIZE) == 0 }
+    }
+}
+
+/// Elsewhere nothing is held back.
+#[cfg(not(target_os = "linux"))]
+mod reserve {
+    pub fn replenish() -> bool {
+        true
+    }
+
+    pub fn release() -> bool {
+        false
+    }
+}
+
+pub use reserve::replenish;
 
 /// Blocks that are mappings of their own.
 #[cfg(target_os = "linux")]

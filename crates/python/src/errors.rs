@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use jeton_core::room::NoRoom;
+use jeton_core::room::{self, NoRoom};
 use jeton_core::{Error, ErrorKind};
 use pyo3::exceptions::{PyMemoryError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use crate::allocator::replenish;
 
 /// What a body inside [`guard`] can fail with.
 pub enum Failure {
@@ -47,16 +49,26 @@ pub type Outcome<T> = Result<T, Failure>;
 /// Runs the body of an entry: failures become exceptions, and so do panics.
 #[inline]
 pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T> {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    let result = catch_unwind(AssertUnwindSafe(body));
+    // What threads that were not asked have used may be gone by now.
+    let is_short = room::is_scarce() && !replenish();
+    match result {
+        Ok(Ok(_)) if is_short => Err(no_room(0)),
         Ok(Ok(value)) => Ok(value),
         Ok(Err(failure)) => Err(exception(py, failure)),
         Err(payload) => Err(match payload.downcast_ref::<NoRoom>() {
-            Some(NoRoom { bytes }) => PyMemoryError::new_err(format!(
-                "there is no memory for {bytes} bytes more: pass less at a time"
-            )),
+            Some(NoRoom { bytes }) => no_room(*bytes),
             None => internal(py, payload.as_ref()),
         }),
     }
+}
+
+#[cold]
+fn no_room(bytes: usize) -> PyErr {
+    PyMemoryError::new_err(match bytes {
+        0 => "there is no memory left: pass less at a time".to_owned(),
+        _ => format!("there is no memory for {bytes} bytes more: pass less at a time"),
+    })
 }
 
 /// The exception of a failure.

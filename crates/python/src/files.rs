@@ -59,19 +59,21 @@ pub fn load(
     })
 }
 
-/// Writes a tokenizer to a path, in the format that its name says; what is not in the file.
+/// Writes a tokenizer to a path, in the format that its name says; what is not in the file, and the roles
+/// that its loader finds.
 #[pyfunction]
 pub fn save(
     py: Python<'_>,
     tokenizer: &Bound<'_, Tokenizer>,
     path: PathBuf,
-) -> PyResult<Vec<String>> {
+) -> PyResult<(Vec<String>, Vec<special_token_roles::Role>)> {
     guard(py, || {
         // A vocabulary of a million words takes a second to serialize; after Ctrl-C, the abandoned thread
         // writes nothing.
         let core = Arc::clone(&tokenizer.get().core);
         let files = abandonable(py, move || convert::serialize(core.stages(), &path))??;
-        Ok(detached(py, move || files.write())??)
+        let roles = files.roles().to_vec();
+        Ok((detached(py, move || files.write())??, roles))
     })
 }
 
@@ -108,11 +110,16 @@ pub fn target_of(
     })
 }
 
-/// The names and texts of the files of a folder, and what is not in them.
-type FolderFiles = (Vec<(&'static str, String)>, Vec<String>);
+/// The names and texts of the files of a folder, what is not in them, and the roles that follow from the
+/// first of them alone.
+type FolderFiles = (
+    Vec<(&'static str, String)>,
+    Vec<String>,
+    Vec<special_token_roles::Role>,
+);
 
-/// The files of a tokenizer's folder, by name: `tokenizer.json` and what is next to it; and what
-/// is not in them.
+/// The files of a tokenizer's folder, by name: `tokenizer.json` and what is next to it; what is not in
+/// them; and the roles that follow from `tokenizer.json` alone.
 #[pyfunction]
 pub fn folder_files(
     py: Python<'_>,
@@ -125,11 +132,13 @@ pub fn folder_files(
             let core = Arc::clone(core);
             move || {
                 let held = convert::for_json(core.stages())?;
-                huggingface::write_folder(&held, &roles)
+                let files = huggingface::write_folder(&held, &roles)?;
+                Ok::<_, jeton_core::Error>((files, special_token_roles::of(&held)))
             }
         };
-        let files = abandonable(py, written)??;
-        Ok((files.into(), convert::left_out_of_folder(core.stages())))
+        let (files, own_roles) = abandonable(py, written)??;
+        let left_out = convert::left_out_of_folder(core.stages());
+        Ok((files.into(), left_out, own_roles))
     })
 }
 

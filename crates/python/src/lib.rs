@@ -92,6 +92,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        allocator::replenish();
         errors::keep_panics_quiet();
         jeton_core::initialize_libraries();
         // So is the lock behind which a thread of its own first finds out whether Python runs.

@@ -11,7 +11,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::mem::large_pages;
+use crate::mem::{large_pages, room};
 
 /// Returns whether the work is to stop. Any thread of a call may run it; once it returns `true`, it always does.
 type Ask<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -91,6 +91,9 @@ fn poll_of_loop() {
 
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
+    if room::is_scarce() {
+        room::none(0);
+    }
     if is_to_end() {
         // No panic: nothing is wrong, and no hook runs.
         resume_unwind(Box::new(Interrupted));

@@ -71,6 +71,9 @@ struct Buffer {
     text: String,
     /// One span per byte of `text`; `None` while `text` is the original itself.
     origin: Option<Vec<Span>>,
+    /// Whether what has a span from the start of the original replaced several characters, the last of
+    /// which does not stand there.
+    begins_late: bool,
     /// How long the pieces of the original are together.
     limit: Rc<LengthLimit>,
 }
@@ -88,6 +91,7 @@ impl AlignedText {
             buffer: Rc::new(Buffer {
                 text: copied(text),
                 origin: None,
+                begins_late: false,
                 limit: Rc::clone(limit),
             }),
             start: 0,
@@ -113,6 +117,12 @@ impl AlignedText {
     /// Where this piece begins in the original, in bytes.
     pub fn original_start(&self) -> usize {
         self.start
+    }
+
+    /// Whether this piece is at the start of the original by the count of Hugging Face `tokenizers`, for
+    /// which the replacement of several characters stands where the last of them did.
+    pub fn is_first(&self) -> bool {
+        self.start == 0 && !self.buffer.begins_late
     }
 
     /// Whether the original ends with this piece.
@@ -212,6 +222,7 @@ impl AlignedText {
         let mut text = String::with_capacity(old.len());
         let mut spans = room::with_capacity(old.len());
         let mut done = 0;
+        let mut begins_late = self.buffer.begins_late;
         for range in paced(ranges) {
             text.push_str(&old[done..range.start]);
             spans.extend(paced(done..range.start).map(|i| self.span_of_byte(i)));
@@ -220,7 +231,10 @@ impl AlignedText {
             let span = if range.is_empty() {
                 self.span_before(done)
             } else {
-                self.span_of(range)
+                let last = self.span_of_byte(range.end - 1);
+                let span = self.span_of(range);
+                begins_late |= span.start == 0 && last.start > 0;
+                span
             };
             spans.extend(std::iter::repeat_n(span, content.len()));
             if text.len() > room {
@@ -229,7 +243,7 @@ impl AlignedText {
         }
         text.push_str(&old[done..]);
         spans.extend(paced(done..old.len()).map(|i| self.span_of_byte(i)));
-        self.set(text, spans)
+        self.set_from(text, spans, begins_late)
     }
 
     /// Puts `prefix` in front; it shares the span of the first character. Empty text stays empty.
@@ -313,6 +327,10 @@ impl AlignedText {
     }
 
     fn set(&mut self, text: String, spans: Vec<Span>) -> Result<()> {
+        self.set_from(text, spans, self.buffer.begins_late)
+    }
+
+    fn set_from(&mut self, text: String, spans: Vec<Span>, begins_late: bool) -> Result<()> {
         debug_assert_eq!(text.len(), spans.len());
         let limit = Rc::clone(&self.buffer.limit);
         limit.change(self.range.len(), text.len())?;
@@ -320,6 +338,7 @@ impl AlignedText {
         self.buffer = Rc::new(Buffer {
             text,
             origin: Some(spans),
+            begins_late,
             limit,
         });
         Ok(())
@@ -387,6 +406,20 @@ mod tests {
         text.replace_ranges([1..3, 4..4], "_").unwrap();
         assert_eq!(text.as_str(), "a_b_");
         assert_eq!(spans(&text), [(0, 1), (1, 3), (3, 4), (3, 4)]);
+    }
+
+    #[test]
+    fn a_replacement_of_several_characters_is_not_first() {
+        let is_first = |text: &str, ranges: &[Range<usize>]| {
+            let mut text = AlignedText::original(text);
+            text.replace_ranges(ranges.iter().cloned(), "_").unwrap();
+            text.prepend("x").unwrap();
+            (text.slice(0..2).is_first(), text.original_start())
+        };
+        assert_eq!(is_first("--b", &[0..2]), (false, 0));
+        assert_eq!(is_first("-b", &[0..1]), (true, 0));
+        assert_eq!(is_first("a--", &[1..3]), (true, 0));
+        assert_eq!(is_first("éb", &[0..2]), (true, 0));
     }
 
     #[test]

@@ -16,7 +16,7 @@ import click
 import jeton
 import jeton._core as _core
 from jeton.cli.command import Command, Group
-from jeton.cli.signals import exit_code, signals_stop
+from jeton.cli.signals import exit_code, signals_stop, undisturbed
 from jeton.cli.streams import BROKEN_PIPE, run_with_streams, tell
 
 __all__ = ["main"]
@@ -112,7 +112,9 @@ class Commands(Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(f"jeton.cli.{_FILES.get(name, name)}")
+        # A signal inside an import may end as another error, or leave half a module.
+        with undisturbed():
+            module = importlib.import_module(f"jeton.cli.{_FILES.get(name, name)}")
         command: Command = getattr(module, name)
         return command
 

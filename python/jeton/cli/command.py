@@ -18,8 +18,9 @@ from typing import Any, ClassVar, NoReturn, TextIO, TypeVar
 
 import click
 
+import jeton._core as _core
 from jeton.cli.printing import styled
-from jeton.cli.signals import exit_code
+from jeton.cli.signals import exit_code, undisturbed
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
@@ -161,6 +162,8 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            with undisturbed():
+                _load_numpy()
             with _warnings_as_notes():
                 return super().invoke(ctx)
         except BrokenPipeError:
@@ -194,6 +197,13 @@ def _check_text(ctx: click.Context, param: click.Parameter, value: object) -> No
             byte = ord(found[0]) - 0xDC00
             where = f"byte 0x{byte:02x} at character {found.start()} is not UTF-8"
             raise click.BadParameter(f"{where}; text with such bytes goes in a file", ctx, param)
+
+
+def _load_numpy() -> None:
+    """Has the core find numpy now: a signal in the middle of that would be an error in it."""
+    import numpy as np
+
+    _core.lists(np.empty(0, np.uint32), np.zeros(1, np.int64))
 
 
 @contextlib.contextmanager
@@ -230,7 +240,8 @@ def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -
 
 
 def _one_line(error: Exception) -> str:
-    if isinstance(error, MemoryError):
+    # Python says so of a thread whose stack finds no room.
+    if isinstance(error, MemoryError) or str(error) == "can't start new thread":
         return "out of memory (documents that are lines take less: --lines)"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()

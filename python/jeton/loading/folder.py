@@ -87,7 +87,14 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
     """
     names = _names_in_a_folder(core)
     roles = {role: names.get(token, token) for role, token in roles.items()}
-    texts, left_out = _core.folder_files(core, list(roles.items()))
+    special_tokens = {*names.values()}
+    # A role that follows from the stages makes no token special; one in these files does.
+    written_roles = {
+        role: token
+        for role, token in roles.items()
+        if token in special_tokens or role in settings.roles
+    }
+    texts, left_out, roles_of_stages = _core.folder_files(core, list(written_roles.items()))
     new_files = dict(texts)
     # A token that no longer exists has no role.
     valid_roles = {
@@ -110,7 +117,7 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
         old_settings = Settings.of_files(files, {})
         config = json_value(new_files[CONFIG])
         # transformers only knows the special tokens that its files list.
-        with_role = {*roles.values()}
+        with_role = {*written_roles.values()}
         further = [token for token in dict.fromkeys(names.values()) if token not in with_role]
         if further:
             config["additional_special_tokens"] = further
@@ -126,6 +133,9 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
         files.pop(ADDED_TOKENS, None)
     if settings.chat_template != old_settings.chat_template:
         _replace_template(files, settings)
+    new_roles = Settings.of_files(files, {}).roles
+    found = {**dict(roles_of_stages), **new_roles}
+    left_out += [f"the role {role}" for role, token in roles.items() if found.get(role) != token]
     return Folder({_TOKENIZER: new_files[_TOKENIZER].encode(), **files}, left_out, old_class)
 
 

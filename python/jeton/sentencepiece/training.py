@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
+import struct
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from random import Random
 from typing import Any, Final
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_path, checked_texts
 from jeton.components import models, normalizers
 from jeton.corpora.corpus import warn
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    TrainingError,
+    TrainingWarning,
+    UnsupportedError,
+)
 from jeton.files import write
 from jeton.interop.sentencepiece import SentencePieceNormalizer
-from jeton.loading.protocol_buffers import chunk, fields
+from jeton.loading import protocol_buffers
+from jeton.loading.protocol_buffers import FIXED32, chunk, fields, number
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, UnigramTrainer
 
@@ -35,6 +49,8 @@ _FLAGS: Final = (
     "hard_vocab_limit",
     "vocabulary_output_piece_score",
     "allow_inconsistent_pretokenization",
+    "shuffle_input_sentence",
+    "use_all_vocab",
 )
 _NUMBERS: Final = {
     "vocab_size": "vocab_size",
@@ -46,6 +62,7 @@ _NUMBERS: Final = {
     "pad_id": "pad_id",
     "seed_sentencepiece_size": "seed_size",
     "num_sub_iterations": "num_sub_iterations",
+    "input_sentence_size": "input_sentence_size",
 }
 _SHARES: Final = ("character_coverage", "shrinking_factor")
 _TEXTS: Final = {
@@ -72,13 +89,10 @@ _WITHOUT_EFFECT: Final = (
     "random_seed",
     "accept_language",
     "train_extremely_large_corpus",
-    "shuffle_input_sentence",
+    "self_test_sample_size",
 )
 _FIXED: Final = {
     "input_format": ("", "text"),
-    "input_sentence_size": ("0",),
-    "self_test_sample_size": ("0",),
-    "use_all_vocab": ("False", "false", "0"),
     "enable_differential_privacy": ("False", "false", "0"),
     "auto_character_coverage": ("False", "false", "0"),
     "unk_surface": (" ⁇ ",),
@@ -106,6 +120,14 @@ _BOUNDARY: Final = "\x1f"
 _RESERVED: Final = "▅"
 """sentencepiece leaves out lines with this character, which it uses internally."""
 
+_COUNTED: Final = {"word": 3, "char": 4}
+"""The types of models that hold the most frequent words or characters; their numbers in a model."""
+
+_PIECE: Final = 1
+_PIECE_TYPE: Final = 3
+_MODEL_TYPE: Final = 3
+_VOCAB_SIZE: Final = 4
+_TRAINER_SPEC: Final = 2
 _NORMALIZER_SPEC: Final = 3
 """The field of a model with the specification of its normalizer."""
 
@@ -206,16 +228,13 @@ class _TrainerRequest:
         """Trains, and writes the result."""
         options = dict(self.parameters)
         kind = options.pop("model_type", "unigram").lower()
-        if kind not in ("unigram", "bpe"):
-            raise UnsupportedError(
-                f"model_type={kind!r}: jeton trains .model files of 'unigram' and 'bpe' (for words "
-                "and characters there are jeton.WordLevelTrainer and jeton.CharTrainer)"
-            )
+        if kind not in ("unigram", "bpe", *_COUNTED):
+            raise ArgumentError(f"model_type must be unigram, bpe, word or char, not {kind!r}")
         prefix = options.pop("model_prefix", "")
-        writer = self.rest.get("model_writer")
-        if not prefix and writer is None:
+        if not prefix and self.rest.get("model_writer") is None:
             raise ArgumentError("the model has no destination: give model_prefix")
         with_scores = options.pop("vocabulary_output_piece_score", True)
+        takes_all = options.pop("use_all_vocab", False)
         lines = self._lines(options)
         normalizer = self._normalizer(options)
         split = self._pretokenizer(options)
@@ -234,12 +253,25 @@ class _TrainerRequest:
             options["normalizer"] = spec.name if is_named else charsmap
             options["add_dummy_prefix"] = spec.add_dummy_prefix
             options["remove_extra_whitespaces"] = spec.remove_extra_whitespaces
+        if kind in _COUNTED:
+            if split is not None or symbols or options.get("treat_whitespace_as_suffix"):
+                raise UnsupportedError(
+                    f"model_type={kind!r} has no user_defined_symbols, pretokenizer, "
+                    "pretokenization_delimiter and treat_whitespace_as_suffix here"
+                )
+            model = _of_counts(kind, list(lines), normalizer, options, takes_all)
+            self._write(model, prefix, with_scores)
+            return
         trainer = _trainer(kind, options)
         # sentencepiece keeps a space in the spelling of symbols, although text never matches it.
         trainer.parameters["user_defined_symbols"] = list(symbols)
         tokenizer = trainer.train(lines)
         if split is not None:
             tokenizer = _with_normalizer(tokenizer, normalizer)
+        self._write(tokenizer, prefix, with_scores)
+
+    def _write(self, tokenizer: Tokenizer, prefix: str, with_scores: bool) -> None:
+        writer = self.rest.get("model_writer")
         if writer is not None:
             writer.write(_proto(tokenizer))
         else:
@@ -257,7 +289,12 @@ class _TrainerRequest:
             raise ArgumentTypeError(
                 f"sentence_iterator must be an iterable of lines, not {type(lines).__name__}"
             )
-        return _training_lines(_lines_of_files(paths) if lines is None else iter(lines), limit)
+        read = _training_lines(_lines_of_files(paths) if lines is None else iter(lines), limit)
+        size = options.pop("input_sentence_size", 0)
+        shuffles = options.pop("shuffle_input_sentence", True)
+        if size <= 0:
+            return read
+        return _sample(read, size) if shuffles else islice(read, size)
 
     def _normalizer(self, options: dict[str, Any]) -> SentencePieceNormalizer:
         """The normalizer for training, and of the model."""
@@ -314,6 +351,72 @@ def _trainer(kind: str, options: dict[str, Any]) -> UnigramTrainer | BPETrainer:
     return BPETrainer(alphabet="sentencepiece", **options)
 
 
+def _of_counts(
+    kind: str,
+    lines: list[str],
+    normalizer: SentencePieceNormalizer,
+    options: dict[str, Any],
+    takes_all: bool,
+) -> Tokenizer:
+    """The model of the most frequent words or characters, each with the logarithm of its share."""
+    size = options.pop("vocab_size", 8_000)
+    is_strict = kind == "word" and options.get("hard_vocab_limit", True) and not takes_all
+    counts: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
+    for line in lines:
+        text = normalizer.normalize(line)
+        characters.update(text)
+        if kind == "word":
+            words = text.replace("▁", "\n▁").split("\n")
+            counts.update(word for word in words if word)
+    # It has the other pieces, and the characters that the options choose.
+    specials = len(options.get("special_tokens", []))
+    options = {**options, "vocab_size": 300 + len(characters) + specials, "hard_vocab_limit": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)  # that there are fewer pieces
+        begun = _trainer("bpe", options).train(lines)
+    processor = begun.as_sentencepiece()
+    normal = {
+        processor.id_to_piece(id) for id in range(len(processor)) if processor.kind(id) == "normal"
+    }
+    source = characters if kind == "char" else counts
+    total = math.log(source.total())
+    counts = Counter({it: count for it, count in source.items() if normal.issuperset(it)})
+    if kind == "char":
+        total = math.log(counts.total())
+    kept = [
+        value
+        for at, _, value in fields(_proto(begun))
+        if at == _PIECE
+        and isinstance(value, bytes)
+        and any(of_piece == _PIECE_TYPE for of_piece, *_ in fields(value))
+    ]
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    chosen = ranked if takes_all else ranked[: max(0, size - len(kept))]
+    if is_strict and len(kept) + len(chosen) < size:
+        raise TrainingError(
+            f"vocab_size={size} is too high: the corpus has {len(ranked)} of model_type={kind!r} "
+            "(lower it, or pass hard_vocab_limit=False)"
+        )
+    rows = [
+        chunk(1, text.encode())
+        + protocol_buffers.field(2, FIXED32, struct.pack("<f", math.log(count) - total))
+        for text, count in chosen
+    ]
+    spec = b"".join(
+        value
+        for at, _, value in fields(_proto(begun))
+        if at == _TRAINER_SPEC and isinstance(value, bytes)
+    )
+    spec += number(_MODEL_TYPE, _COUNTED[kind]) + number(_VOCAB_SIZE, len(kept) + len(rows))
+    proto = [
+        *(chunk(_PIECE, row) for row in (*kept, *rows)),
+        chunk(_TRAINER_SPEC, spec),
+        chunk(_NORMALIZER_SPEC, normalizer.serialized_normalizer_spec()),
+    ]
+    return Tokenizer(models.SentencePiece(b"".join(proto)))
+
+
 def _number(name: str, value: object, kind: type[int] | type[float]) -> int | float:
     try:
         return kind(value if isinstance(value, (int, float)) else str(value))
@@ -349,6 +452,23 @@ def _training_lines(lines: Iterable[str | bytes], limit: int) -> Iterator[str]:
             f"{left_out:,} lines were left out: they have more than max_sentence_length={limit:,} "
             f"bytes, or {_RESERVED}"
         )
+
+
+def _sample(lines: Iterator[str], size: int) -> Iterator[str]:
+    """That many of the lines, each as likely; all of them, in order, if there are no more."""
+    chosen = list(islice(lines, size))
+    draw = Random(0).randrange
+    count = len(chosen)
+    for count, line in enumerate(lines, len(chosen) + 1):
+        place = draw(count)
+        if place < size:
+            chosen[place] = line
+    if count > len(chosen):
+        warn(
+            f"{size:,} of {count:,} lines were drawn (input_sentence_size): as likely as "
+            "sentencepiece's, but not the same"
+        )
+    yield from chosen
 
 
 def _with_boundaries(

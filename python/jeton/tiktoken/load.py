@@ -6,12 +6,15 @@ import base64
 import hashlib
 import json
 import os
+from pathlib import Path
 
 from jeton import files
 from jeton.arguments import checked_path
 from jeton.components.byte_alphabet import BYTES
-from jeton.errors import ArgumentError, ChecksumError, FormatError
+from jeton.errors import ArgumentError, ChecksumError, DownloadError, FormatError
+from jeton.loading import download
 from jeton.loading.class_folders.rank_classes import parse_ranks
+from jeton.loading.registry import cache_folder, is_offline
 
 __all__ = ["data_gym_to_mergeable_bpe_ranks", "dump_tiktoken_bpe", "load_tiktoken_bpe"]
 
@@ -19,15 +22,18 @@ __all__ = ["data_gym_to_mergeable_bpe_ranks", "dump_tiktoken_bpe", "load_tiktoke
 def load_tiktoken_bpe(
     tiktoken_bpe_file: str | os.PathLike[str], expected_hash: str | None = None
 ) -> dict[bytes, int]:
-    """The ranks in a local file. To download a published file, use `jeton.load` with its name.
+    """The ranks in a file.
 
     Args:
-        tiktoken_bpe_file: A path.
-        expected_hash: The sha256 of the file, in hexadecimal.
+        tiktoken_bpe_file: A path; or an address, whose file is taken from tiktoken's cache
+            (`TIKTOKEN_CACHE_DIR`, `DATA_GYM_CACHE_DIR`) or jeton's, and downloaded into it once.
+        expected_hash: The sha256 of the file, in hexadecimal. Nothing is downloaded without it.
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: The file has another hash, or a line is not a token and its rank.
+        DownloadError: It cannot be downloaded.
+        ValueError: The file has another hash, or a line is not a token and its rank; or an address
+            without `expected_hash` whose file is in no cache.
     """
     name, content = _content("tiktoken_bpe_file", tiktoken_bpe_file, expected_hash)
     return parse_ranks(name, content)
@@ -96,13 +102,29 @@ def data_gym_to_mergeable_bpe_ranks(
 def _content(
     argument: str, path: str | os.PathLike[str], expected_hash: str | None
 ) -> tuple[str, bytes]:
-    """The name and the content of a local file, after a check of its hash."""
+    """The name and the content of a file, after a check of its hash."""
     name = checked_path(argument, path)
-    if "://" in name:
-        raise ArgumentError(f"{name}: only local files are read (jeton.load downloads by name)")
-    content = files.read(name)
+    content = files.read(_cached(name, expected_hash) if "://" in name else name)
     if expected_hash is not None:
         actual = hashlib.sha256(content).hexdigest()
         if actual != expected_hash:
             raise ChecksumError(f"{name}: its sha256 is {actual}, not {expected_hash}")
     return name, content
+
+
+def _cached(address: str, expected_hash: str | None) -> Path:
+    """The file of an address in a cache, downloaded if it is not there."""
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    name = hashlib.sha1(address.encode()).hexdigest()
+    path = Path(folder) / name if folder else cache_folder() / "tiktoken" / name
+    if path.is_file() and expected_hash in (None, download.sha256_of(path)):
+        return path
+    if expected_hash is None:
+        raise ArgumentError(
+            f"{address}: a file is downloaded only if its sha256 is known (pass expected_hash, or "
+            f"put the file at {path})"
+        )
+    if is_offline():
+        raise DownloadError(f"{address} is not at {path}, and JETON_OFFLINE forbids to download it")
+    download.fetch(address, path, expected_hash)
+    return path

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{for_gguf, for_json, for_model_file};
 use jeton_formats::gguf_metadata;
-use jeton_formats::special_token_roles;
+use jeton_formats::special_token_roles::{self, Role};
 use jeton_formats::{
     Target, gguf, gpt2, huggingface, merges_path_for, sentencepiece, tekken, tiktoken, wordpiece,
 };
@@ -19,7 +19,7 @@ use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::normalizer::{Normalizer, WhiteSpace};
 use jeton_stages::pre_tokenizer::{PreTokenizer, named};
-use jeton_stages::published_ranks;
+use jeton_stages::published_ranks::{self, Encoding};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files::{write_all, write_and_copy, write_into};
 use jeton_text::pattern::{Regex, SearchPattern};
@@ -29,6 +29,7 @@ use jeton_text::pattern::{Regex, SearchPattern};
 pub struct SerializedTokenizer {
     files: Files,
     left_out: Vec<String>,
+    roles: Vec<Role>,
 }
 
 #[derive(Debug)]
@@ -40,6 +41,11 @@ enum Files {
 }
 
 impl SerializedTokenizer {
+    /// The roles that the loader of the files finds.
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
     /// Writes the files, each beside its place and then renamed into it, and returns what they leave out.
     ///
     /// # Errors
@@ -62,45 +68,59 @@ pub fn serialize(stages: &Stages, path: &Path) -> Result<SerializedTokenizer> {
     let place = |error: Error| error.at(path.display().to_string());
     let target = Target::of(path, stages)?;
     let (mut beside, mut own) = (None, Vec::new());
+    let mut roles = special_token_roles::of(stages);
     let contents = match target {
         Target::Folder => {
-            let files = for_json(stages).and_then(|held| {
-                huggingface::write_folder(&held, &special_token_roles::of(stages))
-            });
+            let files = for_json(stages).and_then(|held| huggingface::write_folder(&held, &roles));
             let files = files.map_err(place)?.into_iter();
             let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
             return Ok(SerializedTokenizer {
                 files: Files::Folder(path.to_owned(), files.collect()),
                 left_out: left_out(stages, target, &[]),
+                roles,
             });
         }
         Target::Json => {
-            let json = for_json(stages).and_then(|held| huggingface::write(&held));
-            json.map_err(place)?.into_bytes()
+            let held = for_json(stages).map_err(place)?;
+            roles = special_token_roles::of(&held);
+            huggingface::write(&held).map_err(place)?.into_bytes()
         }
         Target::Pair => {
             let (vocab, merges) = gpt2::write(stages).map_err(place)?;
             beside = Some((merges_path_for(path), merges.into_bytes()));
+            roles.extend(special_token_roles::among(
+                gpt2::ROLES,
+                &stages.added_tokens,
+            ));
             vocab.into_bytes()
         }
-        Target::Ranks => tiktoken::write(stages).map_err(place)?,
+        Target::Ranks => {
+            let ranks = tiktoken::write(stages).map_err(place)?;
+            let known = published(stages, &ranks).map_or(&[][..], |encoding| encoding.roles);
+            roles.extend(special_token_roles::among(known, &stages.added_tokens));
+            ranks
+        }
         Target::SentencePiece => {
             let held = for_model_file(stages).map_err(place)?;
             if white_space_of(&held).is_some_and(|it| it.legacy && it.add_dummy_prefix) {
                 own.push("the spaces after special tokens in text (legacy)".to_owned());
             }
+            roles = special_token_roles::of(&held);
             sentencepiece::write(&held).map_err(place)?
         }
         Target::VocabText => wordpiece::write(stages).map_err(place)?,
         Target::Tekken => {
             own.push("the version of the chat format".to_owned());
+            roles.extend(special_token_roles::among(
+                tekken::ROLES,
+                &stages.added_tokens,
+            ));
             tekken::write(stages).map_err(place)?
         }
         Target::Gguf => {
-            let roles = special_token_roles::of(stages).into_iter();
             let extras = gguf::Extras {
-                roles: roles
-                    .map(|(role, token)| (role.to_owned(), token))
+                roles: (roles.iter())
+                    .map(|(role, token)| ((*role).to_owned(), token.clone()))
                     .collect(),
                 templates: Vec::new(),
             };
@@ -115,6 +135,7 @@ pub fn serialize(stages: &Stages, path: &Path) -> Result<SerializedTokenizer> {
     Ok(SerializedTokenizer {
         files: Files::Alone(files.collect()),
         left_out: own,
+        roles,
     })
 }
 
@@ -159,7 +180,7 @@ fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
     let mut left_out = Vec::new();
     let specials: Vec<&AddedToken> = match target {
         Target::Ranks => {
-            if is_published(stages, contents) {
+            if published(stages, contents).is_some() {
                 return left_out;
             }
             left_out.push(pattern_of(stages.pre_tokenizer.as_ref()));
@@ -197,16 +218,14 @@ fn white_space_of(stages: &Stages) -> Option<WhiteSpace> {
     }
 }
 
-/// Whether ranks are recognized by their content, as published ones are, and mean these stages.
-fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
+/// The published encoding as which ranks are recognized by their content, if it means these stages.
+fn published(stages: &Stages, ranks: &[u8]) -> Option<&'static Encoding> {
     let mut sha256 = String::new();
     for byte in Sha256::digest(ranks) {
         // Writing to a string cannot fail.
         let _ = write!(sha256, "{byte:02x}");
     }
-    let Some(encoding) = published_ranks::by_sha256(&sha256) else {
-        return false;
-    };
+    let encoding = published_ranks::by_sha256(&sha256)?;
     let has_all = {
         let mut tokens: Vec<(String, u32)> = encoding.special_tokens().collect();
         let mut held: Vec<(String, u32)> = (stages.added_tokens.iter())
@@ -218,8 +237,9 @@ fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
     };
     let regex = stages.pre_tokenizer.as_ref().and_then(regex_of);
     let pattern = regex.and_then(named::of_regex);
-    has_all
-        && pattern.is_some_and(|it| named::find(encoding.pattern).is_ok_and(|found| found == it))
+    let is_same = has_all
+        && pattern.is_some_and(|it| named::find(encoding.pattern).is_ok_and(|found| found == it));
+    is_same.then_some(encoding)
 }
 
 /// The pattern that splits text, as messages name it.

@@ -18,6 +18,7 @@ pub use building::{TokenBlock, TokenOptions, Tokens, reordered};
 
 use crate::tokenizer::Tokenizer;
 use jeton_text::error::Result;
+use jeton_text::mem::room;
 use jeton_training::corpus::{Corpus, DocumentOptions, DocumentPart, Documents, Next, PATIENCE};
 
 /// Blocks that nobody has taken yet, at most, for each thread.
@@ -105,14 +106,17 @@ impl TokenBlocks {
             changed: Condvar::new(),
             window: BLOCKS_PER_THREAD * threads as u64,
         });
-        let workers = (0..threads).map(|_| {
+        let workers = (0..threads).map_while(|_| {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.work())
+            // Without room for more threads, fewer do the work.
+            thread::Builder::new().spawn(move || shared.work()).ok()
         });
-        Self {
-            workers: workers.collect(),
-            shared,
+        let workers: Vec<_> = workers.collect();
+        if workers.is_empty() {
+            room::no_thread();
         }
+        lock(&shared.state).working -= threads - workers.len();
+        Self { workers, shared }
     }
 
     /// The next block, if it is made within `patience`. After an error there are no more.

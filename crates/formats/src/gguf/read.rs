@@ -544,6 +544,18 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
         }
         Some(scores) => scores,
     };
+    let listed = tokens.texts.iter().zip(&scores);
+    if let Some((at, (text, score))) =
+        (listed.enumerate()).find(|(_, (_, score))| !score.is_finite())
+    {
+        return Err(Error::new(
+            ErrorKind::Format,
+            format!(
+                "{SCORES}[{at}]: the score of {} is {score}, which cannot be compared with other scores",
+                show(text.as_bytes())
+            ),
+        ));
+    }
     let unknown = tokens.id(metadata, key_of("unk"))?;
     let unknown = unknown.unwrap_or(if is_bpe { 0 } else { 2 });
     let pieces = tokens.iter().zip(scores).map(|((id, text, kind), score)| {

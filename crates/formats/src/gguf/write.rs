@@ -93,7 +93,7 @@ pub fn put(metadata: &mut Metadata, stages: &Stages, extras: &Extras) -> Result<
         .hint("give the model as many embeddings first, or the tokenizer as many tokens"));
     }
     keys.put_roles(stages, extras)?;
-    keys.check(stages)?;
+    keys.check(stages, extras)?;
     let keeps_templates = extras.templates.is_empty();
     metadata
         .remove(|key| key.starts_with(PREFIX) && !(keeps_templates && key.starts_with(TEMPLATE)));
@@ -123,6 +123,12 @@ pub fn put(metadata: &mut Metadata, stages: &Stages, extras: &Extras) -> Result<
         }
     }
     Ok(keys.left_out)
+}
+
+/// The spellings of special tokens.
+fn special_texts(stages: &Stages) -> impl Iterator<Item = &str> {
+    let special = stages.added_tokens.iter().filter(|it| it.special);
+    special.map(|it| it.content.as_str())
 }
 
 /// The keys of a tokenizer that is being written.
@@ -516,9 +522,23 @@ impl Keys {
         Ok(())
     }
 
-    /// Refuses what would be read back as another tokenizer.
-    fn check(&self, stages: &Stages) -> Result<()> {
-        let held = read(&self.written)?.stages;
+    /// Refuses what would be read back as another tokenizer, and names special tokens and roles that
+    /// only the file has: llama.cpp assumes some.
+    fn check(&mut self, stages: &Stages, extras: &Extras) -> Result<()> {
+        let contents = read(&self.written)?;
+        let held = &contents.stages;
+        for (role, token) in &contents.roles {
+            if !extras.roles.iter().any(|(own, _)| own == role) {
+                let as_none = format!("that {token:?} has no role (it is {role} there)");
+                self.left_out.push(as_none);
+            }
+        }
+        let own: HashSet<&str> = special_texts(stages).collect();
+        let new: Vec<String> = special_texts(held)
+            .filter(|text| !own.contains(*text) && !own.contains(text.replace(' ', "▁").as_str()))
+            .map(|text| format!("that {text:?} is not special"))
+            .collect();
+        self.left_out.extend(new);
         let is_fine = |part: Part| match part {
             // Checked before, or without effect on ids.
             Part::PreTokenizer | Part::Decoder | Part::Model => true,
@@ -530,7 +550,7 @@ impl Keys {
             }
             Part::AddedTokens => false,
         };
-        let Some(part) = parts_not_held(stages, &held).find(|part| !is_fine(*part)) else {
+        let Some(part) = parts_not_held(stages, held).find(|part| !is_fine(*part)) else {
             return Ok(());
         };
         if part != Part::AddedTokens {

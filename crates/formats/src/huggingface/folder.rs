@@ -141,6 +141,12 @@ fn listed_tokens(config: &Node<'_>) -> Result<Option<Vec<AddedToken>>> {
         })
         .collect::<Result<Vec<_>>>()?;
     tokens.sort_by_key(|(id, _)| *id);
+    if let Some(pair) = tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        return Err(decoder.error(format!(
+            "id {} is there twice, as {:?} and as {:?}",
+            pair[0].0, pair[0].1.content, pair[1].1.content
+        )));
+    }
     Ok(Some(tokens.into_iter().map(|(_, token)| token).collect()))
 }
 
@@ -154,7 +160,11 @@ fn plain_tokens(
     let added = contents(stages);
     let named = named.iter().map(|it| it.token.content.as_str());
     let named: HashSet<&str> = named.collect();
+    let mut seen = HashSet::new();
     for (content, node) in added_tokens.entries()? {
+        if !seen.insert(content) {
+            return Err(node.error("this token is there twice"));
+        }
         let special = named.contains(content);
         let token = AddedToken {
             special,

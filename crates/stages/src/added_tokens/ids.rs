@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{AddedToken, AddedTokens};
 use crate::published_ranks;
-use crate::vocab::{Vocab, show};
+use crate::vocab::{MAX_ID, Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 
@@ -136,6 +136,13 @@ pub(super) fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
     let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
     if let Some(token) = tokens.iter().find(|token| token.content.is_empty()) {
         return broken(format!("the added token with id {} is empty", token.id));
+    }
+    // They are in the order of ids.
+    if let Some(token) = tokens.last().filter(|token| token.id > MAX_ID) {
+        return broken(format!(
+            "the added token {:?} has id {}, past the largest supported id {MAX_ID}",
+            token.content, token.id
+        ));
     }
     let twice = |token: &AddedToken| {
         let content = &token.content;

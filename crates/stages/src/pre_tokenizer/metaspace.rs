@@ -38,7 +38,7 @@ pub(super) fn cut(
             .map_err(|error| error.at("pre-tokenizer Metaspace"))?;
         let wanted = match prepend_scheme {
             PrependScheme::Always => true,
-            PrependScheme::First => piece.original_start() == 0,
+            PrependScheme::First => piece.is_first(),
             PrependScheme::Never => false,
         };
         if wanted && !piece.as_str().starts_with(replacement) {

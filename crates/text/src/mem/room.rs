@@ -3,15 +3,38 @@
 //! If a vector finds no room, Rust ends the process. Large ones ask here instead: without room the
 //! work of the call is ended by unwinding, as by an interrupt, and the caller gets
 //! [`NoRoom`]. Small vectors do not ask: [`ask`] checks before the work whether there is room for all of
-//! them together.
+//! them together, and for the rest the allocator has a reserve. Work that polls for interrupts ends when the
+//! allocator has come to it ([`set_scarce`]).
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The panic value of work that needed more memory than the system has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
-    /// How many bytes were requested.
+    /// How many bytes were requested; 0 if that is not known.
     pub bytes: usize,
+}
+
+/// Whether the allocator lives on its reserve.
+static SCARCE: AtomicBool = AtomicBool::new(false);
+
+/// Says whether the allocator lives on its reserve, on which small vectors that find no other room can still
+/// grow: the work is to end soon.
+pub fn set_scarce(is_scarce: bool) {
+    SCARCE.store(is_scarce, Ordering::Relaxed);
+}
+
+/// Whether the allocator lives on its reserve.
+#[inline]
+pub fn is_scarce() -> bool {
+    SCARCE.load(Ordering::Relaxed)
+}
+
+/// Ends the work, since no thread could be started for it: there is no room for its stack.
+#[cold]
+pub fn no_thread() -> ! {
+    none(0)
 }
 
 /// Bytes that are not worth a question.
@@ -80,6 +103,6 @@ fn grow<T>(vector: &mut Vec<T>, more: usize) {
 }
 
 #[cold]
-fn none(bytes: usize) -> ! {
+pub(crate) fn none(bytes: usize) -> ! {
     resume_unwind(Box::new(NoRoom { bytes }))
 }

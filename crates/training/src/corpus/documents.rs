@@ -15,6 +15,7 @@ use super::{
 };
 use crate::word_counts::FirstStages;
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::mem::room;
 use jeton_text::text::InvalidUtf8;
 
 /// How the documents of a corpus are read.
@@ -154,7 +155,7 @@ impl Documents {
             let (sender, receiver) = sync_channel(AHEAD);
             let start = (run.first == self.start.file).then_some(self.start);
             let (options, unit) = (self.options.clone(), self.unit);
-            thread::spawn(move || {
+            let read = move || {
                 let mut reader = Reader {
                     sender,
                     parts: Vec::new(),
@@ -165,7 +166,10 @@ impl Documents {
                     // A receiver that is gone wants no more.
                     let _ = reader.sender.send(Err(error));
                 }
-            });
+            };
+            if thread::Builder::new().spawn(read).is_err() {
+                room::no_thread();
+            }
             receiver
         })
     }

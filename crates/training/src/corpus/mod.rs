@@ -42,6 +42,7 @@ use crate::word_counts;
 use crate::word_counts::WordCounter;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files;
+use jeton_text::mem::room;
 use jeton_text::text::InvalidUtf8;
 
 /// How files are read.
@@ -397,7 +398,7 @@ fn read_ahead(
 ) -> Receiver<Result<(usize, Block)>> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
     let options = options.clone();
-    thread::spawn(move || match file.blocks(options) {
+    let read = move || match file.blocks(options) {
         // A receiver that is gone wants no more.
         Ok(blocks) => {
             let mut blocks = blocks.map(|block| block.map(|block| (number, block)));
@@ -407,7 +408,10 @@ fn read_ahead(
             {}
         }
         Err(error) => drop(sender.send(Err(error))),
-    });
+    };
+    if thread::Builder::new().spawn(read).is_err() {
+        room::no_thread();
+    }
     receiver
 }
 

@@ -46,8 +46,9 @@ class SaveMethods(ChangeMethods):
         A folder is one that `transformers` loads. A tokenizer that was loaded from a folder is
         saved with the same files, apart from what has changed (configuration, chat templates,
         lists of special tokens) and a class name by which transformers would not read the file.
-        Tokenizer files of another tokenizer in the folder are replaced. Whoever loads the folder
-        gets the tokens of roles as special tokens.
+        Tokenizer files of another tokenizer in the folder are replaced. Roles of special tokens are
+        written; that of an ordinary token follows from the stages again, and a folder that said it
+        would make the token special.
 
         Saving fails if the file would mean another tokenizer. Some formats leave parts to the
         caller of their loader, such as the pattern and the special tokens of ranks, and only a
@@ -127,7 +128,8 @@ class SaveMethods(ChangeMethods):
         elif target == ".gguf":
             left_out = tokenizer._save_gguf(name, into)
         else:
-            left_out = [*_core.save(self._core, name), *self._held_by_folders()]
+            left_out, roles_of_file = _core.save(self._core, name)
+            left_out += self._not_in_a_file(dict(roles_of_file))
         if left_out and not lossy:
             ids = self._core.special_tokens().values()
             holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
@@ -153,14 +155,9 @@ class SaveMethods(ChangeMethods):
             left_out.append("model_max_length")
         return left_out
 
-    def _held_by_folders(self) -> list[str]:
-        """The settings that only a folder can hold."""
-        roles_of_file = dict(self._core.roles())
-        roles = [
-            role
-            for role, token in self._settings.roles.items()
-            if token is not None and roles_of_file.get(role) != token
-        ]
+    def _not_in_a_file(self, roles_of_file: Mapping[str, str]) -> list[str]:
+        """The settings that a file with these roles does not hold."""
+        roles = [role for role, token in self.roles.items() if roles_of_file.get(role) != token]
         names = [f"the role{'s' * (len(roles) > 1)} {', '.join(roles)}"] if roles else []
         if self._settings.chat_template is not None:
             names.append("the chat template")

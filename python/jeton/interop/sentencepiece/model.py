@@ -62,10 +62,10 @@ def map_list(function: Callable[[Any], Any], value: object) -> Any:
 
 
 def _map_items(function: Callable[[Any], Any], value: object) -> Any:
-    """As `map_list`, for tuples and arrays, too."""
+    """As `map_list`, for tuples, ranges and arrays, too."""
     if hasattr(value, "tolist"):
         value = value.tolist()
-    return map_list(function, list(value) if isinstance(value, tuple) else value)
+    return map_list(function, list(value) if isinstance(value, (tuple, range)) else value)
 
 
 class SentencePieceModel:

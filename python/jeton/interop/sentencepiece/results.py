@@ -185,20 +185,18 @@ def _nbest_message(
 def _message(source: InputText, rows: list[PieceRow], *, in_bytes: bool) -> SentencePieceText:
     text = source.text
     before = byte_positions(text) if in_bytes or source.is_bytes else range(len(text) + 1)
-    return SentencePieceText(
-        text,
-        tuple(
-            SentencePiece(
-                row.piece,
-                row.id,
-                _surface(row, text),
-                before[row.begin],
-                before[row.end],
-                row.has_surface,
-            )
-            for row in rows
-        ),
-    )
+    pieces = [
+        SentencePiece(
+            row.piece,
+            row.id,
+            _surface(row, text),
+            before[row.begin],
+            before[row.end],
+            row.has_surface,
+        )
+        for row in rows
+    ]
+    return SentencePieceText(text, pieces if in_bytes else tuple(pieces))
 
 
 def _surface(row: PieceRow, text: str) -> str:

@@ -7,6 +7,7 @@ such a message, which sentencepiece can read.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -63,7 +64,7 @@ class SentencePieceText:
 
     Attributes:
         text: The text.
-        pieces: Its pieces.
+        pieces: Its pieces; a list with `"proto"`, as in sentencepiece's own messages.
         score: The score of the segmentation if it is one of several; otherwise 0.
 
     Example:
@@ -75,7 +76,7 @@ class SentencePieceText:
     """
 
     text: str
-    pieces: tuple[SentencePiece, ...]
+    pieces: Sequence[SentencePiece]
     score: float = 0.0
     _has_score: bool = field(default=False, repr=False, compare=False)
 
