@@ -40,13 +40,16 @@ them by are elsewhere, and say which extra is needed."""
 
 USES = {
     "edit": """
-from safetensors.numpy import save_file
+import json, pathlib
 import numpy as np
+from safetensors.numpy import save_file
 from jeton import edit
 tok = jeton.BPETrainer(258, pattern="gpt4").train(["hello hello help"])
-smaller = edit.truncate(tok, 257)
-save_file({"wte.weight": np.zeros((258, 2), np.float32)}, "model.safetensors")
-edit.rewrite_checkpoint("model.safetensors", smaller, "smaller.safetensors")
+pathlib.Path("model").mkdir()
+pathlib.Path("model/config.json").write_text(json.dumps({"vocab_size": 258}))
+tables = {"model.embed_tokens.weight": np.zeros((258, 2), np.float32)}
+save_file(tables, "model/model.safetensors")
+edit.rewrite_checkpoint("model", edit.truncate(tok, 257), "smaller")
 """,
     "hub": """
 from jeton.errors import JetonError
