@@ -222,7 +222,7 @@ def test_an_iterator_is_read_once() -> None:
         ({"held_out": ["", "\n"]}, ArgumentError, "held_out"),
         ({"held_out": 0.999999}, ArgumentError, "selects all lines of the corpus"),
         ({"errors": "ingore"}, ArgumentError, "did you mean 'ignore'"),
-        ({"documents": "lines"}, ArgumentError, 'must be "file" or "line"'),
+        ({"documents": "lines"}, ArgumentError, 'must be "file", "line"'),
         ({"width": 0}, ArgumentError, "width"),
         ({"tied": 1}, ArgumentTypeError, "tied"),
         ({"watch": 5}, ArgumentTypeError, "watch"),
