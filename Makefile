@@ -13,7 +13,7 @@ CARGO      = PYO3_PYTHON=$(abspath $(BIN))/python cargo
 RUST_HOME := $(abspath $(VENV))/rust
 PYTEST     = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
 
-.PHONY: setup optimised wheel dist demo check test quick-core-tests core-tests test-all stub types alone judges docs docs-serve newcomer fuzz lint format bench clean
+.PHONY: setup optimised wheel dist demo check test quick-core-tests core-tests test-all stub types alone bare judges docs docs-serve newcomer fuzz lint format bench clean
 
 # On a machine without Rust, make puts a toolchain into the environment.
 ifeq ($(shell command -v cargo),)
@@ -129,6 +129,13 @@ types: setup stub $(VENV)/frameworks  ## the annotations, and the stub against t
 
 alone: setup  ## the tests that may look beside the project, from a copy with nothing beside it
 	tests/alone $(BIN)/python -n $(PROCESSES)
+
+bare: setup  ## a wheel where only its core dependencies are installed, or those and one extra
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --quiet --compatibility linux \
+		--interpreter $(abspath $(BIN))/python --out "$$folder" && \
+	JETON_WHEEL=$$(echo "$$folder"/jeton-*.whl) \
+		$(BIN)/python -m pytest -q tests/project/test_bare_install.py
 
 judges: $(VENV)/builder  ## moves the libraries that jeton is tested against to their newest versions
 	$(BIN)/python tests/judges.py

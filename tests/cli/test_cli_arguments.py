@@ -112,6 +112,8 @@ class TestGuessedNames:
         (here / "bad.txt").write_bytes(b"low \xff lower")
         told = error_of(run("diff", TOK, TOK, "bad.txt", code=1))
         assert "(--invalid " in told and "errors=" not in told
+        told = error_of(run("train", "bad.txt", "-o", "tok.json", code=1))
+        assert "(--invalid " in told and "errors=" not in told
 
 
 def test_the_chat_of_the_tokenizer_that_ships_needs_no_template(run: Run, here: Path) -> None:

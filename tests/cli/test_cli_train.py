@@ -61,8 +61,8 @@ class TestTrain:
         (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
         options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", *options)
-        assert "--max-word-length 3 characters were split, 28 times" in done.stderr
-        assert "--min-word-count 2; together they occur 2 times" in done.stderr
+        assert "max_word_length=3 characters were split, 28 times" in done.stderr
+        assert "min_word_count=2; together they occur 2 times" in done.stderr
         result = run("train", "corpus.txt", "-o", "z.json", "--memory=64QB", code=1)
         assert "no unit 'QB'" in error_of(result)
         assert not (here / "z.json").exists()
@@ -137,20 +137,20 @@ class TestTrain:
         [
             (["--set", "tie_breaks=first"], "no such parameter (did you mean 'tie_break'?)"),
             (["--set", "tie_break=frist"], 'tie_break cannot be "frist" (did you mean "first"?)'),
-            (["--set", "limit_alphabet=9"], "set --alphabet characters"),
+            (["--set", "limit_alphabet=9"], "set alphabet="),
             (["--memory=4G"], "there is no unit 'G' (did you mean 'GB'?)"),
-            (["--memory=1MB"], "--memory cannot be '1MB': "),
-            (["--memory=33MB", "--vocab-size=40000"], "--memory 33MB is not enough"),
-            (["--pattern=gtp4"], "--pattern: no pattern is called"),
-            (["--pattern=(", "--vocab-size=258"], "--pattern: "),
-            (["--vocab-size=9"], "--vocab-size 9 does not hold"),
-            (["--temp-dir=no"], "--temp-dir 'no' is not a folder"),
-            (["--field=body"], "name one by --field)"),
+            (["--memory=1MB"], "memory cannot be '1MB': "),
+            (["--memory=33MB", "--vocab-size=40000"], "whatever the corpus is (--memory TEXT: "),
+            (["--pattern=gtp4"], "no pattern is called"),
+            (["--pattern=(", "--vocab-size=258"], "pattern: "),
+            (["--vocab-size=9"], "vocab_size 9 does not hold"),
+            (["--temp-dir=no"], "temp_dir 'no' is not a folder (create it first)"),
+            (["--field=body"], "name one by field=)"),
             (["--start-from=gtp2"], "did you mean"),
             (["--set", "normalizer={}"], "normalizer"),
         ],
     )
-    def test_errors_speak_of_options(
+    def test_errors_name_the_parameter_and_the_remedy(
         self, run: Run, here: Path, options: list[str], told: str
     ) -> None:
         (here / "a.jsonl").write_text('{"text": "hello"}\n', encoding="utf-8")
@@ -167,21 +167,22 @@ class TestTrain:
         run("train", "a.txt", "-o", "z.json", "--kind=char", "--set", "unk_token=7")
         assert jeton.load(here / "z.json").encode("7x") == [0, 0]
         done = run("train", "a.txt", "-o", "y.json", "--vocab-size=999")
-        assert "warning: --vocab-size 999 was not reached" in done.stderr
+        assert "warning: vocab_size=999 was not reached" in done.stderr
 
     def test_counts_of_another_making(self, run: Run, here: Path) -> None:
         (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
         run("train", "a.txt", "-o", "x.json", "--vocab-size=258", "--save-counts=x.counts")
         size = "--vocab-size=258"
         for options, told in (
-            (["--pattern=gpt2"], "--pattern: the words were counted with"),
-            (["--special-token=help"], "--special-token: the words were counted with none"),
+            (["--pattern=gpt2"], "pattern or pre_tokenizer: the words were counted with"),
+            (["--special-token=help"], "special_tokens: the words were counted with none"),
             (["--kind=wordpiece"], "normalizer: "),
         ):
             result = run("train", "x.counts", "-o", "y.json", size, *options, code=1)
             assert error_of(result).startswith(f"x.counts: {told}")
-        result = run("train", "x.counts", "a.txt", "-o", "y.json", size, code=1)
-        assert "name the file alone, to train from it" in error_of(result)
+        result = run("train", "x.counts", "a.txt", "-o", "y.json", size, code=2)
+        assert "x.counts is a file of word counts" in result.stderr
+        assert "\nhint: name the file alone, to train from it" in result.stderr
 
     @pytest.mark.parametrize(
         ("options", "told"),

@@ -16,7 +16,7 @@ import pytest
 
 import jeton
 from jeton.cli import progress, train_progress
-from jeton.cli.train_options import in_options, settings
+from jeton.cli.train_options import settings
 from jeton.cli.train_progress import TerminalLine, TrainJsonLines, watcher
 from jeton.cli.train_targets import check_ending, companion, rehearse, save
 from jeton.components import normalizers
@@ -161,6 +161,8 @@ def test_quiet_says_nothing(clock: Clock, screen: Screen) -> None:
         ("unigram", "required_chars=12", "12"),
         ("unigram", "shrinking_factor=0.5", 0.5),
         ("unigram", "split_digits=true", True),
+        ("unigram", "split_digits=False", False),
+        ("bpe", "limit_alphabet=None", None),
         ("unigram", "normalizer=nfkc", "nfkc"),
         ("char", "unk_token=" + "[" * 100_000, "[" * 100_000),
     ],
@@ -187,21 +189,6 @@ def test_the_last_setting_counts() -> None:
 def test_settings_that_are_none(given: str, told: str) -> None:
     with pytest.raises(click.UsageError, match=told):
         settings("bpe", (given,))
-
-
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("vocab_size must be at least 0", "--vocab-size must be at least 0"),
-        ("set byte_fallback=True", "set --set byte_fallback=true"),
-        ("leave out pattern and pre_tokenizer", "leave out --pattern"),
-        ("a pattern that errors in memory", "a pattern that errors in memory"),
-        ("errors cannot be 'x'", "--invalid cannot be 'x'"),
-        ("a.txt: min_word_count, max_word_length", "a.txt: --min-word-count, --max-word-length"),
-    ],
-)
-def test_parameters_said_as_options(message: str, expected: str) -> None:
-    assert in_options(message) == expected
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 The environment in which tests run has every optional package, and a user's has few. Each of these
 here holds jeton and what it declares, no more: packages are linked from the environment of the
-tests, so nothing is downloaded. `JETON_WHEEL` names a built wheel to try; without it the files of
-the package are taken.
+tests, so nothing is downloaded. `JETON_WHEEL` names a built wheel, which pip then installs if its
+requirements are there (`make bare`); without it the files of the package are copied.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import venv
-import zipfile
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -26,6 +26,7 @@ tomllib = pytest.importorskip("tomllib")
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+WHEEL = os.environ.get("JETON_WHEEL")
 PROBE = ROOT / "tests" / "support" / "probe_install.py"
 
 BUILT_ON = {
@@ -94,6 +95,15 @@ os.environ |= {"_JETON_COMPLETE": "bash_complete", "COMP_WORDS": "jeton c", "COM
 jeton.cli.main.main(prog_name="jeton")
 """
 
+PLUGINS = """
+from importlib.metadata import entry_points
+for group in sorted(entry_points().groups):
+    for plugin in entry_points(group=group):
+        if plugin.value.startswith("jeton.serving."):
+            print(group)
+            assert callable(plugin.load())
+"""
+
 CHAT = """
 import jeton
 messages = [{"role": "user", "content": "Hi"}]
@@ -130,12 +140,16 @@ def link_packages(requirements: list[str], folder: Path) -> None:
                 link.symlink_to(Path(str(package.locate_file(top))))
 
 
-def install_jeton(folder: Path) -> None:
-    if wheel := os.environ.get("JETON_WHEEL"):
-        zipfile.ZipFile(wheel).extractall(folder)
+def install_jeton(extra: str | None, python: Path, packages: Path) -> None:
+    if WHEEL is None:
+        source = ROOT / "python" / "jeton"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, packages / "jeton", ignore=ignored)
         return
-    source = ROOT / "python" / "jeton"
-    shutil.copytree(source, folder / "jeton", ignore=shutil.ignore_patterns("__pycache__"))
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    wheel = f"{Path(WHEEL).resolve()}[{extra}]" if extra else str(Path(WHEEL).resolve())
+    done = subprocess.run([*pip, "--no-index", wheel], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 
 class Environment:
@@ -148,12 +162,15 @@ class Environment:
         self.python = folder / "venv" / "bin" / "python"
         (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
         link_packages([*PROJECT["dependencies"], *(EXTRAS[extra] if extra else ())], packages)
-        install_jeton(packages)
+        install_jeton(extra, self.python, packages)
 
     def run(self, *arguments: str) -> str:
+        return self.call(str(self.python), "-W", "error", *arguments)
+
+    def call(self, program: str, *arguments: str) -> str:
         kept = {it: os.environ[it] for it in ("PATH", "HOME", "LANG") if it in os.environ}
         done = subprocess.run(
-            [self.python, "-W", "error", *arguments],
+            [program, *arguments],
             cwd=self.folder,
             env={**kept, "JETON_CACHE_DIR": str(self.folder / "cache"), "HF_HUB_OFFLINE": "1"},
             capture_output=True,
@@ -195,6 +212,14 @@ class TestBareInstall:
 
     def test_a_chat_is_rendered(self, bare: Environment) -> None:
         assert "Hi<|im_end|>" in bare.run("-c", CHAT)
+
+    @pytest.mark.skipif(WHEEL is None, reason="JETON_WHEEL names no wheel (`make bare` builds one)")
+    def test_the_command_its_manual_and_the_plugins_are_installed(self, bare: Environment) -> None:
+        command = str(bare.python.with_name("jeton"))
+        assert "Usage" in bare.call(command, "--help")
+        assert (bare.python.parents[1] / "share/man/man1/jeton.1").is_file()
+        assert "2" in bare.call(command, "count", "jeton-4k", "--text", "Hi")
+        assert bare.run("-c", PLUGINS).split() == ["sglang.srt.plugins", "vllm.general_plugins"]
 
     @pytest.mark.parametrize("extra", ["torch", "play"])
     def test_what_an_extra_is_for_names_it(self, bare: Environment, extra: str) -> None:

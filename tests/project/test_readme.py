@@ -23,7 +23,7 @@ QUESTIONS = {
     "Which tokenizers can I load, and what if I have no network?": (
         'jeton.load("jeton-4k")', '"gpt2"', '"org/name"', "Without a network",
     ),
-    "Are the ids those of my library?": ("returns the ids of its own library", "docs/parity.md"),
+    "Are the ids those of my library?": ("the same ids as its original library", "docs/parity.md"),
     "How do I train my own, and use it elsewhere?": ("BPETrainer(", 'mine.save("tokenizer.json")'),
     "I have code for another library: what changes?": tuple(
         f"docs/howto/{it}.md" for it in ("tiktoken", "tokenizers", "sentencepiece", "transformers")

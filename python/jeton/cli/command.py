@@ -251,7 +251,7 @@ def _one_line(error: Exception) -> str:
 
 
 _OPTIONS = {"errors": "invalid"}
-"""Parameters whose option has another name, as `click` knows it."""
+"""Other names that `click` knows the option for a parameter by."""
 
 
 def _hint_of(error: Exception, command: click.Command) -> str | None:
@@ -261,9 +261,9 @@ def _hint_of(error: Exception, command: click.Command) -> str | None:
     """
     if not isinstance(error, JetonError) or error.parameter is None:
         return error.hint if isinstance(error, JetonError) else None
-    name = _OPTIONS.get(error.parameter, error.parameter)
+    names = (error.parameter, _OPTIONS.get(error.parameter))
     for option in command.params:
-        if option.name == name and isinstance(option, click.Option):
+        if option.name in names and isinstance(option, click.Option):
             value = option.make_metavar(click.get_current_context())
             return f"{option.opts[-1]} {value}: {option.help}"
     return None

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 
 import jeton
-from jeton.cli.command import Command, TokenCount, echo_note
+from jeton.cli.command import Command, TokenCount, add_hint, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target, force_option
-from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
+from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
     RANKS_AS_MODEL,
@@ -28,7 +26,7 @@ from jeton.cli.train_targets import (
 )
 from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.word_counts import is_counts
-from jeton.errors import ArgumentError, FileError, JetonError, TrainingWarning
+from jeton.errors import ArgumentError, FileError
 
 __all__ = ["train"]
 
@@ -45,6 +43,9 @@ SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an end
 existing folder, it is a folder as transformers reads it. With --kind unigram the ending also sets
 the style: .model is trained for SentencePiece's library, .json for Hugging Face's. The two have
 different ids.
+
+Errors and warnings name the parameters of the trainer: vocab_size is --vocab-size, and a parameter
+without an option of its own is set by --set, as in --set hard_vocab_limit=false.
 
 \b
 Examples:
@@ -167,16 +168,7 @@ _PATH = FilePath(path_type=Path)
 )
 @progress_option
 @force_option
-def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
-    try:
-        with _warnings_in_options():
-            _train(files, target, **options)
-    except JetonError as error:
-        hint = None if error.hint is None else in_options(error.hint)
-        raise type(error)(in_options(error.message), hint=hint, parameter=error.parameter) from None
-
-
-def _train(
+def train(
     files: tuple[Path, ...],
     target: Path,
     *,
@@ -229,6 +221,11 @@ def _train(
         if save_counts.resolve() in {path.resolve() for path in targets.values()}:
             raise FileError(f"{save_counts}: the tokenizer goes there (name another for counts)")
     from_counts = len(files) == 1 and is_counts(files[0])
+    for file in files if len(files) > 1 else ():
+        if is_counts(file):
+            error = click.UsageError(f"{file} is a file of word counts, not text")
+            add_hint(error, "name the file alone, to train from it")
+            raise error
     if from_counts:
         _refuse_options_of_counting(files[0])
     memory_bytes(memory)
@@ -268,7 +265,7 @@ def _train(
             try:
                 trainer.count(counts)
             except ArgumentError as error:
-                raise ArgumentError(f"{files[0]}: {in_options(str(error))}") from None
+                raise error.reworded(f"{files[0]}: {error.message}") from None
             save_counts = files[0]
         else:
             counts = trainer.count(
@@ -330,18 +327,3 @@ _COUNTING = (
     "max_word_length",
     "save_counts",
 )
-
-
-@contextmanager
-def _warnings_in_options() -> Iterator[None]:
-    """Makes warnings of training name options instead of parameters."""
-    with warnings.catch_warnings():
-        ordinary = warnings.showwarning
-
-        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if issubclass(category, TrainingWarning):
-                message = in_options(str(message))
-            ordinary(message, category, *rest, **more)
-
-        warnings.showwarning = show
-        yield

@@ -1,14 +1,12 @@
 """Translates between parameters of trainers and options of `jeton train`.
 
-Look here for `--set`, for which options go with which kind, and for how an error about a parameter
-becomes one about an option.
+Look here for `--set`, and for which options go with which kind.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-import re
 from typing import Any
 
 import click
@@ -17,7 +15,7 @@ import jeton
 import jeton._core as _core
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
-__all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "in_options", "settings"]
+__all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "settings"]
 
 TRAINERS: dict[str, type[Any]] = {
     "bpe": jeton.BPETrainer,
@@ -63,6 +61,10 @@ _STAGES = {
 }
 
 
+_PYTHON = {"True": "true", "False": "false", "None": "null"}
+"""Values as Python writes them, as in an error that says `hard_vocab_limit=False`, in JSON."""
+
+
 def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
     """Fails if the user passed an option that is for other kinds."""
     context = click.get_current_context()
@@ -93,7 +95,7 @@ def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
             hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(names)}"
             raise click.UsageError(f"--set {name}: --kind {kind} has no such parameter ({hint})")
         try:
-            value = json.loads(text)
+            value = json.loads(_PYTHON.get(text, text))
         except (json.JSONDecodeError, RecursionError):
             value = text
         if isinstance(value, (int, float)) and str(parameters[name].annotation).startswith("str"):
@@ -102,46 +104,3 @@ def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
         if name in _STAGES and isinstance(value, dict):
             values[name] = _STAGES[name](text)
     return values
-
-
-_PHRASES = {
-    "; to train on a text itself, pass it in a list": "",
-    "train from WordCounts.load of this file": "name the file alone, to train from it",
-    "word counts are written by WordCounts.save": "--save-counts writes them",
-    "pattern or pre_tokenizer: ": "--pattern: ",
-    "leave out pattern and pre_tokenizer": "leave out --pattern",
-}
-"""Phrases of errors that make sense in Python only, and their replacements."""
-
-
-def in_options(message: str) -> str:
-    """An error or warning about parameters, rewritten for options.
-
-    >>> in_options('not UTF-8 (set errors="replace" or errors="ignore")')
-    'not UTF-8 (set --invalid replace or --invalid ignore)'
-    >>> in_options("vocab_size must be less than 2**63 (or hard_vocab_limit=False)")
-    '--vocab-size must be less than 2**63 (or --set hard_vocab_limit=false)'
-    """
-    for phrase, instead in _PHRASES.items():
-        message = message.replace(phrase, instead)
-    names = set(_OPTIONS).union(*(inspect.signature(kind).parameters for kind in TRAINERS.values()))
-    either = "|".join(sorted(names, key=len, reverse=True))
-
-    def assigned(match: re.Match[str]) -> str:
-        name, text = match[1], match[2] or ""
-        value = text.strip("'\"")
-        if value in ("True", "False", "None"):
-            value = {"True": "true", "False": "false", "None": "null"}[value]
-        if name in _OPTIONS:
-            return f"{_OPTIONS[name]} {value}".rstrip()
-        return f"--set {name}={value}"
-
-    def named(match: re.Match[str]) -> str:
-        return _OPTIONS.get(match[0], match[0])
-
-    values = r"('[^']*'|\"[^\"]*\"|[\w.,]*\w)?"
-    message = re.sub(rf"(?<![\w-])({either})={values}", assigned, message)
-    # Words such as `pattern` are also words: only at the front do they name the parameter.
-    long = "|".join(name for name in _OPTIONS if "_" in name)
-    message = re.sub(rf"(?<![\w-])({long})\b(?!=)", named, message)
-    return re.sub(rf"^({either})(?= (?:cannot|must|goes|does|is)\b|:)", named, message)

@@ -105,7 +105,7 @@ def count_words(
     allowed = _allowed(reading.memory, needs)
     folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
     if not os.path.isdir(folder):
-        raise FileError(f"temp_dir {folder!r} is not a folder; create it first")
+        raise FileError(f"temp_dir {folder!r} is not a folder", hint="create it first")
     counter = _core.WordCounter(
         counting.cutting, max_word_length, min_word_count, allowed, folder, needs
     )
@@ -169,7 +169,8 @@ def _allowed(memory: int | str | None, needs: Needs) -> int | None:
     if allowed is not None and allowed <= needs[0]:
         raise TrainingError(
             f"memory={memory!r} is not enough: training for this vocab_size needs "
-            f"{needs[0] / 1e6:,.0f} MB whatever the corpus is"
+            f"{needs[0] / 1e6:,.0f} MB whatever the corpus is",
+            parameter="memory",
         )
     return allowed
 

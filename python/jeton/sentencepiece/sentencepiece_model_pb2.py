@@ -165,7 +165,9 @@ DESCRIPTOR = _pool.FindFileByName("sentencepiece_model.proto")
 
 
 def _message(name: str) -> Any:
-    return message_factory.GetMessageClass(_pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+    message = message_factory.GetMessageClass(_pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+    message.__module__ = __name__  # protobuf leaves it None, with which `help` fails
+    return message
 
 
 TrainerSpec = _message("TrainerSpec")
