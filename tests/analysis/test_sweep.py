@@ -338,7 +338,7 @@ class TestCommand:
         (here / "x.txt").write_text("\n".join(LINES))
         line = ["sweep", "x.txt", "--sizes", "300,500,900", "--family", "bpe", "--folder", "kept"]
         ran = run(*line)
-        assert "each file of text is a document (--documents line: each line is;" in ran.stderr
+        assert "each file of text is a document (--documents line: each line is)" in ran.stderr
         output = ran.stdout
         assert "bends at" in output and "Kneedle" in output and "←" in output
         assert "has the fewest operations at" in output and "≠" not in output
@@ -377,4 +377,5 @@ class TestCommand:
     def test_wrong_lines(self, run: Run, here: Path) -> None:  # noqa: F811
         run("sweep", code=2)
         run("sweep", "x.txt", "--sizes", "3,x", code=2)
+        assert "--split-on" in run("sweep", "x.txt", "--split-on", "\\n\\n", code=2).stderr
         assert "x.txt" in error_of(run("sweep", "x.txt", code=1))

@@ -14,7 +14,7 @@ from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.analysis.swept import RARE_SHARE
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import documents_option, invalid_option, say_what_documents_are
+from jeton.cli.documents import file_or_line_option, invalid_option, say_what_documents_are
 from jeton.cli.named_arguments import corpora_by_name
 from jeton.cli.printing import styled
 from jeton.cli.progress import ProgressBar
@@ -86,7 +86,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     metavar="[NAME=]PATH",
     help="Text to measure on.  [default: a tenth of the corpus, not used in training]",
 )
-@documents_option
+@file_or_line_option
 @invalid_option
 @click.option(
     "--pattern", default="gpt4", show_default=True, help="How BPE splits text into words."
