@@ -477,7 +477,7 @@ def test_bad_input(tmp_path: Path) -> None:
     cases: list[tuple[type[Exception], str, Any]] = [
         (MissingFileError, "no such file", lambda: evaluate(tok, tmp_path / "none")),
         (FormatError, "not UTF-8", lambda: evaluate(tok, tmp_path / "bad.txt")),
-        (FormatError, "line 2.*'text'", lambda: evaluate(tok, tmp_path / "bad.jsonl")),
+        (FormatError, 'line 2.*"text"', lambda: evaluate(tok, tmp_path / "bad.jsonl")),
         (FormatError, "not JSON", lambda: evaluate(tok, tmp_path / "worse.jsonl")),
         (ArgumentError, "surrogate", lambda: evaluate(tok, {"a": ["\ud800"]})),
         (ArgumentError, "named 'all'", lambda: evaluate(tok, {"all": ["a"]})),

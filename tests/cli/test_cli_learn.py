@@ -167,7 +167,7 @@ def test_bad_input(run: Run, name: str) -> None:
 
 
 def test_a_text_that_is_no_unicode(run: Run, here: Path) -> None:
-    (here / "odd.txt").write_bytes(b"ab \xff\xfe ab\0")
+    (here / "odd.txt").write_bytes(b"ab \xff\xfe ab\x01")
     for kind in ("bpe", "wordpiece", "unigram", "bytes"):
         run("learn", kind, "--file", "odd.txt", "--html", f"{kind}.html")
         assert "<section" in (here / f"{kind}.html").read_text()

@@ -118,7 +118,7 @@ LEFT_OUT: dict[str, tuple[Any, str, list[str]]] = {
     "tokenizer.json: a second name of an id": (
         harmony,
         "x.json",
-        ['the special token "<|reserved_200018|>"'],
+        ['the special token "<|reserved_200018|>"', "the roles bos, eos, pad"],
     ),
     "folder: a second name of an id": (harmony, "x", ['the special token "<|reserved_200018|>"']),
 }

@@ -230,6 +230,7 @@ WAYS: dict[str, Callable[[jeton.Tokenizer, list[str], Path], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* none of the control tokens:jeton.errors.ChatWarning")
 @pytest.mark.parametrize("way", WAYS)
 def test_no_way_drops_out_by_itself(way: str, tmp_path: Path) -> None:
     """Whatever reads a file with a dropout gives what it gives without it, every time."""

@@ -23,7 +23,7 @@ import jeton
 WORDS = [f"<{number}>" for number in range(1000)]
 IDS = [
     *(0, 1, 255, 256, 257, 258, 4095, 4096, 65_535, 65_536, 300_000),
-    *(2**19 - 1, 2**19, 2**20 - 1, 2**20, 2**30 - 1, 2**30, 2**31, 2**32 - 1),
+    *(2**19 - 1, 2**19, 2**20 - 1, 2**20, 2**23, 2**24 - 1),
 ]
 """Either side of each bound that the making of lists knows of."""
 

@@ -232,7 +232,7 @@ def test_files_and_copies_keep_it(name: str, tmp_path: Path) -> None:
         if file == "b.model" and name.startswith("BPE") and name != "BPE of characters":
             continue
         try:
-            tok.save(tmp_path / file)
+            tok.save(tmp_path / file, lossy=True)
         except UnsupportedError:
             continue
         copies.append(jeton.load(tmp_path / file))

@@ -392,7 +392,7 @@ def test_numbers_of_other_types_are_numbers() -> None:
     assert J.WordPieceTrainer(Number()).train(["hug pug pun bun hugs"]).vocab_size == 17
     texts = ["low lower lowest", "new newer newest"] * 9
     assert J.UnigramTrainer(Number()).train(texts).vocab_size == 17
-    with pytest.warns(jeton.errors.TrainingWarning, match="min_word_count=17 times"):
+    with pytest.warns(jeton.errors.TrainingWarning, match="below min_word_count=17"):
         J.BPETrainer(256, min_word_count=Number()).train(["low"] * 17 + ["high"])
 
 

@@ -188,7 +188,7 @@ def test_texts_that_cannot_be_cut_must_fit(tmp_path: Path) -> None:
 
 def test_long_words_are_cut_between_characters() -> None:
     text = "é" * 25 + " abc"
-    with pytest.warns(TrainingWarning, match="max_word_length=10 characters were split, 1 times"):
+    with pytest.warns(TrainingWarning, match="max_word_length=10 characters were split, 1 time"):
         counts = jeton.WordCounts.count([text], pattern="whitespace", max_word_length=10)
     assert counts.items() == [("é" * 10, 2), ("é" * 5, 1), ("abc", 1)]
     whole = jeton.WordCounts.count([text], pattern="whitespace", max_word_length=None)
