@@ -114,7 +114,7 @@ class TrainingError(JetonError, ValueError):
 
 
 class TrainingWarning(UserWarning):
-    """Training continued, but a part of the corpus was left out or changed."""
+    """Training or packing continued, but a part of the corpus is left out or changed."""
 
 
 class ChatWarning(UserWarning):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,68 @@ def test_an_impossible_size_is_skipped_and_said(
         assert Sweep.load(tmp_path / "sweep.json").to_dict() == found.to_dict()
     with pytest.raises(ArgumentError, match=told):
         sweep(LINES, sizes=[size], families=[family])
+
+
+def test_rare_tokens_are_counted_in_the_training_text() -> None:
+    """Of the text, "ab", "cd" and " ab" are learned; the bytes are not."""
+    text = ["ab ab ab ab cd cd cd"]
+    for rare, rare_tokens in ((1, 0), (2, 1), (3, 1), (4, 3)):
+        [point] = sweep(text, sizes=[259], families=["bpe"], held_out=["ab"], rare=rare).points
+        # The tokens "cd" and " ab" occur 3 times, and "ab" by itself once.
+        assert (point.learned, point.rare) == (3, rare_tokens)
+        assert point.rare_share == rare_tokens / 3
+
+
+def test_rare_tokens_are_those_of_usage(tmp_path: Path) -> None:
+    families = {"bpe": "json", "unigram": "model", "wordpiece": "json"}
+    found = sweep(LINES, sizes=[400, 900], held_out=["the sea"], rare=9, folder=tmp_path)
+    for point in found.points:
+        tok = jeton.load(tmp_path / f"{point.family}-{point.size}.{families[point.family]}")
+        usage = tok.usage(LINES)
+        special = {*tok.special_tokens.values(), *tok.role_ids.values()}
+        learned = [id for id in usage.ids.tolist() if len(tok.token_bytes(id)) > 1]
+        learned = [id for id in learned if id not in special]
+        assert point.learned == len(learned) > 0
+        assert point.rare == sum(usage[id] < 9 for id in learned)
+
+
+@pytest.mark.parametrize(
+    ("rare", "supported"), [((5, 10, 60), 600), ((6, 10, 60), 600), ((6, 18, 60), None)]
+)
+def test_the_largest_size_with_few_rare_tokens(
+    swept: Sweep, rare: tuple[int, ...], supported: int | None
+) -> None:
+    """Of 100, 200 and 400 learned tokens, at most 5, 10 and 20 may be rare."""
+    points = tuple(
+        replace(swept.points[0], vocab_size=300 * 2**at, learned=100 * 2**at, rare=number)
+        for at, number in enumerate(rare)
+    )
+    assert replace(swept, points=points).supported == {"bpe": supported}
+
+
+def test_each_part_of_a_corpus_is_measured(tmp_path: Path) -> None:
+    loud = [line.upper() for line in LINES]
+    options: dict[str, Any] = {"sizes": [400, 600], "folder": tmp_path}
+    found = sweep({"soft": iter(LINES), "loud": loud, "none": []}, **options)
+    assert sum(found.parts.values()) == found.held_out_bytes and found.parts["none"] == 0
+    for point in found.points:
+        tokens = [found.parts[name] / (point.parts[name] or 0) for name in ("soft", "loud")]
+        assert sum(tokens) == pytest.approx(point.tokens)
+        assert point.parts["none"] is None
+    whole = sweep([*LINES, *loud], sizes=[400, 600])
+    assert [it.bytes_per_token for it in whole.points] == [
+        it.bytes_per_token for it in found.points
+    ]
+    assert whole.parts == {} and whole.points[0].parts == {}
+    alone = sweep([*LINES, *loud], sizes=[600], families=["bpe"], held_out={"x": ["THE SEA"]})
+    assert alone.points[0].parts == {"x": alone.points[0].bytes_per_token}
+    assert Sweep.load(tmp_path / "sweep.json") == found
+    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [float(row["bytes_per_token[loud]"]) for row in rows] == [
+        point.parts["loud"] for point in found.points
+    ]
+    with pytest.raises(FormatError, match="another corpus"):
+        sweep({"soft": LINES, "LOUD": loud, "none": []}, **options)
 
 
 def test_held_out_lines_are_not_trained_on() -> None:
@@ -223,6 +286,10 @@ def test_an_iterator_is_read_once() -> None:
         ({"held_out": 0.999999}, ArgumentError, "selects all lines of the corpus"),
         ({"errors": "ingore"}, ArgumentError, "did you mean 'ignore'"),
         ({"documents": "lines"}, ArgumentError, 'must be "file", "line"'),
+        ({"documents": "\n\n"}, ArgumentError, 'must be "file" or "line" in a sweep'),
+        ({"rare": 0}, ArgumentError, "rare"),
+        ({"held_out": {}}, ArgumentError, "held_out is a mapping without a part"),
+        ({"held_out": {3: LINES}}, ArgumentTypeError, "each name of held_out"),
         ({"width": 0}, ArgumentError, "width"),
         ({"tied": 1}, ArgumentTypeError, "tied"),
         ({"watch": 5}, ArgumentTypeError, "watch"),
@@ -249,6 +316,9 @@ def test_wrong_values(options: dict[str, object], error: type[Exception], told: 
         (("points", 0, "cache"), float("nan")),
         (("points", 0, "share"), None),
         (("skipped",), [{"family": "bpe"}]),
+        (("points", 0, "rare"), None),
+        (("points", 0, "parts"), {"de": "2"}),
+        (("parts",), {"de": -1}),
     ],
 )
 def test_edited_files_are_refused(
@@ -268,11 +338,15 @@ class TestCommand:
         (here / "x.txt").write_text("\n".join(LINES))
         line = ["sweep", "x.txt", "--sizes", "300,500,900", "--family", "bpe", "--folder", "kept"]
         ran = run(*line)
-        assert "each file of text is a document (--documents line: each line is;" in ran.stderr
+        assert "each file of text is a document (--documents line: each line is)" in ran.stderr
         output = ran.stdout
         assert "bends at" in output and "Kneedle" in output and "←" in output
         assert "has the fewest operations at" in output and "≠" not in output
-        assert output.count("operations/byte") == 1
+        assert output.count("operations/byte") == 1 and "width 768, 12 layers" in output
+        assert "rare (<100)" in output and "fewer tokens are rare" in output
+        assert "more than 5% of the learned tokens are rare at each size" in output
+        often = run("sweep", "x.txt", "--sizes", "300,900", "--family", "bpe", "--rare", "2").stdout
+        assert "at most 5% of the learned tokens are rare up to 300" in often
         lossy = ["sweep", "x.txt", "--sizes", "100,400", "--family", "bpe", "--family", "wordpiece"]
         output = run(*lossy).stdout
         assert "bpe of 100 tokens is skipped: " in output
@@ -284,7 +358,24 @@ class TestCommand:
         assert json.loads((here / "s.json").read_text())["settings"]["width"] == 768
         assert (here / "kept" / "bpe-900.json").exists()
 
+    def test_a_row_for_each_corpus(self, run: Run, here: Path) -> None:  # noqa: F811
+        (here / "x.txt").write_text("\n".join(LINES))
+        (here / "y.txt").write_text("\n".join(LINES).upper())
+        line = ["sweep", "low=x.txt", "y.txt", "--sizes", "300,500", "--family", "bpe"]
+        found = json.loads(run(*line, "--format", "json").stdout)
+        rows = {row.split()[0]: row.split()[1:] for row in run(*line).stdout.splitlines() if row}
+        for name in ("low", "y.txt"):
+            assert rows[name] == [f"{point['parts'][name]:.3f}" for point in found["points"]]
+        assert "bytes/token of" not in run("sweep", "./x.txt", *line[3:]).stdout
+        measured = run("sweep", "x.txt", "--held-out", "up=y.txt", *line[3:]).stdout
+        assert "bytes/token of" in measured and "\n  up " in measured
+        twice = run("sweep", "x.txt", "x.txt", code=2)
+        assert "CORPUS: 'x.txt' is there twice" in twice.stderr
+        missing = run("sweep", "de=z.txt", "x.txt", code=1)
+        assert "z.txt" in error_of(missing)
+
     def test_wrong_lines(self, run: Run, here: Path) -> None:  # noqa: F811
         run("sweep", code=2)
         run("sweep", "x.txt", "--sizes", "3,x", code=2)
+        assert "--split-on" in run("sweep", "x.txt", "--split-on", "\\n\\n", code=2).stderr
         assert "x.txt" in error_of(run("sweep", "x.txt", code=1))

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 import jeton
 from jeton.data import IGNORED, PackedRows, Packing, TokenDataset, pack
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning
 from prepared import without_waiting
 from test_layouts import write
 
-pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
+pytestmark = [
+    pytest.mark.usefixtures(without_waiting.__name__),
+    pytest.mark.filterwarnings("ignore:best_fit crops:jeton.errors.TrainingWarning"),
+]
 
 METHODS = ["concatenate", "best_fit", "bins"]
 
@@ -129,6 +132,32 @@ def test_best_fit_is_what_it_says(lengths: list[int], length: int, lookahead: in
             left -= size
         assert left == 0 or not (waiting or coming)
     assert not waiting and not coming
+
+
+def test_best_fit_says_how_much_it_crops() -> None:
+    """Of 9 tokens in rows of 4, the last of the document of 5 is cropped."""
+    with pytest.warns(TrainingWarning) as caught:
+        packing = pack(numbered([5, 4]), 4, "best_fit")
+    [message] = [str(it.message) for it in caught]
+    assert message.startswith("best_fit crops 1 of 9 tokens (11.11%)")
+    assert '"concatenate" loses none' in message and '"bins" splits no document' in message
+    assert caught[0].filename == __file__
+    assert packing.report.cropped == 1
+
+
+@pytest.mark.parametrize(
+    ("lengths", "method", "options"),
+    [
+        ([4, 3, 1], "best_fit", {}),
+        ([5, 4], "concatenate", {}),
+        ([5, 4], "bins", {"too_long": "crop"}),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_packing_that_crops_nothing_unasked_does_not_warn(
+    lengths: list[int], method: Any, options: dict[str, Any]
+) -> None:
+    pack(numbered(lengths), 4, method, **options)
 
 
 @given(lengths=GIVEN["lengths"], length=GIVEN["length"])

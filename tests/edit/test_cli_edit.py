@@ -44,7 +44,7 @@ def test_changes(folder: Path, line: list[str], size: int) -> None:
 
 def test_a_change_that_fails_leaves_no_map(folder: Path) -> None:
     (folder / "there").mkdir()
-    line = ["edit", "truncate", "old.json", "290", "-o", "there", "--map", "map.json"]
+    line = ["edit", "truncate", "old.json", "290", "-o", "new", "--map", "map.json"]
     done = CliRunner().invoke(main, [*line, "--model", "there"])
     assert done.exit_code == 1 and "there/config.json: there is no such file" in done.output
     assert not (folder / "map.json").exists()

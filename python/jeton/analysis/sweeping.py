@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from jeton.analysis.lines import Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
@@ -40,23 +43,25 @@ SIZES: Final = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 """The default sizes."""
 
 _HELD_OUT_BYTES: Final = 20_000_000
-"""Maximum text that is held out: more does not change the third digit."""
+"""Maximum text of a part that is held out: more does not change the third digit."""
 
+Corpus: TypeAlias = "TextsOrFiles | Mapping[str, TextsOrFiles]"
 Watch: TypeAlias = Callable[[str, Progress], None]
 
 
 def sweep(
-    corpus: TextsOrFiles,
+    corpus: Corpus,
     *,
     sizes: Iterable[int] = SIZES,
     families: Iterable[str] = FAMILIES,
-    held_out: float | TextsOrFiles = 0.1,
+    held_out: float | Corpus = 0.1,
     pattern: str = "gpt4",
     width: int = 768,
     depth: int = 12,
     context: int = 1_024,
     bytes_per_parameter: int = 4,
     tied: bool = True,
+    rare: int = 100,
     errors: Literal["strict", "replace", "ignore"] = "strict",
     documents: Literal["file", "line"] = "file",
     folder: str | os.PathLike[str] | None = None,
@@ -66,11 +71,13 @@ def sweep(
 
     Args:
         corpus: Texts or files, as `Tokenizer.usage` takes them; they are read line by line, once
-            for each family.
+            for each family and once for each tokenizer. A mapping names the parts of a corpus, such
+            as languages: all are trained on together, and each is measured by itself, too.
         sizes: Sizes of vocabularies.
         families: Some of `FAMILIES`.
         held_out: Text to measure on, without training on it: a share of the corpus's lines, chosen
-            by a checksum so that equal lines stay together, 20 MB at most; or another corpus.
+            by a checksum so that equal lines stay together, 20 MB of a part at most; or another
+            corpus, or parts of one by name.
         pattern: How BPE splits text into words, as `BPETrainer` takes it.
         width: Numbers in the embedding of a token, for the costs; see `Point`.
         depth: Layers.
@@ -78,6 +85,8 @@ def sweep(
         bytes_per_parameter: Bytes per number: 4 for float32, 2 for bfloat16.
         tied: Whether the output layer and the embedding are one table. The operations of the output
             layer are the same either way.
+        rare: A token that occurs in the training text fewer times than this is rare: a model sees
+            it too seldom to learn it.
         errors: As for `Tokenizer.usage`.
         documents: What a document of text is. `"file"`: the whole file or text, so line ends are
             trained on and measured, and blank lines stay with the line before them. `"line"`: a
@@ -117,6 +126,7 @@ def sweep(
         checked_int("context", context, 1),
         checked_int("bytes_per_parameter", bytes_per_parameter, 1),
         checked_flag("tied", tied),
+        checked_int("rare", rare, 1),
         errors,
         _by_line(documents),
         None if folder is None else Path(os.path.expanduser(checked_path("folder", folder))),
@@ -151,6 +161,21 @@ def _checked_families(families: object) -> tuple[str, ...]:
     return names
 
 
+def _by_name(what: str, corpus: Corpus) -> dict[str | None, TextsOrFiles]:
+    """The parts of a corpus by name; a corpus that is not a mapping is one without a name.
+
+    Iterators become lists, to be read again.
+    """
+    parts: dict[str | None, TextsOrFiles] = {}
+    if isinstance(corpus, Mapping):
+        if not corpus:
+            raise ArgumentError(f"{what} is a mapping without a part")
+        parts |= {check_text(f"each name of {what}", name): it for name, it in corpus.items()}
+    else:
+        parts[None] = corpus
+    return {name: list(it) if isinstance(it, Iterator) else it for name, it in parts.items()}
+
+
 def _by_line(documents: object) -> bool:
     unit = unit_of(documents)
     if isinstance(unit, str):
@@ -170,56 +195,76 @@ class _SweepRun:
     context: int
     bytes_per_parameter: int
     tied: bool
+    rare: int
     errors: Literal["strict", "replace", "ignore"]
     by_line: bool
     folder: Path | None
     watch: Watch | None
     share: float = 0.0
     held_out: list[str] = field(default_factory=list)
+    parts: dict[str, slice] = field(default_factory=dict)
     points: dict[tuple[str, int], Point] = field(default_factory=dict)
     skipped: dict[tuple[str, int], ArgumentError | TrainingError] = field(default_factory=dict)
 
-    def split(self, corpus: TextsOrFiles, held_out: float | TextsOrFiles) -> None:
+    def split(self, corpus: Corpus, held_out: float | Corpus) -> None:
         """Splits the corpus into lines to train on and lines to measure, and checks both."""
         if isinstance(held_out, bool) or held_out is None:
             raise ArgumentTypeError("held_out must be a share or a corpus, not None or a bool")
-        is_given = not isinstance(held_out, (int, float))
-        if not is_given and not 0 < held_out < 1:  # type: ignore[operator]
-            raise ArgumentError(f"held_out must be a share between 0 and 1, not {held_out!r:.40}")
-        if isinstance(corpus, Iterator):
-            corpus = list(corpus)
-        self.corpus = corpus
-        self.share = 0.0 if is_given else float(held_out)  # type: ignore[arg-type]
-        digest, size, selected_lines = hashlib.sha256(), 0, 0
-        if is_given:
-            for batch in self._read(cast(TextsOrFiles, held_out), _HELD_OUT_BYTES):
-                self.held_out += batch
-        whole = self._read(corpus)
-        for batch in whole:
-            for line in batch:
-                if not self._is_held_out(line):
-                    continue
+        if isinstance(held_out, (int, float)):
+            if not 0 < held_out < 1:
+                raise ArgumentError(
+                    f"held_out must be a share between 0 and 1, not {held_out!r:.40}"
+                )
+            self.share = float(held_out)
+        else:
+            for name, part in _by_name("held_out", held_out).items():
+                batches = self._read(part, _HELD_OUT_BYTES)
+                self._hold_out(name, [line for batch in batches for line in batch])
+        self.corpora = _by_name("corpus", corpus)
+        digest, selected_lines, all_lines = hashlib.sha256(), 0, 0
+        for name, part in self.corpora.items():
+            whole, kept, size = self._read(part), [], 0
+            for line in (line for batch in whole for line in batch if self._is_held_out(line)):
                 selected_lines += 1
                 if size < _HELD_OUT_BYTES:
-                    self.held_out.append(line)
-                    size += len(line.encode("utf-8", "surrogatepass"))
-        for line in self.held_out:
-            data = line.encode("utf-8", "surrogatepass")
-            digest.update(b"line %d\n" % len(data) + data)
-        self.digest, self.held_out_digest = whole.digest, digest.hexdigest()
+                    kept.append(line)
+                    size += _bytes_of([line])
+            if self.share:
+                self._hold_out(name, kept)
+            all_lines += whole.number
+            digest.update(f"part {name!r} {whole.digest}\n".encode())
+        self.digest = whole.digest if None in self.corpora else digest.hexdigest()
+        self.held_out_digest = self._digest_of_held_out()
         if not self.held_out:
             raise ArgumentError(
                 "held_out: the share selects no line of the corpus; give a larger share or corpus"
             )
-        if selected_lines and selected_lines == whole.number:
+        if selected_lines and selected_lines == all_lines:
             raise ArgumentError(
                 "held_out: the share selects all lines of the corpus (equal ones stay together), "
                 "none is left to train on; give a smaller share or more text"
             )
-        self.bytes = sum(len(line.encode("utf-8", "surrogatepass")) for line in self.held_out)
+        self.bytes = _bytes_of(self.held_out)
 
-    def _read(self, corpus: TextsOrFiles, limit: int | None = None) -> Lines:
-        return Lines(corpus, limit=limit, errors=self.errors, with_ends=not self.by_line)
+    def _hold_out(self, name: str | None, lines: list[str]) -> None:
+        if name is not None:
+            self.parts[name] = slice(len(self.held_out), len(self.held_out) + len(lines))
+        self.held_out += lines
+
+    def _digest_of_held_out(self) -> str:
+        digest = hashlib.sha256(repr(self.parts).encode() if self.parts else b"")
+        for line in self.held_out:
+            data = line.encode("utf-8", "surrogatepass")
+            digest.update(b"line %d\n" % len(data) + data)
+        return digest.hexdigest()
+
+    def _read(
+        self,
+        corpus: TextsOrFiles,
+        limit: int | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Lines:
+        return Lines(corpus, watch, limit, self.errors, with_ends=not self.by_line)
 
     def _is_held_out(self, line: str) -> bool:
         if not self.share:
@@ -227,15 +272,21 @@ class _SweepRun:
         data = line.encode("utf-8", "surrogatepass")
         return zlib.crc32(data) < self.share * (1 << 32)
 
+    def _batches(self, watch: Callable[[Progress], None] | None = None) -> Iterator[list[str]]:
+        """The lines to train on."""
+        for corpus in self.corpora.values():
+            for batch in self._read(corpus, watch=watch):
+                yield [line for line in batch if not self._is_held_out(line)]
+
     def _lines(self) -> Iterator[str]:
-        for batch in self._read(self.corpus):
-            yield from (line for line in batch if not self._is_held_out(line))
+        return (line for batch in self._batches() for line in batch)
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "tied", "share")
+        names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "tied", "rare")
         documents = "line" if self.by_line else "file"
-        return {**{name: getattr(self, name) for name in names}, "documents": documents}
+        settings = {name: getattr(self, name) for name in (*names, "share")}
+        return {**settings, "documents": documents}
 
     def sweep(self) -> Sweep:
         """Trains and measures the tokenizers that an earlier run has not."""
@@ -302,6 +353,7 @@ class _SweepRun:
             self.bytes,
             lines,
             skipped=tuple(skipped),
+            parts={name: _bytes_of(self.held_out[part]) for name, part in self.parts.items()},
         )
 
     def _trained(self, family: str, sizes: list[int]) -> Iterator[tuple[int, Tokenizer]]:
@@ -352,6 +404,14 @@ class _SweepRun:
 
     def _measured(self, family: str, size: int, tok: Tokenizer) -> Point:
         rows = tok.encode_batch(self.held_out)
+        parts: dict[str, float | None] = {}
+        for name, part in self.parts.items():
+            tokens = int(rows.offsets[part.stop] - rows.offsets[part.start])
+            parts[name] = _bytes_of(self.held_out[part]) / tokens if tokens else None
+        learned = _learned(tok)
+        counts = np.zeros(tok.max_id + 1, np.int64)
+        for batch in self._batches(self._phase_watch(f"{family} {size}")):
+            counts += np.bincount(tok.encode_batch(batch).ids, minlength=len(counts))
         back = tok.decode_batch(rows)
         tokens = len(rows.ids)
         each = self.bytes / tokens if tokens else None
@@ -379,4 +439,18 @@ class _SweepRun:
             tables / (tables + layers),
             per_byte(cache),
             tok.digest,
+            len(learned),
+            int((counts[learned] < self.rare).sum()),
+            parts,
         )
+
+
+def _bytes_of(lines: Iterable[str]) -> int:
+    return sum(len(line.encode("utf-8", "surrogatepass")) for line in lines)
+
+
+def _learned(tok: Tokenizer) -> npt.NDArray[np.int64]:
+    """The ids of the tokens that are neither special nor a single byte."""
+    special = {*tok.special_tokens.values(), *tok.role_ids.values()}
+    ids = [id for id in tok._core.token_ids().tolist() if id not in special]
+    return np.array([id for id in ids if len(tok.token_bytes(id)) > 1], np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from jeton._core import __version__
 from jeton.analysis.knee import bend
@@ -16,7 +16,10 @@ from jeton.analysis.saved import Saved
 from jeton.analysis.values import check_number
 from jeton.arguments import check_kind, check_text, checked_int
 
-__all__ = ["Point", "SkippedSize", "Sweep"]
+__all__ = ["RARE_SHARE", "Point", "SkippedSize", "Sweep"]
+
+RARE_SHARE: Final = 0.05
+"""Maximum share of rare tokens of a vocabulary that the text supports."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class Point:
         cache: Bytes of keys and values per byte of text:
             depth · 2 · width · bytes_per_parameter / bytes_per_token.
         tokenizer: The digest of the tokenizer.
+        learned: The number of tokens without the special ones and the single bytes, which a
+            tokenizer has whatever the text is.
+        rare: How many of the learned tokens occur in the training text fewer than
+            `settings["rare"]` times.
+        parts: Bytes per token of each named part of the held-out text; `None` for an empty part.
     """
 
     family: str
@@ -63,11 +71,19 @@ class Point:
     share: float
     cache: float | None
     tokenizer: str
+    learned: int
+    rare: int
+    parts: dict[str, float | None] = field(default_factory=dict, hash=False)
+
+    @property
+    def rare_share(self) -> float:
+        """The share of the learned tokens that are rare; 0 if none is learned."""
+        return self.rare / max(1, self.learned)
 
     def __post_init__(self) -> None:
         for name in ("family", "tokenizer"):
             check_text(name, getattr(self, name))
-        for name in ("size", "vocab_size", "tokens", "inexact"):
+        for name in ("size", "vocab_size", "tokens", "inexact", "learned", "rare"):
             checked_int(name, getattr(self, name), 0)
         check_number("embedding_bytes", self.embedding_bytes)
         check_number("share", self.share)
@@ -75,6 +91,10 @@ class Point:
         for name in ("bytes_per_token", "context_bytes", *per_byte):
             if (number := getattr(self, name)) is not None:
                 check_number(name, number, "a number or None")
+        check_kind("parts", self.parts, dict, "a dict")
+        for part, number in self.parts.items():
+            if number is not None:
+                check_number(f"parts[{part!r:.60}]", number, "a number or None")
 
 
 @dataclass(frozen=True)
@@ -103,14 +123,15 @@ class Sweep(Saved):
 
     Attributes:
         points: A point for each family and size, in the order of the arguments.
-        settings: The pattern, width, depth, context, bytes_per_parameter, tied, documents, and the
-            held-out share.
-        corpus: SHA-256 of the lines to train on, in hexadecimal.
-        held_out: SHA-256 of the held-out lines, in hexadecimal.
+        settings: The pattern, width, depth, context, bytes_per_parameter, tied, rare, documents,
+            and the held-out share.
+        corpus: SHA-256 of the corpus's lines, and of the names of its parts, in hexadecimal.
+        held_out: SHA-256 of the held-out lines, and of their parts, in hexadecimal.
         held_out_bytes: The size of these lines in bytes of UTF-8.
         held_out_lines: The number of these lines.
         version: The version of jeton.
         skipped: The sizes that a family cannot have, such as fewer than its alphabet.
+        parts: The size of each named part of the held-out text in bytes of UTF-8.
     """
 
     _NOUN: ClassVar[str] = "sweep"
@@ -123,10 +144,15 @@ class Sweep(Saved):
     held_out_lines: int
     version: str = __version__
     skipped: tuple[SkippedSize, ...] = ()
+    parts: dict[str, int] = field(default_factory=dict)
     bends: dict[str, int | None] = field(init=False)
     """The vocabulary size at which the curve of each family bends; see `bend`."""
     cheapest: dict[str, int | None] = field(init=False)
     """The vocabulary size of each family with the fewest `operations` per byte of text."""
+    supported: dict[str, int | None] = field(init=False)
+    """The largest vocabulary size of each family of whose learned tokens at most a twentieth is
+    rare (Gowda and May 2020: 95 % of the classes with at least 100 examples); `None` if no size is
+    like that."""
 
     def __post_init__(self) -> None:
         check_kind("points", self.points, tuple, "a tuple of Point")
@@ -143,7 +169,10 @@ class Sweep(Saved):
             check_text(name, getattr(self, name))
         for name in ("held_out_bytes", "held_out_lines"):
             checked_int(name, getattr(self, name), 0)
-        bends, cheapest = {}, {}
+        check_kind("parts", self.parts, dict, "a dict")
+        for part, size_of_part in self.parts.items():
+            checked_int(f"parts[{part!r:.60}]", size_of_part, 0)
+        bends, cheapest, supported = {}, {}, {}
         for family in dict.fromkeys(point.family for point in self.points):
             own = [point for point in self.points if point.family == family]
             measured = [(it.vocab_size, it.bytes_per_token) for it in own]
@@ -151,8 +180,11 @@ class Sweep(Saved):
             bends[family] = None if at is None else int(at)
             costs = [(it.operations, it.vocab_size) for it in own if it.operations is not None]
             cheapest[family] = min(costs)[1] if costs else None
+            frequent = (it.vocab_size for it in own if it.learned and it.rare_share <= RARE_SHARE)
+            supported[family] = max(frequent, default=None)
         object.__setattr__(self, "bends", bends)
         object.__setattr__(self, "cheapest", cheapest)
+        object.__setattr__(self, "supported", supported)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as values for JSON."""
@@ -164,18 +196,28 @@ class Sweep(Saved):
             "held_out": self.held_out,
             "held_out_bytes": self.held_out_bytes,
             "held_out_lines": self.held_out_lines,
+            "parts": self.parts,
             "bends": self.bends,
             "cheapest": self.cheapest,
+            "supported": self.supported,
             "skipped": [asdict(size) for size in self.skipped],
             "points": [asdict(point) for point in self.points],
         }
 
     def to_csv(self) -> str:
-        """The points as comma-separated values, with a line of names."""
+        """The points as comma-separated values, with a line of names.
+
+        Each part has a column, `bytes_per_token[NAME]`.
+        """
         out = io.StringIO()
-        writer = csv.DictWriter(out, list(Point.__dataclass_fields__), lineterminator="\n")
+        names = [name for name in Point.__dataclass_fields__ if name != "parts"]
+        names += [f"bytes_per_token[{part}]" for part in self.parts]
+        writer = csv.DictWriter(out, names, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(point) for point in self.points)
+        for point in self.points:
+            row = asdict(point)
+            parts = row.pop("parts")
+            writer.writerow(row | {f"bytes_per_token[{part}]": parts[part] for part in self.parts})
         return out.getvalue()
 
     @classmethod
@@ -189,6 +231,7 @@ class Sweep(Saved):
             record["held_out_lines"],
             record["jeton"],
             tuple(SkippedSize(**size) for size in record["skipped"]),
+            dict(record["parts"]),
         )
 
     def __repr__(self) -> str:

@@ -37,6 +37,7 @@ __all__ = [
     "Reader",
     "batches",
     "documents_option",
+    "file_or_line_option",
     "input_files",
     "input_options",
     "input_size",
@@ -298,6 +299,15 @@ text_option = click.option(
 )
 
 
+file_or_line_option = click.option(
+    "--documents",
+    type=click.Choice(["file", "line"]),
+    default="file",
+    show_default=True,
+    help="Whether a text file or each of its lines is a document.",
+)
+
+
 def documents_option(function: F) -> F:
     """The options for what a document of a text file is; they arrive as `documents`."""
 
@@ -311,13 +321,7 @@ def documents_option(function: F) -> F:
         return function(documents=documents, **others)
 
     decorators = [
-        click.option(
-            "--documents",
-            type=click.Choice(["file", "line"]),
-            default="file",
-            show_default=True,
-            help="Whether a text file or each of its lines is a document.",
-        ),
+        file_or_line_option,
         click.option(
             "--split-on",
             metavar="TEXT",
@@ -329,7 +333,10 @@ def documents_option(function: F) -> F:
 
 
 def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents: str) -> None:
-    """Notes whether a file or a line is a document, unless the user passed `--documents`."""
+    """Notes whether a file or a line is a document, unless the user said so.
+
+    Commands with `--split-on` also advise on files that look as if they held several documents.
+    """
     context = click.get_current_context()
     sources = map(context.get_parameter_source, ("documents", "split_on"))
     if click.core.ParameterSource.COMMANDLINE in sources:
@@ -337,10 +344,11 @@ def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents:
     texts = [path for path in inputs if kind_of(path, field) == "text"]
     if not texts:
         return
-    echo_note(
-        f"each {documents} of text is a document (--documents line: each line is; --split-on TEXT: "
-        "what is between these texts is)"
-    )
+    note = f"each {documents} of text is a document (--documents line: each line is"
+    if "split_on" not in context.params:
+        echo_note(f"{note})")
+        return
+    echo_note(f"{note}; --split-on TEXT: what is between these texts is)")
     for path in texts[:_EXAMINED]:
         if (advice := _advice_on_splitting(path)) is not None:
             echo_note(advice)

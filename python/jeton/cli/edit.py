@@ -90,6 +90,8 @@ def _target_options(function: F) -> F:
         inputs += [others["other"]] if "other" in others else []
         if model is None:
             check_target(target, inputs=inputs, force=force, folder=True)
+        elif os.path.lexists(target):  # before the work, which may be long
+            raise FileError(f"{target} exists already; name a new folder")
         if map_path is not None:
             check_target(map_path, inputs=inputs, force=force)
         tok = source.load()

@@ -54,14 +54,14 @@ def tokenizers_by_name(values: Sequence[str]) -> dict[str, str]:
     return _by_name(values, "TOKENIZER", short)
 
 
-def corpora_by_name(values: Sequence[str]) -> dict[str, str]:
+def corpora_by_name(values: Sequence[str], what: str = "--corpus") -> dict[str, str]:
     """Corpora by name; without one, by the last part of the path (`all` is reserved)."""
 
     def short(path: str) -> str:
         name = Path(path).name
         return "" if name == "all" else name
 
-    return _by_name(values, "--corpus", short)
+    return _by_name(values, what, short)
 
 
 def languages_by_name(values: Sequence[str]) -> dict[str, str]:

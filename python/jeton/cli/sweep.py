@@ -12,8 +12,10 @@ import jeton
 from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
+from jeton.analysis.swept import RARE_SHARE
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import documents_option, invalid_option, say_what_documents_are
+from jeton.cli.documents import file_or_line_option, invalid_option, say_what_documents_are
+from jeton.cli.named_arguments import corpora_by_name
 from jeton.cli.printing import styled
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
@@ -22,19 +24,27 @@ from jeton.display.human_readable import bar
 
 __all__ = ["sweep"]
 
+_PARTS = 20
+"""Parts of a corpus that the table shows."""
+
 HELP = """Train tokenizers of several sizes on one corpus, and measure each.
 
 For every kind and size: bytes per token on held-out text, the memory of the embedding and its
-share of the model's parameters, how much text a context holds, and the operations of the whole
-model per byte of text, output layer included. Says where these are fewest, and where each curve
-bends: its highest point above the line from first to last point (Kneedle, Satopää et al. 2011),
-which also depends on the sizes that you choose. A size that a kind cannot have is skipped.
+share of the model's parameters, how much text a context holds, the operations of the whole model
+per byte of text, output layer included, and how many of the learned tokens are rare in the text.
+Says where operations are fewest, which is the largest size with at most 5% rare tokens, and where
+each curve bends: its highest point above the line from first to last point (Kneedle, Satopää et al.
+2011), which also depends on the sizes that you choose. A size that a kind cannot have is skipped.
+
+Several corpora, or one with a name as in de=german/, are trained on together, and each is measured
+by itself, too.
 
 With --folder the tokenizers are kept, and an interrupted sweep resumes.
 
 \b
 Examples:
   jeton sweep corpus/ --sizes 4000,8000,16000,32000
+  jeton sweep en=english/ de=german/ sw=swahili.txt
   jeton sweep train.txt --held-out valid.txt --family bpe --folder sweep/
   jeton sweep corpus/ --width 2048 --depth 24 --context 4096 --format csv \\
       -o sweep.csv
@@ -51,7 +61,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 
 
 @click.command(cls=Command, help=HELP, short_help="Find the best vocabulary size.")
-@click.argument("corpus", type=FilePath(), nargs=-1, required=True, metavar="CORPUS...")
+@click.argument("corpus", type=FilePath(), nargs=-1, required=True, metavar="[NAME=]CORPUS...")
 @click.option(
     "--sizes",
     default="1000,2000,4000,8000,16000,32000,64000",
@@ -73,10 +83,10 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     "--held-out",
     type=FilePath(),
     multiple=True,
-    metavar="PATH",
+    metavar="[NAME=]PATH",
     help="Text to measure on.  [default: a tenth of the corpus, not used in training]",
 )
-@documents_option
+@file_or_line_option
 @invalid_option
 @click.option(
     "--pattern", default="gpt4", show_default=True, help="How BPE splits text into words."
@@ -114,6 +124,14 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     is_flag=True,
     help="Count an output layer with a table of its own.",
 )
+@click.option(
+    "--rare",
+    type=click.IntRange(1, 1 << 32),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Tokens that occur fewer times than this in the text are rare.",
+)
 @click.option("--folder", type=FilePath(), metavar="DIR", help="Keep tokenizers here, and resume.")
 @format_option(
     "table",
@@ -136,12 +154,15 @@ def sweep(
     context: int,
     bytes_per_parameter: int,
     untied: bool,
+    rare: int,
     folder: str | None,
     form: str,
     output: str | None,
     force: bool,
 ) -> None:
-    check_target(output, inputs=[*corpus, *held_out], force=force, stream=True)
+    train_on, measure_on = _parts(corpus, "CORPUS"), _parts(held_out, "--held-out")
+    inputs = [*_paths(train_on), *_paths(measure_on)]
+    check_target(output, inputs=inputs, force=force, stream=True)
     with ProgressBar("", None, lambda number: f"{number:,.0f}") as progress:
 
         def watch(label: str, step: jeton.Progress) -> None:
@@ -151,22 +172,23 @@ def sweep(
             progress.follow(step)
 
         result = train(
-            [Path(path) for path in corpus],
+            train_on,
             sizes=sizes,
             families=families,
-            held_out=[Path(path) for path in held_out] or 0.1,
+            held_out=measure_on or 0.1,
             pattern=pattern,
             width=width,
             depth=depth,
             context=context,
             bytes_per_parameter=bytes_per_parameter,
             tied=not untied,
+            rare=rare,
             errors=invalid,
             documents=documents,
             folder=folder,
             watch=watch,
         )
-    say_what_documents_are(map(Path, corpus), None, documents)
+    say_what_documents_are(_paths(train_on), None, documents)
     if form == "json":
         text = saved_json.dumps(result.to_dict(), indent=1)
     else:
@@ -174,9 +196,23 @@ def sweep(
     give(text, output, force=force)
 
 
+def _parts(values: tuple[str, ...], what: str) -> list[Path] | dict[str, Path]:
+    """Corpora by name; a list if there is only one, without a name."""
+    named = corpora_by_name(values, what)
+    if [*named.values()] == [*values[:1]]:
+        return [Path(path) for path in values]
+    return {name: Path(path) for name, path in named.items()}
+
+
+def _paths(corpora: list[Path] | dict[str, Path]) -> list[Path]:
+    return [*(corpora.values() if isinstance(corpora, dict) else corpora)]
+
+
 def _lines(sweep: Sweep) -> Iterator[str]:
     most = max((point.bytes_per_token or 0 for point in sweep.points), default=0)
     yield heading(f"{human_bytes(sweep.held_out_bytes)} held out, {sweep.held_out_lines:,} lines")
+    settings = sweep.settings
+    yield f"  model: width {settings['width']:,}, {settings['depth']:,} layers"
     names = (
         "vocabulary",
         "bytes/token",
@@ -186,6 +222,7 @@ def _lines(sweep: Sweep) -> Iterator[str]:
         "context",
         "operations/byte",
         "",
+        f"rare (<{settings['rare']:,})",
     )
     for family in sweep.bends:
         yield ""
@@ -194,19 +231,41 @@ def _lines(sweep: Sweep) -> Iterator[str]:
         for point in sweep.points:
             if point.family == family:
                 rows.append(_row(point, most, sweep))
-        yield table(rows, ">><>>>><")
+        yield table(rows, ">><>>>><>")
+        if sweep.parts:
+            yield ""
+            yield from _part_lines(sweep, family)
     yield ""
     for family, at in sweep.bends.items():
         where = "does not bend at these sizes" if at is None else f"bends at {at:,} tokens"
         fewest = sweep.cheapest[family]
         cost = "" if fewest is None else f", and has the fewest operations at {fewest:,}"
         yield f"  {family} {where}{cost}"
+        most_tokens = sweep.supported[family]
+        support = (
+            f"more than {RARE_SHARE:.0%} of the learned tokens are rare at each size"
+            if most_tokens is None
+            else f"at most {RARE_SHARE:.0%} of the learned tokens are rare up to {most_tokens:,}"
+        )
+        yield f"    {support}"
     yield "  bends by Kneedle (Satopää et al. 2011): highest above the line from first to last"
-    yield "  with more text of this kind, the best sizes are larger"
+    yield "  with more text of this kind, fewer tokens are rare and the best sizes are larger"
     if any(point.inexact for point in sweep.points):
         yield "  ≠ lines that are not restored; lost text may be why there are fewer tokens"
     for size in sweep.skipped:
         yield f"  {size.family} of {size.size:,} tokens is skipped: {size.reason}"
+
+
+def _part_lines(sweep: Sweep, family: str) -> Iterator[str]:
+    """Bytes per token of each part, a column for each size."""
+    points = [point for point in sweep.points if point.family == family]
+    rows = [("bytes/token of", *(f"{point.vocab_size:,}" for point in points))]
+    for name in list(sweep.parts)[:_PARTS]:
+        numbers = (point.parts[name] for point in points)
+        rows.append((name, *("-" if each is None else f"{each:.3f}" for each in numbers)))
+    yield table(rows, "<" + ">" * len(points))
+    if len(sweep.parts) > _PARTS:
+        yield f"  and {len(sweep.parts) - _PARTS:,} more, which JSON and CSV list"
 
 
 def _row(point: Point, most: float, sweep: Sweep) -> tuple[str, ...]:
@@ -222,4 +281,5 @@ def _row(point: Point, most: float, sweep: Sweep) -> tuple[str, ...]:
         "-" if point.context_bytes is None else human_bytes(point.context_bytes),
         "-" if point.operations is None else f"{point.operations / 1e6:.2f} MFLOP",
         "←" if point.vocab_size == sweep.cheapest[point.family] else "",
+        f"{point.rare:,} ({point.rare_share:.0%})",
     )

@@ -21,7 +21,7 @@ from jeton.data.documents import Documents
 from jeton.data.loader import Loader
 from jeton.data.masks import IGNORED, LossMask
 from jeton.data.numpy_or_torch import loader_of
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning, warn_caller
 from jeton.results.encoding import TokenBatch
 
 __all__ = ["PackedRows", "Packing", "PackingReport", "pack"]
@@ -257,6 +257,9 @@ def pack(
         ArgumentError: A document is too long for `"bins"`, masks do not fit the documents, or a
             value is not valid.
 
+    Warns:
+        TrainingWarning: `"best_fit"` crops documents; says how many tokens that are.
+
     Example:
         >>> from jeton.data import pack
         >>> packing = pack([[5, 6, 7], [8, 9], [1, 2, 3, 4]], 5, "bins")
@@ -308,7 +311,16 @@ def pack(
             dropped = int(lengths[over].sum())
         plan = plans.bins(np.where(over, 0 if too_long == "drop" else length, lengths), length)
     settings = {"length": length, "method": method, "lookahead": lookahead, "too_long": too_long}
-    return Packing(all_documents, plan, length, mask, pad_id, shift_labels, settings, dropped)
+    packing = Packing(all_documents, plan, length, mask, pad_id, shift_labels, settings, dropped)
+    report = packing.report
+    if method == "best_fit" and report.cropped:
+        warn_caller(
+            f"best_fit crops {report.cropped:,} of {report.tokens:,} tokens "
+            f"({report.cropped_share:.2%}), the ends of documents that do not fit into a sequence "
+            f'of {length:,}; method "concatenate" loses none, and "bins" splits no document',
+            TrainingWarning,
+        )
+    return packing
 
 
 def _documents(documents: object) -> Documents:

@@ -6,7 +6,7 @@ A plan is a list of segments in the order of rows. Each segment is a part of a d
   document may begin in one row and continue in the next. Only the last row is padded.
 - **best_fit**: each row begins with a document. Of the next `lookahead` documents, the longest that
   fits goes into the row, until none fits; then the shortest is cropped to fill the row, and its
-  rest dropped. Only one row at the end is padded. (nanochat does this.)
+  rest lost, of which `pack` warns. Only one row at the end is padded. (nanochat does this.)
 - **bins**: no document is split. From the longest to the shortest, each goes into the fullest row
   with room for it, or begins a new row (best-fit decreasing). The rest of each row is padded.
 """

@@ -81,6 +81,8 @@ def _rows(sweep: Sweep) -> Iterator[str]:
                 notes = [
                     *["bends here"] * (point.vocab_size == bend),
                     *["fewest operations"] * (point.vocab_size == sweep.cheapest[family]),
+                    *["largest with few rare tokens"]
+                    * (point.vocab_size == sweep.supported[family]),
                     *[f"⚠ {point.inexact:,} lines are not restored"] * bool(point.inexact),
                 ]
                 yield (
