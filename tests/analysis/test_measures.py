@@ -478,7 +478,7 @@ def test_bad_input(tmp_path: Path) -> None:
         (MissingFileError, "no such file", lambda: evaluate(tok, tmp_path / "none")),
         (FormatError, "not UTF-8", lambda: evaluate(tok, tmp_path / "bad.txt")),
         (FormatError, 'line 2.*"text"', lambda: evaluate(tok, tmp_path / "bad.jsonl")),
-        (FormatError, "not JSON", lambda: evaluate(tok, tmp_path / "worse.jsonl")),
+        (FormatError, "no JSON object", lambda: evaluate(tok, tmp_path / "worse.jsonl")),
         (ArgumentError, "surrogate", lambda: evaluate(tok, {"a": ["\ud800"]})),
         (ArgumentError, "named 'all'", lambda: evaluate(tok, {"all": ["a"]})),
         (ArgumentError, "named ''", lambda: evaluate(tok, {"": ["a"]})),

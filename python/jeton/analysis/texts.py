@@ -22,7 +22,14 @@ from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
 from jeton.corpora.text_files import TextFile
 from jeton.display.human_readable import counted
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, JetonError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    FormatError,
+    JetonError,
+    MissingFileError,
+)
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -309,8 +316,11 @@ def aligned(parallel: object) -> dict[str, list[str]]:
 def _lines(name: str, source: object) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         path = Path(checked_path(f"parallel[{name!r}]", source)).expanduser()
-        with Corpus(name, path, None, "strict", "parallel")._named():
-            return [line.removesuffix("\n") for line in TextFile(path, "strict").lines()]
+        try:
+            with Corpus(name, path, None, "strict", "parallel")._named():
+                return [line.removesuffix("\n") for line in TextFile(path, "strict").lines()]
+        except MissingFileError as error:
+            raise error.reworded(f"parallel[{name!r}]: {error.message}") from None
     if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
         raise ArgumentTypeError(
             f"parallel[{name!r}] must be a file or a list of lines, not {type(source).__name__}"

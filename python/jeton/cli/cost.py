@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -48,9 +49,20 @@ Examples:
 """
 
 
+def _checked_price(_: click.Context, option: click.Parameter, price: float | None) -> float | None:
+    if price is not None and math.isnan(price):
+        raise click.BadParameter("nan is no price", param=option)
+    return price
+
+
 def _price_option(name: str, what: str, **settings: Any) -> Callable[[F], F]:
     return click.option(
-        name, type=click.FloatRange(min=0, max=1e9), metavar="USD", help=what, **settings
+        name,
+        type=click.FloatRange(min=0, max=1e9),
+        callback=_checked_price,
+        metavar="USD",
+        help=what,
+        **settings,
     )
 
 

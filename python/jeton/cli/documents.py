@@ -317,6 +317,8 @@ def documents_option(function: F) -> F:
             source = click.get_current_context().get_parameter_source("documents")
             if source is click.core.ParameterSource.COMMANDLINE:
                 raise click.UsageError("--documents and --split-on exclude each other.")
+            if not split_on:
+                raise click.UsageError("--split-on needs the text between two documents.")
             documents = split_on.replace("\\n", "\n").replace("\\t", "\t")
         return function(documents=documents, **others)
 

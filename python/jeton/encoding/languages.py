@@ -60,9 +60,11 @@ def around_texts(tok: _Tokenizer, config: Mapping[str, Any]) -> post_processors.
     """
     name = language_class(config)
     if name is None:
+        given = ", ".join(setting for setting in _SETTINGS if setting in config)
+        classes = ", ".join([*_DEFAULTS, "Whisper"])
         raise UnsupportedError(
-            f"the tokenizer has no languages: its tokenizer_class is {bare_name(config)!r} "
-            f"({', '.join([*_DEFAULTS, 'Whisper'])} have; for others replace the post_processor)"
+            f"{given}: the tokenizer has no languages: its tokenizer_class is "
+            f"{bare_name(config)!r} ({classes} have; for others replace the post_processor)"
         )
     for setting in _SETTINGS:
         value = config.get(setting)

@@ -38,7 +38,13 @@ from jeton.chat.templates.limits import current
 from jeton.chat.templates.renderer import Renderer, questions
 from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.encoding.streams import checked_stops
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    UnknownNameError,
+    UnknownTokenError,
+    UnsupportedError,
+)
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -118,7 +124,10 @@ def _known_ids(tok: BaseTokenizer, ids: object) -> list[int]:
         raise ArgumentTypeError(f"stop_ids must be an iterable of ints, not {type(ids).__name__}")
     found = [checked_id("stop_ids", it) for it in ids]
     for id in found:
-        tok.token_bytes(id)
+        try:
+            tok.token_bytes(id)
+        except UnknownTokenError as error:
+            raise error.reworded(f"stop_ids: {error.message}") from None
     return found
 
 
