@@ -128,5 +128,5 @@ def test_a_name_of_the_face_is_seen_as_its_module(tmp_path: Path) -> None:
 def test_no_files_import_each_other(crate: str) -> None:
     found = Crate(CRATES / crate / "src")
     graph = {module: set(found.imports(module)) for module in found.files}
-    assert len(graph) == 1 or any(graph.values())
+    assert len(graph) < 2 or any(graph.values())
     list(graphlib.TopologicalSorter(graph).static_order())  # names the circle where there is one

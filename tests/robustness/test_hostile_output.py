@@ -170,9 +170,9 @@ DATA = {
     "decode": ["decode", TOKENIZER, "ids.txt"],
     "data show --text": ["data", "show", SET, "--at", "0", "--tokens", "60", "--text"],
     "cost --format plain": [
-        "cost", "gpt-4o", CORPUS, "--tokenizer", TOKENIZER, "--format", "plain",
+        "cost", TOKENIZER, CORPUS, "--input-price", "2", "--format", "plain",
     ],
-    "cost --format csv": ["cost", "gpt-4o", CORPUS, "--tokenizer", TOKENIZER, "--format", "csv"],
+    "cost --format csv": ["cost", TOKENIZER, CORPUS, "--input-price", "2", "--format", "csv"],
     "edit": ["edit", "truncate", TOKENIZER, "280", "--force", "-o", f"new {HOSTILE}.json"],
     "convert": ["convert", TOKENIZER, "--force", f"{HOSTILE}.tiktoken"],
     "train": ["train", CORPUS, "--force", "-o", f"new {HOSTILE}.json", "--vocab-size", "300"],

@@ -91,7 +91,7 @@ def _target_options(function: F) -> F:
         if model is None:
             check_target(target, inputs=inputs, force=force, folder=True)
         elif os.path.lexists(target):  # before the work, which may be long
-            raise FileError(f"{target} exists already; name a new folder")
+            raise FileError(f"--model: {target} exists already; name a new folder")
         if map_path is not None:
             check_target(map_path, inputs=inputs, force=force)
         tok = source.load()

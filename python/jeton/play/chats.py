@@ -41,6 +41,8 @@ def shown_chat(card: Card, question: Question) -> dict[str, object]:
     special = set(card.tokenizer.special_tokens.values())
     parts = list(pieces(chat))
     if marks := [it for text, look in parts if look == "template" for it in _MARK.findall(text)]:
+        # This says more than the chat's own warning of a format whose marks are all missing.
+        left_out = [it for it in left_out if "none of the control tokens" not in it]
         names = ", ".join(dict.fromkeys(marks))
         left_out.append(
             f"this tokenizer has no token for {counted(len(marks), 'mark')} of the template, "
