@@ -410,16 +410,16 @@ mod tests {
 
     #[test]
     fn a_replacement_of_several_characters_is_not_first() {
-        let is_first = |text: &str, ranges: &[Range<usize>]| {
+        let is_first = |text: &str, range: Range<usize>| {
             let mut text = AlignedText::original(text);
-            text.replace_ranges(ranges.iter().cloned(), "_").unwrap();
+            text.replace_ranges([range], "_").unwrap();
             text.prepend("x").unwrap();
             (text.slice(0..2).is_first(), text.original_start())
         };
-        assert_eq!(is_first("--b", &[0..2]), (false, 0));
-        assert_eq!(is_first("-b", &[0..1]), (true, 0));
-        assert_eq!(is_first("a--", &[1..3]), (true, 0));
-        assert_eq!(is_first("éb", &[0..2]), (true, 0));
+        assert_eq!(is_first("--b", 0..2), (false, 0));
+        assert_eq!(is_first("-b", 0..1), (true, 0));
+        assert_eq!(is_first("a--", 1..3), (true, 0));
+        assert_eq!(is_first("éb", 0..2), (true, 0));
     }
 
     #[test]

@@ -105,14 +105,20 @@ impl PieceMerger {
 }
 
 /// A score, which is finite: the reader refuses others.
-#[derive(PartialEq, PartialOrd)]
+#[derive(PartialEq)]
 struct Score(f32);
 
 impl Eq for Score {}
 
+impl PartialOrd for Score {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Ord for Score {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
+        self.0.partial_cmp(&other.0).expect("scores are finite")
     }
 }
 
