@@ -586,11 +586,11 @@ def test_a_turn_renders_the_conversation_once(monkeypatch: pytest.MonkeyPatch) -
     rollout: Any = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
     sampled = [*tok.encode("Good."), tok.special_tokens["<|im_end|>"]]
     sizes: list[int] = []
-    render = renderer.rendered
+    render: Any = vars(renderer)["rendered"]
 
     def counting(request: Any) -> str:
         sizes.append(len(request.messages))
-        return render(request)
+        return str(render(request))
 
     monkeypatch.setattr(renderer, "rendered", counting)
     for turn in range(1, 6):

@@ -51,7 +51,7 @@ def words_of(path: Path) -> list[tuple[str, int]]:
 
 
 def usage_of(path: Path) -> list[int]:
-    return TOK.usage(path, field="text").counts.tolist()
+    return list(TOK.usage(path, field="text").counts)
 
 
 def measured(path: Path) -> object:

@@ -143,7 +143,7 @@ def test_a_validation_split_is_exact(
     text = "\n".join(text for text in TEXTS if "\t" not in text)
     for number in range(3):
         (folder / f"{number}.txt").write_text(text * 12, "utf-8")
-    options = {"validation": share, "split": "cut", "documents": "line"}
+    options: dict[str, Any] = {"validation": share, "split": "cut", "documents": "line"}
     manifest = prepare(folder, TOK, tmp_path / "out", **options)
     tokens = flat(rows(TOK, "\n".join(text * 12 for _ in range(1)).split("\n"))) * 3
     cut = int(len(tokens) * (1 - Fraction(str(share))))

@@ -553,7 +553,7 @@ def test_a_share_of_several_files_is_drawn_from_all(tmp_path: Path) -> None:
     folder.mkdir()
     for name in "abcdefgh":
         (folder / f"{name}.txt").write_text("".join(f"{name} {n}\n" for n in range(50)))
-    options = {"documents": "line", "validation": 0.2}
+    options: dict[str, Any] = {"documents": "line", "validation": 0.2}
     manifest = prepare(folder, TOK, tmp_path / "all", **options)
     by_hash = prepare(folder, TOK, tmp_path / "hash", split="hash", **options)
     assert manifest.options["validation"]["by"] == "hash" and manifest.splits == by_hash.splits

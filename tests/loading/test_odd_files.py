@@ -10,6 +10,7 @@ import json
 import pickle
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,7 +113,7 @@ def test_what_is_loaded_can_be_pickled_and_saved(kind: str, tmp_path: Path) -> N
             tok.save(tmp_path / name, lossy=True)
         except jeton.errors.UnsupportedError:
             continue
-        options = {"pattern": "gpt4"} if name == "x.tiktoken" else {}
+        options: dict[str, Any] = {"pattern": "gpt4"} if name == "x.tiktoken" else {}
         again = jeton.load(tmp_path / name, **options)
         assert pickle.loads(pickle.dumps(again)) == again
         again.save(tmp_path / f"again-{name}", lossy=True)

@@ -16,7 +16,7 @@ from jeton.errors import ArgumentTypeError, FormatWarning
 transformers = pytest.importorskip("transformers")
 
 TEXTS = ("a b", "a  b", " a", "a\nb", "a ", "a<x>b", "a<x> b", "ab")
-METASPACE = {"replacement": "▁", "prepend_scheme": "always"}
+METASPACE: dict[str, Any] = {"replacement": "▁", "prepend_scheme": "always"}
 
 
 def unigram(split: bool) -> Tokenizer:

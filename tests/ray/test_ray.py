@@ -111,7 +111,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_pieces_have_each_line_once(corpus: list[Path]) -> None:
-    pieces = list(pieces_of(corpus, 10_000, None, by_line=True))
+    pieces = list(pieces_of(corpus, 10_000, None, unit=True))
     assert [piece.path for piece in pieces if not piece.stop] == [
         bytes(corpus[1]),
         bytes(corpus[3]),
@@ -122,7 +122,7 @@ def test_pieces_have_each_line_once(corpus: list[Path]) -> None:
         assert mine[0].start == 0 and mine[-1].stop == path.stat().st_size
         assert all(a.stop == b.start for a, b in pairwise(mine))
     # A file that is one document is not divided.
-    whole = [piece for piece in pieces_of(corpus, 10_000, None, by_line=False) if not piece.stop]
+    whole = [piece for piece in pieces_of(corpus, 10_000, None, unit=False) if not piece.stop]
     assert bytes(corpus[0]) in [piece.path for piece in whole] and len(whole) == 3
 
 

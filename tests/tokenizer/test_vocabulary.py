@@ -54,7 +54,7 @@ def test_a_token_that_is_not_there() -> None:
         tok.id_of("x")
     for wrong in (1, None, 1.5, ["h"]):
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
-            tok.id_of(wrong)  # type: ignore[arg-type]
+            tok.id_of(wrong)  # type: ignore[call-overload]
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
             wrong in tok  # type: ignore[operator]  # noqa: B015
 

@@ -342,7 +342,7 @@ def test_words_of_a_long_file_are_those_of_its_text(tmp_path: Path) -> None:
 def test_documents_that_are_neither(tmp_path: Path) -> None:
     trainer = jeton.BPETrainer(300)
     with pytest.raises(ArgumentError, match=r"documents must be .*, not 'lines'"):
-        trainer.train(tmp_path, documents="lines")  # type: ignore[arg-type]
+        trainer.train(tmp_path, documents="lines")
     with pytest.raises(ArgumentError, match="documents is for files, and data holds texts"):
         trainer.train(["to be"], documents="line")
     with pytest.raises(ArgumentError, match="documents is for counting, and data holds counts"):
