@@ -57,7 +57,8 @@ def _cause(error: BaseException | None) -> JetonError | None:
     while error is not None:
         # An error of Ray also has the class of its cause; its message has more lines, from Ray.
         if isinstance(error, JetonError) and type(error).__module__ == "jeton.errors":
-            return type(error)(str(error).split("\n")[0])
+            first_line = error.message.split("\n")[0]
+            return type(error)(first_line, hint=error.hint, parameter=error.parameter)
         error = getattr(error, "cause", None) or error.__cause__
     return None
 
