@@ -1,6 +1,6 @@
 """Writes NOTICE: the licences of all code that is linked into a wheel.
 
-`python packaging/notice.py` after a dependency changes; `--check` fails if the file is out of date.
+`python site/notice.py` after a dependency changes; `--check` fails if the file is out of date.
 Crates that may be taken under Apache-2.0 are, whose text is in LICENSE; of all others the texts are
 here, as their packages have them.
 """
@@ -88,6 +88,6 @@ if __name__ == "__main__":
     text = notice()
     if sys.argv[1:] == ["--check"]:
         if NOTICE.read_text("utf-8") != text:
-            sys.exit("NOTICE is out of date: python packaging/notice.py")
+            sys.exit("NOTICE is out of date: python site/notice.py")
     else:
         NOTICE.write_text(text, "utf-8")
