@@ -274,6 +274,23 @@ impl PairCounts {
         first
     }
 
+    /// Where no pair is left to merge: those that occurred earlier and may be merged, the shortest first,
+    /// then by their text.
+    pub(super) fn of_earlier(&self, tokens: &Tokens) -> Vec<(u32, u32)> {
+        let may_be_merged = |&&(left, right): &&(u32, u32)| {
+            self.limits.allow(tokens, left, right) && !tokens.make_known(left, right, "")
+        };
+        let mut pairs: Vec<_> = paced(self.pairs.ids.iter())
+            .filter(may_be_merged)
+            .copied()
+            .collect();
+        pairs.sort_by_cached_key(|&(left, right)| {
+            let text = [left, right].map(|part| tokens.bytes[part as usize].as_slice());
+            (tokens.length(left, right), text.concat())
+        });
+        pairs
+    }
+
     /// Merges a pair into the token `id`.
     pub(super) fn merge(&mut self, candidate: Candidate, id: u32, tokens: &Tokens) {
         let pair = self.pair(candidate);
