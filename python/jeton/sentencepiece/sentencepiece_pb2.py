@@ -8,7 +8,7 @@ try:
         SentencePieceText,
     )
 except ImportError:
-    from jeton.interop.sentencepiece import (  # type: ignore[assignment]
+    from jeton.interop.sentencepiece import (
         NBestSentencePieceText,
         SentencePieceText,
     )
