@@ -50,6 +50,9 @@ __all__ = [
 ]
 
 STDIN = "-"
+_STDIN_NAME = "standard input"
+"""How errors name it."""
+
 TEXT = "--text"
 """The source of a document on the command line."""
 
@@ -79,7 +82,7 @@ class InputDocument:
     @property
     def place(self) -> str:
         """How errors name it."""
-        source = "standard input" if self.source == STDIN else self.source
+        source = _STDIN_NAME if self.source == STDIN else self.source
         return source if self.line is None else f"{source}:{self.line}"
 
 
@@ -180,13 +183,13 @@ class Reader:
             file = sys.stdin.buffer
             if not self.by_line:
                 data = file.read()
-                _check_is_text(data)
+                _core.check_text(_STDIN_NAME, data)
                 yield InputDocument(self._text(data, STDIN), STDIN, len(data))
                 progress.advance(len(data))
                 return
             for number, line in enumerate(file, 1):
                 if number == 1:
-                    _check_is_text(line)
+                    _core.check_text(_STDIN_NAME, line)
                     line = line.removeprefix(codecs.BOM_UTF8) if self.field is not None else line
                 progress.advance(len(line))
                 line = line.removesuffix(b"\n")
@@ -199,6 +202,8 @@ class Reader:
                     yield InputDocument(text, STDIN, size, number)
 
     def _text(self, data: bytes, place: str) -> str:
+        if b"\0" in data:
+            _core.check_text(place, data)
         try:
             return data.decode("utf-8", self.errors)
         except UnicodeDecodeError as error:
@@ -225,12 +230,6 @@ def _field(line: str, field: str, place: str) -> str:
     if not isinstance(record[field], str):
         raise FormatError(f"{place}: the field {field!r} is not a string")
     return str(record[field])
-
-
-def _check_is_text(data: bytes) -> None:
-    at = data.find(b"\0", 0, 1 << 16)
-    if at >= 0:
-        raise FormatError(f"standard input: this is not text: byte {at} is NUL")
 
 
 def only_document(path: str, progress: ProgressBar) -> InputDocument:

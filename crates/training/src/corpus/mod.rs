@@ -26,6 +26,7 @@ mod json_lines;
 mod split_text;
 mod stream;
 
+pub use binary::check_text;
 pub use contents::Contents;
 pub use documents::{CorpusPosition, DocumentOptions};
 pub use file_kind::FileKind;

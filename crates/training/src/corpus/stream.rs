@@ -65,7 +65,8 @@ impl<'p> Source<'p> {
         let read = text.by_ref().take(binary::HEAD).read_to_end(&mut head);
         read.map_err(|error| file_error(self.path, "read", &error))?;
         binary::check(self.path, &head)?;
-        Ok(Box::new(io::Cursor::new(head).chain(text)))
+        let rest = binary::Text::new(text, head.len() as u64);
+        Ok(Box::new(io::Cursor::new(head).chain(rest)))
     }
 }
 
@@ -103,7 +104,7 @@ fn decompressed(raw: Stream, compression: Option<Compression>) -> Stream {
 }
 
 #[derive(Clone, Copy)]
-enum Compression {
+pub(super) enum Compression {
     Gzip,
     Zstandard,
     Xz,
@@ -114,7 +115,7 @@ const MAGIC: u64 = 6;
 
 impl Compression {
     /// That of a file with these first bytes.
-    fn of(magic: &[u8]) -> Option<Self> {
+    pub(super) fn of(magic: &[u8]) -> Option<Self> {
         match magic {
             [0x1F, 0x8B, ..] => Some(Self::Gzip),
             [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Self::Zstandard),
@@ -128,7 +129,8 @@ impl Compression {
 pub(super) fn open_part(path: &Path, bytes: &Range<u64>) -> io::Result<Stream> {
     let mut file = fs::File::open(path)?;
     file.seek(SeekFrom::Start(bytes.start))?;
-    Ok(Box::new(file.take(bytes.end - bytes.start)))
+    let part = file.take(bytes.end - bytes.start);
+    Ok(Box::new(binary::Text::new(part, bytes.start)))
 }
 
 /// The bytes of the lines that begin within a range of bytes; none if the file is compressed.

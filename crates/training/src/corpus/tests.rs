@@ -259,7 +259,7 @@ fn a_byte_order_mark_belongs_to_no_text() {
     let wide = folder.put("z.txt", b"\xFF\xFEa\0b\0");
     let error = counted(&[wide], lines_of_text()).unwrap_err();
     assert!(
-        error.to_string().contains("begins as UTF-16 does"),
+        error.to_string().contains("in UTF-16, not in UTF-8"),
         "{error}"
     );
 }
@@ -298,6 +298,33 @@ fn what_is_no_text_is_refused() {
         ..lines_of_text()
     };
     Corpus::open(&[folder.put("z.json", b"{\"text\": \"a\"}\n")], lines).unwrap();
+}
+
+#[test]
+fn nul_is_found_wherever_it_is() {
+    let folder = Folder::new("nul");
+    let text = lines().concat().repeat(40);
+    let at = binary::HEAD as usize + 4_321;
+    assert!(text.len() > at + 1_000);
+    let mut bytes = text.into_bytes();
+    bytes[at] = 0;
+    let files = [
+        folder.put("a.txt", &bytes),
+        folder.put("a.gz", &gzip(&bytes)),
+        folder.put("a.zst", &zstandard(&bytes)),
+    ];
+    let expected = format!("this is not text: byte {at} is NUL");
+    for path in files {
+        let error = counted(&[path], lines_of_text()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Format);
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
+    let path = folder.put("b.txt", &bytes);
+    let begin = at as u64 - 1_000;
+    let part = Corpus::open_part(&path, &(begin..begin + 2_000), lines_of_text()).unwrap();
+    let mut counter = WordCounter::new(stages(), CountingOptions::default());
+    let error = count_corpus(&part, &mut counter).unwrap_err();
+    assert!(error.to_string().contains(&expected), "{error}");
 }
 
 #[test]
