@@ -125,7 +125,7 @@ def rewrite_checkpoint(
         >>> smaller = edit.prune(tok, size=25_000, corpus=["…"])  # doctest: +SKIP
         >>> edit.rewrite_checkpoint("model/", smaller, "smaller/")  # doctest: +SKIP
     """
-    folder, out = Path(checked_path("source", source)), Path(checked_path("target", target))
+    folder, out = _folder(checked_path("source", source)), Path(checked_path("target", target))
     if not isinstance(edited, Edited):
         raise ArgumentTypeError(
             f"edited must be the result of a change of jeton.edit, not {type(edited).__name__}"
@@ -217,7 +217,7 @@ def input_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.flo
         ArgumentError: The table has fewer than `rows` rows.
         UnsupportedError: No tensor is known as a table of embeddings.
     """
-    table = _table(Path(folder), rows, is_input_table)
+    table = _table(_folder(folder), rows, is_input_table)
     if table is None:
         raise UnsupportedError(f"{folder} has no tensor that is known as a table of embeddings")
     return table
@@ -225,7 +225,7 @@ def input_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.flo
 
 def head_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.float32] | None:
     """The output head of a model, as `input_table`; `None` if it is its table of embeddings."""
-    return _table(Path(folder), rows, is_head)
+    return _table(_folder(folder), rows, is_head)
 
 
 def _table(
@@ -278,9 +278,18 @@ def _refuse_leading_out(folder: Path, leading_out: Container[str], names: Iterab
             )
 
 
+def _folder(path: str | os.PathLike[str]) -> Path:
+    """A model's folder.
+
+    Raises:
+        MissingFileError: It is none; its name may be too long for a path.
+    """
+    if not os.path.isdir(path):
+        raise MissingFileError(f"{os.fspath(path)}: no such folder")
+    return Path(path)
+
+
 def _shards(folder: Path) -> list[str]:
-    if not folder.is_dir():
-        raise MissingFileError(f"{folder}: no such folder")
     if (folder / _INDEX).exists():
         try:
             names = sorted(set(_json(folder / _INDEX)["weight_map"].values()))
