@@ -25,7 +25,10 @@ def model(
 ) -> Path:
     safetensors = pytest.importorskip("safetensors.numpy")
     folder.mkdir()
-    tensors = {"model.embed_tokens.weight": table, "lm_head.weight": -table if head is None else head}
+    tensors = {
+        "model.embed_tokens.weight": table,
+        "lm_head.weight": -table if head is None else head,
+    }
     safetensors.save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({"vocab_size": len(table), "hidden_size": 48}))
     tok.save(folder)
@@ -89,7 +92,7 @@ def test_pursuit_finds_rows_that_a_linear_map_of_the_donor_gives(tmp_path: Path)
 
 @pytest.mark.medium
 def test_heads_have_sums_of_their_own(tmp_path: Path) -> None:
-    """Where the head is the donor's, rotated otherwise than the embeddings, it is so for new tokens."""
+    """The donor's head, rotated otherwise than the embeddings, is found for new tokens."""
     pytest.importorskip("torch")
     rotate = [np.linalg.qr(random_table(48, seed))[0].astype(np.float32) for seed in (3, 4)]
     of_donor = [random_table(NEW.vocab_size, seed) for seed in (1, 5)]

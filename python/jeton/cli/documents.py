@@ -116,11 +116,18 @@ class Reader:
     errors: str = "strict"
     text: str | None = None
     """The one document, if it is on the command line."""
+    split_on: str | None = None
+    """The text between two documents of a text file."""
 
     @property
     def by_line(self) -> bool:
-        """Whether each line of a file is a document."""
+        """Whether a file has a document a line."""
         return self.lines or self.field is not None
+
+    @property
+    def parts_files(self) -> bool:
+        """Whether a text file may have several documents."""
+        return self.by_line or self.split_on is not None
 
     def documents(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
         """The documents of all files, in order.
@@ -149,7 +156,7 @@ class Reader:
                 [Path(path)],
                 field=self.field,
                 errors=self.errors,
-                unit=self.by_line,
+                unit=self.by_line if self.split_on is None else self.split_on,
                 read=advance,
             ):
                 size = len(document.text.encode("utf-8", "surrogatepass"))
@@ -184,8 +191,14 @@ class Reader:
             if not self.by_line:
                 data = file.read()
                 _core.check_text(_STDIN_NAME, data)
-                yield InputDocument(self._text(data, STDIN), STDIN, len(data))
+                text = self._text(data, STDIN)
                 progress.advance(len(data))
+                if self.split_on is None:
+                    yield InputDocument(text, STDIN, len(data))
+                    return
+                parts = text.removeprefix("\ufeff").split(self.split_on) if text else []
+                for number, part in enumerate(parts, 1):
+                    yield InputDocument(part, STDIN, len(part.encode()), number)
                 return
             for number, line in enumerate(file, 1):
                 if number == 1:
@@ -307,6 +320,20 @@ file_or_line_option = click.option(
 )
 
 
+_split_on_option = click.option(
+    "--split-on",
+    metavar="TEXT",
+    help=r"The text between two documents of a text file: '\n\n' for blank lines, or "
+    "'<|endoftext|>'.",
+)
+
+
+def _separator(split_on: str) -> str:
+    if not split_on:
+        raise click.UsageError("--split-on needs the text between two documents.")
+    return split_on.replace("\\n", "\n").replace("\\t", "\t")
+
+
 def documents_option(function: F) -> F:
     """The options for what a document of a text file is; they arrive as `documents`."""
 
@@ -316,19 +343,12 @@ def documents_option(function: F) -> F:
             source = click.get_current_context().get_parameter_source("documents")
             if source is click.core.ParameterSource.COMMANDLINE:
                 raise click.UsageError("--documents and --split-on exclude each other.")
-            if not split_on:
-                raise click.UsageError("--split-on needs the text between two documents.")
-            documents = split_on.replace("\\n", "\n").replace("\\t", "\t")
+            documents = _separator(split_on)
         return function(documents=documents, **others)
 
     decorators = [
         file_or_line_option,
-        click.option(
-            "--split-on",
-            metavar="TEXT",
-            help=r"The text between two documents of a text file: '\n\n' for blank lines, or "
-            "'<|endoftext|>'.",
-        ),
+        _split_on_option,
     ]
     return cast(F, decorated(command, decorators))
 
@@ -409,18 +429,24 @@ def input_options(function: F) -> F:
         text: str | None,
         lines: bool,
         field: str | None,
+        split_on: str | None,
         invalid: str,
         **others: object,
     ) -> Any:
-        if text is not None and (paths or lines or field is not None):
-            raise click.UsageError("--text goes without FILES, --lines and --field.")
+        parts = lines or field is not None or split_on is not None
+        if text is not None and (paths or parts):
+            raise click.UsageError("--text goes without FILES, --lines, --field and --split-on.")
+        if split_on is not None:
+            if lines or field is not None:
+                raise click.UsageError("--split-on goes without --lines and --field.")
+            split_on = _separator(split_on)
         if lines and field is not None:
             raise click.UsageError(
                 "--lines and --field exclude each other; --field reads lines anyway."
             )
         if not paths and text is None:
             paths = read_standard_input()
-        reader = Reader(lines, field, invalid, text)
+        reader = Reader(lines, field, invalid, text, split_on)
         return function(paths=input_files(paths), reader=reader, **others)
 
     decorators = [
@@ -433,6 +459,7 @@ def input_options(function: F) -> F:
             help="Each line is a JSON object, and the document its field NAME. In CSV, TSV and "
             "Parquet, the column.  [default in .jsonl, .csv, .tsv and .parquet: text]",
         ),
+        _split_on_option,
         invalid_option,
     ]
     return cast(F, decorated(command, decorators))

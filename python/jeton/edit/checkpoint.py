@@ -342,8 +342,9 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     tok = edited.tok
     if tok.chat_template is None and own.chat_template is not None:
         tok = tok.replace(chat_template=own.chat_template)
-    if tok.model_max_length is None and own.model_max_length is not None:
-        tok = tok.replace(model_max_length=own.model_max_length)
+    longest = own.settings.model_max_length
+    if tok.settings.model_max_length is None and longest is not None:
+        tok = tok.replace(model_max_length=longest)
     tok_roles = tok.roles
     own_roles = {
         role: names.get(token.encode(), token.encode()).decode()

@@ -2,7 +2,7 @@
 
 A vector is approximated by a few of many: again and again the one that has the largest cosine with
 what is left is chosen, and all coefficients of those chosen are fitted anew by least squares. Look
-here for how the embedding of a token that only one model has becomes a sum of tokens that both have.
+here for how the embedding of a token that only one model has becomes a sum of shared tokens.
 
 Source: Pati et al., "Orthogonal Matching Pursuit: Recursive Function Approximation with
 Applications to Wavelet Decomposition", 1993.
@@ -18,7 +18,7 @@ __all__ = ["sparse_sums"]
 _BYTES = 256 << 20
 """Memory for the targets that are approximated at a time."""
 _NOTHING = 1e-6
-"""A target is reached when no cosine of what is left, times its share of the target, exceeds this."""
+"""A target is reached when no unit vector along what is left gains more than this share of it."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -64,7 +64,7 @@ def _pursue(
     enough = _NOTHING * np.linalg.norm(targets, axis=1)
     left = targets.astype(np.float64)
     chosen = np.zeros((n, terms), np.int64)
-    # The rows of each target are kept as Q R: orthonormal directions, and the rows in terms of them.
+    # The rows of each target are kept as Q R: orthonormal directions, and the rows in these.
     directions = np.zeros((n, terms, width))
     triangles = np.tile(np.eye(terms), (n, 1, 1))
     along = np.zeros((n, terms, 1))
