@@ -101,7 +101,7 @@ def test_documents_between_a_text_are_the_same_from_a_file_and_standard_input(
 def test_what_a_document_is_is_said_once(
     run: Run, tok: jeton.Tokenizer, options: list[str], message: str
 ) -> None:
-    assert message in error_of(run("count", "tok.json", *options, code=2))
+    assert message in run("count", "tok.json", *options, code=2).stderr
 
 
 STREAMS = {
@@ -119,4 +119,4 @@ def test_standard_input_that_is_not_text_is_refused(
 ) -> None:
     data, message = STREAMS[name]
     done = run("count", "tok.json", "-", "--invalid", "replace", *options, input=data, code=1)
-    assert message in error_of(done) and "standard input" in error_of(done)
+    assert message in error_of(done)
