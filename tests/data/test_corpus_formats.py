@@ -124,6 +124,8 @@ BINARY = {
     "b-late.csv": (b"text\n" + b"a\n" * 99_999 + b"\0\n", "byte 200003 is NUL"),
     "c.jsonl": (b'{"text": "a\0"}\n', "byte 11 is NUL"),
     "d.csv": ("text\na\n".encode("utf-16"), "UTF-16"),
+    "d.gz": (gzip.compress(gzip.compress(b"text")), "compressed, not text"),
+    "d32.txt": ("text".encode("utf-32"), "UTF-32"),
     "d.txt": (b"\xff\xfe" + "東京".encode("utf-16-le"), "UTF-16"),
     "e": (b"%PDF-1.7\n", "a PDF"),
     "f.txt.xz": (lzma.compress(b"PAR1\x15\x04"), "a Parquet table"),
@@ -146,7 +148,8 @@ def test_files_that_are_not_text_are_refused_by_name(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"id,txt\n1,a\n", "there is no column 'text'|there is no column \"text\""),
+        (b"id,txt\n1,a\n", 'there is no column "text"; it has id, txt'),
+        (b"id;text\n1;a\n", "separate values by commas"),
         (b"id,text\n1\n", "record 1: the record has 1 fields, and the header 2"),
         (b"id,text\n1,a\n2,b,c\n", "record 2: the record has 3 fields"),
         (b'id,text\n1,"a\n', "record 1: a quote is opened and not closed"),

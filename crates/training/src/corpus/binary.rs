@@ -73,9 +73,20 @@ pub(super) fn check(path: &Path, head: &[u8]) -> Result<()> {
     if let Some((_, _, what, remedy)) = magic {
         return refused(format!("this is {what}, not text"), remedy);
     }
-    if matches!(head, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
+    if Compression::of(head).is_some() {
         return refused(
-            "this is text in UTF-16, not in UTF-8".to_owned(),
+            "this is compressed, not text".to_owned(),
+            "decompress it first: gzip -dc, zstd -dc or xz -dc",
+        );
+    }
+    let encoding = match head {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
+        _ => None,
+    };
+    if let Some(encoding) = encoding {
+        return refused(
+            format!("this is text in {encoding}, not in UTF-8"),
             "convert the file to UTF-8",
         );
     }
@@ -85,15 +96,11 @@ pub(super) fn check(path: &Path, head: &[u8]) -> Result<()> {
     }
 }
 
-/// Fails if these bytes of a stream, which begin it, are compressed or not text.
+/// Fails if these bytes, which begin a stream, are not text.
 ///
 /// # Errors
 /// As for a file with this content; `name` is the stream's.
 pub fn check_text(name: &str, bytes: &[u8]) -> Result<()> {
-    if Compression::of(bytes).is_some() {
-        let error = Error::new(ErrorKind::Format, "this is compressed, not text").at(name);
-        return Err(error.hint("decompress it first: gzip -dc, zstd -dc or xz -dc"));
-    }
     check(Path::new(name), bytes)
 }
 

@@ -87,19 +87,51 @@ fn recognised(mut raw: Stream) -> io::Result<(Stream, Option<Compression>)> {
 }
 
 fn decompressed(raw: Stream, compression: Option<Compression>) -> Stream {
-    match compression {
-        Some(Compression::Gzip) => {
-            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(raw)))
-        }
-        Some(Compression::Zstandard) => Box::new(Frames {
-            raw: Some(BufReader::new(raw)),
-            frame: None,
-        }),
+    let (inner, name): (Stream, _) = match compression {
+        Some(Compression::Gzip) => (
+            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(raw))),
+            "gzip",
+        ),
+        Some(Compression::Zstandard) => (
+            Box::new(Frames {
+                raw: Some(BufReader::new(raw)),
+                frame: None,
+            }),
+            "Zstandard",
+        ),
         Some(Compression::Xz) => {
             let raw = BufReader::new(raw);
-            Box::new(lzma_rust2::XzReader::new_mem_limit(raw, true, XZ_MEMORY))
+            (
+                Box::new(lzma_rust2::XzReader::new_mem_limit(raw, true, XZ_MEMORY)),
+                "xz",
+            )
         }
-        None => raw,
+        None => return raw,
+    };
+    Box::new(Decompressing { inner, name })
+}
+
+/// Decompressed bytes. The messages of decoders are about their own state, which does not help users.
+struct Decompressing {
+    inner: Stream,
+    name: &'static str,
+}
+
+impl Read for Decompressing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map_err(|error| {
+            let is_damaged = error.raw_os_error().is_none()
+                && !matches!(
+                    error.kind(),
+                    io::ErrorKind::OutOfMemory | io::ErrorKind::Interrupted
+                );
+            if is_damaged {
+                let name = self.name;
+                io::Error::other(format!("its {name} data is damaged or cut short"))
+            } else {
+                error
+            }
+        })
     }
 }
 
@@ -210,11 +242,9 @@ type Frame<R> = ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decodin
 
 impl<R: Read> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // The decoder's message about its own state does not help users.
-        let broken = || io::Error::other("its Zstandard data is damaged or cut short");
         loop {
             if let Some(frame) = &mut self.frame {
-                let length = frame.read(buffer).map_err(|_| broken())?;
+                let length = frame.read(buffer)?;
                 if length > 0 || buffer.is_empty() {
                     return Ok(length);
                 }
@@ -226,7 +256,7 @@ impl<R: Read> Read for Frames<R> {
             if io::BufRead::fill_buf(&mut raw)?.is_empty() {
                 return Ok(0);
             }
-            self.frame = Some(Frame::new(raw).map_err(|_| broken())?);
+            self.frame = Some(Frame::new(raw).map_err(io::Error::other)?);
         }
     }
 }

@@ -328,18 +328,29 @@ fn nul_is_found_wherever_it_is() {
 }
 
 #[test]
-fn damaged_zstandard_is_told_in_words() {
+fn damaged_compression_is_told_in_words() {
     let folder = Folder::new("damaged");
-    let whole = zstandard(lines().concat().as_bytes());
-    let cut = folder.put("cut.zst", &whole[..whole.len() - 9]);
-    let begins = folder.put("begins.zst", &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF]);
-    for path in [cut, begins] {
-        let error = counted(&[path], lines_of_text()).unwrap_err();
-        let told = error.to_string();
-        assert!(
-            told.ends_with("zst: cannot be read: its Zstandard data is damaged or cut short"),
-            "{told}"
-        );
+    let text = lines().concat();
+    let (whole, zipped) = (zstandard(text.as_bytes()), gzip(text.as_bytes()));
+    let mut flipped = zipped.clone();
+    let sum = flipped.len() - 8;
+    flipped[sum] ^= 1;
+    let begins_xz = b"\xFD7zXZ\0\0\x04";
+    let files = [
+        ("cut.zst", &whole[..whole.len() - 9], "Zstandard"),
+        (
+            "begins.zst",
+            &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF],
+            "Zstandard",
+        ),
+        ("cut.gz", &zipped[..zipped.len() - 9], "gzip"),
+        ("sum.gz", &flipped, "gzip"),
+        ("begins.xz", begins_xz, "xz"),
+    ];
+    for (name, bytes, what) in files {
+        let error = counted(&[folder.put(name, bytes)], lines_of_text()).unwrap_err();
+        let told = format!("cannot be read: its {what} data is damaged or cut short");
+        assert!(error.to_string().ends_with(&told), "{name}: {error}");
     }
 }
 
