@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::stream::Compression;
+use super::compression::Compression;
 use crate::word_counts;
 use jeton_text::error::{Error, ErrorKind, Result};
 

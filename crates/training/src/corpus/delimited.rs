@@ -12,7 +12,7 @@ use std::path::Path;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::LONGEST_LINE;
-use super::stream::Stream;
+use super::compression::Stream;
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 use jeton_text::files::file_error;
 
