@@ -74,7 +74,7 @@ impl Compression {
         match magic {
             [0x1F, 0x8B, ..] => Some(Self::Gzip),
             [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Self::Zstandard),
-            [0xFD, b'7', b'z', b'X', b'Z', 0] => Some(Self::Xz),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             _ => None,
         }
     }
