@@ -189,10 +189,15 @@ class TurnShape:
         return self._reasoned[0]
 
     @cached_property
+    def _calls(self) -> dict[bool, str]:
+        """Chats that end with a call, behind the question: whether its arguments are text, and
+        what the template writes."""
+        return {it: behind_question(self._chat(_call(as_text=it))) for it in (False, True)}
+
+    @property
     def _called(self) -> dict[bool, str]:
-        """The chats with a call: whether its arguments are text, and what the template writes."""
-        texts = {it: behind_question(self._chat(_call(as_text=it))) for it in (False, True)}
-        return {it: text for it, text in texts.items() if "look_up" in text and "Vik" in text}
+        """Those of them that have the call."""
+        return {it: text for it, text in self._calls.items() if "look_up" in text and "Vik" in text}
 
     @property
     def arguments_as_text(self) -> bool:
@@ -205,10 +210,10 @@ class TurnShape:
     def keeps_text_arguments(self) -> bool:
         """Whether the template prints arguments that are a JSON string unchanged, and does not
         write a dict as JSON: it prints the same, or as Python does, or fails."""
-        called = self._called
-        if json.dumps(ARGUMENTS) not in called.get(True, ""):
+        as_dict, as_text = self._calls.values()
+        if json.dumps(ARGUMENTS) not in as_text:
             return False
-        return self.arguments_as_text or called[False] == called[True]
+        return as_dict in ("", as_text) or repr(ARGUMENTS) in as_dict
 
     @cached_property
     def _result(self) -> str:
@@ -257,8 +262,9 @@ class TurnShape:
         """What the template writes around the words of a question and of an answer; around a call;
         and around the result of a call."""
         question = self._text([_ASK]) or ""
-        call = self._called.get(self.arguments_as_text, "")
-        return f"{question}\0{self.opening}", call, behind_question(self._result)
+        call, result = self._calls[self.arguments_as_text], behind_question(self._result)
+        result = result[len(self.shared(result, call)) :]
+        return f"{question}\0{self.opening}", call, result
 
     @property
     def opening(self) -> str:
