@@ -237,11 +237,16 @@ pub struct WordCache {
 impl WordCache {
     /// An empty cache. `seed` moves the hashes, so that no text can aim words at one place.
     pub fn new(seed: u64) -> Self {
-        Self::of_limit(seed, limit())
+        Self::of_limit(seed, limit(), 1)
     }
 
-    fn of_limit(seed: u64, limit: usize) -> Self {
-        let capacities = Capacities::of(limit);
+    /// An empty cache that shares what the limit allows with another one.
+    pub fn half(seed: u64) -> Self {
+        Self::of_limit(seed, limit(), 2)
+    }
+
+    fn of_limit(seed: u64, limit: usize, caches: usize) -> Self {
+        let capacities = Capacities::of(limit / caches);
         Self {
             limit,
             seed,
@@ -629,7 +634,7 @@ mod tests {
     #[test]
     fn forgets_rather_than_grow() {
         for limit in [0, 100_000, 8 << 20, usize::MAX] {
-            let mut words = WordCache::of_limit(3, limit);
+            let mut words = WordCache::of_limit(3, limit, 1);
             for n in 0..300_000u64 {
                 let piece = [n.to_le_bytes(), n.to_be_bytes()].concat();
                 words.insert(&piece[..8 + n as usize % 8], &[n as u32; 6]);
