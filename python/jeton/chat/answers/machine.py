@@ -23,7 +23,7 @@ from jeton.chat.answers.parsed import Event, ParsedCall, event
 
 __all__ = ["Machine"]
 
-_OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
+_OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "close", "json"))
 """Kinds of text within a call."""
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
@@ -79,7 +79,13 @@ class Machine:
         self._compiled = compiled
         has_ids, ids = compiled.format.has_ids, ids or iter(())
         self._calls = Calls(
-            tools, compiled.spelled, self._report, self.problem, ids, has_ids=has_ids
+            tools,
+            compiled.spelled,
+            self._report,
+            self.problem,
+            ids,
+            has_ids=has_ids,
+            nests=compiled.format.nests,
         )
         self.calls = self._calls.done
         self.identify, self.arguments = self._calls.identify, self._calls.arguments
@@ -385,6 +391,11 @@ class Machine:
             self.identify(word.strip())
         elif takes == "key":
             self._keyed(word)
+        elif takes == "close":
+            self._calls.close(word.strip(), place)
+        elif takes == "value" and self._compiled.format.nests and target in ("key", "close"):
+            if target == "key":
+                self._calls.open_value(place)
         elif takes == "value":
             self._calls.end_value(place)
             if self._compiled.states[target].spec.takes not in _OF_CALLS:
@@ -449,7 +460,7 @@ class Machine:
             self._unexpected(text, place)
         elif takes == "value":
             self._calls.more_value(text)
-        elif takes in ("name", "id", "key", "head"):
+        elif takes in ("name", "id", "key", "close", "head"):
             self._word.append(text)
         elif self.state.name == END:
             self._stretch("rest", place, place + len(text))

@@ -284,7 +284,7 @@ def compiled(
         for name, state in {**format.states, END: State("space")}.items()
     }
     for name, state in states.items():
-        if state.spec.takes == "value":
+        if state.spec.takes == "value" and not format.nests:
             states[name] = _with_look_ahead(state, states)
     if recovers:
         misplaced = {name: _misplaced(name, states) for name in states if name != END}
