@@ -184,6 +184,8 @@ class Calls:
         arguments: dict[str, Any] | str
         if written is not None:
             arguments = self._spelled(written)
+        elif values is None and is_broken and not call.arguments:
+            arguments = ""
         elif values is None:
             arguments, problems = arguments_of(str(call.arguments))
             if not call.arguments:

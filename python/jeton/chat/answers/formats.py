@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-__all__ = ["END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
+__all__ = ["BARE_CALLS", "END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
 
 Takes = Literal[
     "content",  # words of the answer
@@ -215,6 +215,14 @@ _TYPED: Final = (
 )
 
 _LISTED: Final = ("\\s*", "\\[", *_JSON_NAME)
+BARE_CALLS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "calls": (_JSON_NAME[1:], _TYPED[1:], _LISTED[1:]),
+    "keyed": (("\\[", "\\s*", "\\{", "\\s*", '"', "{names}", '"', "\\s*", ":"),),
+    "python": (("\\[", "\\s*", "{names}", "\\("),),
+    "braces": (("call:", "{names}", "\\{"),),
+}
+"""How calls begin, as steps of a `Shape`, by what their state takes: they count among words too, if
+what stands around them shows that only their mark is missing."""
 
 _M3: Final = "]<]minimax[>["
 """What MiniMax-M3 writes in front of each of its tags."""

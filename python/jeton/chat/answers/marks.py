@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from jeton.chat.answers import readers
-from jeton.chat.answers.formats import END, Format, State
+from jeton.chat.answers.formats import BARE_CALLS, END, Format, State
 
 __all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "control_tokens"]
 
@@ -46,8 +46,10 @@ class _Mark:
     """What has to follow, after some white space; nothing if anything may."""
     fault: str = ""
     """What is wrong where it comes; nothing if the format has it there."""
-    names: Literal["", "tool", "argument"] = ""
-    """What has to follow: the name of a tool, or of an argument of the open call."""
+    names: Literal["", "tool", "argument", "call"] = ""
+    """What has to follow: the name of a tool, or of an argument of the open call; or the rest of a
+    call, and then one of `behind` or the end of the text."""
+    behind: tuple[str, ...] = ()
     is_draft: bool = False
     """Whether it counts only if its state, reasoning, is never closed."""
     is_stray: bool = False
@@ -57,6 +59,11 @@ class _Mark:
     def is_text(self) -> bool:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is plain text that looks like no mark."""
+        return self.is_text and self.core[:1] not in ("<", "[")
 
     @property
     def shown(self) -> str | None:
@@ -294,7 +301,8 @@ def compiled(
                 misplaced[name].append(dataclasses.replace(mark, fault=fault, is_stray=True))
         for name, marks in misplaced.items():
             state = states[name]
-            states[name] = _searched(name, state.spec, [*state.marks, *marks])
+            bare = _bare_calls(state, states)
+            states[name] = _searched(name, state.spec, [*state.marks, *marks, *bare])
     return Compiled(
         format,
         states,
@@ -362,7 +370,7 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
     for other in states.values():
         for mark in other.marks:
             core = mark.core
-            is_prose = mark.is_text and core[:1] not in ("<", "[")
+            is_prose = mark.is_prose
             is_long = not mark.is_text or len(core) >= (_LONG_PROSE if is_prose else _SHORTEST)
             if core in known or core in found or not core or not is_long:
                 continue
@@ -379,7 +387,9 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
             if is_lost:
                 if is_words and mark.is_text:
                     fault = f"the mark {mark.shown!r} is left in the {spec.takes}"
-                    found[core] = dataclasses.replace(mark, state=name, fault=fault, is_stray=True)
+                    found[core] = dataclasses.replace(
+                        mark, state=name, fault=fault, is_stray=True, followed_by=()
+                    )
                 continue
             names: Literal["", "tool", "argument"] = ""
             is_draft = False
@@ -401,6 +411,24 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
                 followed_by=(),
             )
     return [*found.values()]
+
+
+def _bare_calls(state: MarkedState, states: Mapping[str, MarkedState]) -> list[_Mark]:
+    """What a call may begin with among words whose mark is missing."""
+    if state.spec.takes != "content" or any("{names}" in it.steps for it in state.spec.shapes):
+        return []
+    for mark in (it for it in state.marks if it.state in states):
+        target = states[mark.state]
+        within = [target, *(states[it.state] for it in target.spec.shapes)]
+        calls = next((it for it in within if it.spec.takes in BARE_CALLS), None)
+        if calls is not None:
+            ending = (it for it in (*state.marks, *calls.marks) if not it.is_prose)
+            behind = tuple({it.core for it in ending if it.core})
+            fault = f"the mark {mark.text.strip()!r} is missing in front of a call"
+            bare = _Mark("", "", "", "", "", calls.name, (), fault, "call", behind)
+            first = {it[0].removeprefix("\\") for it in BARE_CALLS[calls.spec.takes]}
+            return [dataclasses.replace(bare, text=it, core=it) for it in sorted(first)]
+    return []
 
 
 def _fault(takes: str, mark: str) -> str:
