@@ -149,7 +149,8 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "So.", "Hm.", _CALL,
         ),
         (
-            ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="get_weather">\n]<]minimax[>[<more>\n'
+            ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="get_weather">\n'
+            "]<]minimax[>[<more>\n"
             "]<]minimax[>[<items>]<]minimax[>[<item>1]<]minimax[>[</item>]<]minimax[>[<item>a < b"
             "]<]minimax[>[</item>]<]minimax[>[</items>\n]<]minimax[>[<k>true]<]minimax[>[</k>\n"
             "]<]minimax[>[</more>\n]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",

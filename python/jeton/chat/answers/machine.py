@@ -106,6 +106,8 @@ class Machine:
         """Whether no more marks are searched for, since an expression took too long; and where the
         last mark without text is."""
         self._drop = ""
+        self._displaced: list[tuple[int, int]] = []
+        """Text that has no place in the format, as it is reported as content: start, end."""
         self._no_call_before = 0
         """Up to where calls were looked for that have no mark in front."""
         self._drafted: tuple[Found, str, int] | None = None
@@ -177,6 +179,7 @@ class Machine:
         if self._fields is not None and (found := self._next("", 0, last=True)[0]):
             self._enter(found.state, self.total, self.total, found.captures)
         self._close_words(self.total)
+        self._note_displaced_marks()
         takes = self.state.spec.takes
         self.is_complete = self.state.spec.done or self.is_over
         if self._fields is not None:
@@ -548,9 +551,23 @@ class Machine:
         """Reports text that has no place in the format as content, so that none is lost."""
         if self._calls.open is None:
             self._stretch("content", place, place + len(text))
+        start = (
+            self._displaced.pop()[0]
+            if self._displaced[-1:] and self._displaced[-1][1] == place
+            else place
+        )
+        self._displaced.append((start, place + len(text)))
         text = self._compiled.spelled(text)
         self.content.append(text)
         self._report(event("content", text))
+
+    def _note_displaced_marks(self) -> None:
+        """Notes each mark in text that has no place in the format."""
+        for start, end in self._displaced:
+            for match in self._compiled.any_mark.finditer(self._slice(start, end)):
+                shown = self._compiled.spelled(match[0])
+                kind = "mark" if shown == match[0] else "control token"
+                self.problem(f"the {kind} {shown!r} is left in the content", start + match.start())
 
     def _report(self, said: Event) -> None:
         self.events.append(said)

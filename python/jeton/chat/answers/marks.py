@@ -20,6 +20,8 @@ __all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "con
 
 _FIRST: Final = 0xD800
 _SHORTEST: Final = 4
+_BRACKETS: Final = ("<", "[", "]")
+"""What marks and control tokens begin with, but for those that are words."""
 _LONG_PROSE: Final = 12
 """Shorter marks of plain text, in brackets or as words, count only where the format has them."""
 _MAX_SYMBOLS: Final = 0x800
@@ -63,7 +65,7 @@ class _Mark:
     @property
     def is_prose(self) -> bool:
         """Whether it is plain text that looks like no mark."""
-        return self.is_text and self.core[:1] not in ("<", "[")
+        return self.is_text and self.core[:1] not in _BRACKETS
 
     @property
     def shown(self) -> str | None:
@@ -251,6 +253,16 @@ class Compiled:
             "|".join(map(re.escape, _longest_first(self.spellings.values()))) or "(?!)"
         )
 
+    @functools.cached_property
+    def any_mark(self) -> re.Pattern[str]:
+        """Any mark that is no short prose, and any symbol."""
+        marks = {mark.core for state in self.states.values() for mark in state.marks}
+        long = {
+            it for it in marks if len(it) >= (_SHORTEST if it[:1] in _BRACKETS else _LONG_PROSE)
+        }
+        symbols = ["[\ud800-\udfff]"] if self.spellings else []
+        return re.compile("|".join([*map(re.escape, _longest_first(long)), *symbols]) or "(?!)")
+
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""
         if text.isascii():
@@ -281,7 +293,7 @@ def compiled(
         (format.quote, *(it for state in format.states.values() for it in state.marks))
     )
     used = [it for it in tokens if it in spelled or any(it in end for end in ends)]
-    others = [it for it in tokens if it not in used and it[:1] in "<["] if recovers else []
+    others = [it for it in tokens if it not in used and it[:1] in _BRACKETS] if recovers else []
     with_symbols, symbol_of = control_tokens([*used, *others[: _MAX_SYMBOLS - len(used)]])
 
     # The bracket at the end of a mark in front of these belongs to them.

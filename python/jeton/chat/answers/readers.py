@@ -413,7 +413,7 @@ def _arguments(
     equals: str,
     closing: str,
 ) -> Steps[None]:
-    """The arguments of a call, each a key, `equals` and a value, up to the bracket that closes it."""
+    """The arguments of a call, each a key, `equals` and a value, up to their last bracket."""
     while (character := (yield from _peek(source))) != closing:
         if character == ",":
             source.at += 1
