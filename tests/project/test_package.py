@@ -69,10 +69,13 @@ def test_public_names() -> None:
 def test_public_names_of_a_tokenizer() -> None:
     assert [name for name in dir(jeton.Tokenizer) if not name.startswith("_")] == [
         "added_tokens",
+        "all_token_bytes",
         "approximation",
+        "as_llguidance",
         "as_sentencepiece",
         "as_tiktoken",
         "as_transformers",
+        "as_xgrammar",
         "chat",
         "chat_template",
         "chunk",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
+    from llguidance import LLTokenizer
     from transformers import PreTrainedTokenizerFast
+    from xgrammar import TokenizerInfo
 
     from jeton.interop.sentencepiece import SentencePieceProcessor
     from jeton.interop.tiktoken import Encoding as TiktokenEncoding
@@ -55,6 +58,53 @@ class OtherLibraryMethods(BaseTokenizer):
         from jeton.interop.sentencepiece import SentencePieceProcessor
 
         return SentencePieceProcessor.of_tokenizer(self)
+
+    def as_xgrammar(
+        self, *, size: int | None = None, stop_ids: Iterable[int] | None = None
+    ) -> TokenizerInfo:
+        """The `xgrammar.TokenizerInfo` of this tokenizer, for vLLM, SGLang and TensorRT-LLM.
+
+        Args:
+            size: The last dimension of the model's logits, if it is larger than the vocabulary.
+            stop_ids: What ends an answer. By default the tokens with the roles `eos` and `eot`, and
+                those of the folder's `generation_config.json`.
+
+        Raises:
+            ArgumentError: `size` is too small; nothing says what ends an answer.
+            UnsupportedError: xgrammar is not installed.
+
+        Example:
+            >>> import jeton, xgrammar  # doctest: +SKIP
+            >>> tok = jeton.load("jeton-4k")  # doctest: +SKIP
+            >>> compiler = xgrammar.GrammarCompiler(tok.as_xgrammar())  # doctest: +SKIP
+        """
+        from jeton.interop.grammars import xgrammar_info
+
+        return xgrammar_info(self, size, stop_ids)
+
+    def as_llguidance(
+        self, *, size: int | None = None, stop_ids: Iterable[int] | None = None
+    ) -> LLTokenizer:
+        """The `llguidance.LLTokenizer` of this tokenizer. Its grammars may name special tokens.
+
+        Args:
+            size: The last dimension of the model's logits, if it is larger than the vocabulary.
+            stop_ids: What ends an answer. By default the tokens with the roles `eos` and `eot`, and
+                those of the folder's `generation_config.json`.
+
+        Raises:
+            ArgumentError: `size` is too small; nothing says what ends an answer.
+            UnsupportedError: llguidance is not installed.
+
+        Example:
+            >>> import jeton, llguidance  # doctest: +SKIP
+            >>> tok = jeton.load("jeton-4k")  # doctest: +SKIP
+            >>> grammar = llguidance.LLMatcher.grammar_from_regex("[0-9]+")  # doctest: +SKIP
+            >>> matcher = llguidance.LLMatcher(tok.as_llguidance(), grammar)  # doctest: +SKIP
+        """
+        from jeton.interop.grammars import llguidance_tokenizer
+
+        return llguidance_tokenizer(self, size, stop_ids)
 
     def as_transformers(self) -> PreTrainedTokenizerFast:
         """This tokenizer as a fast tokenizer of transformers, for code that expects one.
