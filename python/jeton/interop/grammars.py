@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from jeton.arguments import checked_id
+from jeton.encoding.once import ends_of
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -60,14 +61,13 @@ class _Tokens:
             self.tokens[id] = spelled.encode()
 
     def __call__(self, text: bytes) -> list[int]:
-        return self._tok.encode(text)
+        return self._tok.encode(text.decode(errors="replace"))
 
 
 def _stops(tok: BaseTokenizer, ids: Iterable[int] | None) -> list[int]:
     """The ids that end an answer: those that are given, or those that the tokenizer knows."""
     if ids is None:
-        found = [it for role in ("eos", "eot") if (it := tok.role_ids.get(role)) is not None]
-        found += [] if tok._settings.stages_changed else tok._settings.generation_ends
+        found = [*ends_of(tok)]
         if not found:
             raise ArgumentError(
                 "nothing says which token ends an answer: give stop_ids, or give the tokenizer the "

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.chat.templates.origins import ANSWERING
+from jeton.chat.training.parts import part_of_field
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class _MessagePart:
     @property
     def is_call(self) -> bool:
         """Whether it ends with a call of a tool."""
-        return _is_call(self.ends_with)
+        return part_of_field(self.ends_with) == "calls"
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class Answers:
         said = [
             (at, text[start : start + length], it)
             for at, (start, (length, it)) in enumerate(zip(self._starts, self._runs, strict=False))
-            if self._is_said(it) and _is_call(it.field)
+            if self._is_said(it) and part_of_field(it.field) == "calls"
         ]
         times = Counter((it, words) for _, words, it in said)
         found = set()
@@ -537,7 +538,3 @@ class Answers:
 def _shared(text: str, other: str) -> str:
     """What two texts begin with."""
     return text[: sum(1 for _ in itertools.takewhile(bool, map(operator.eq, text, other)))]
-
-
-def _is_call(field: str) -> bool:
-    return field.startswith(("tool_calls", "function_call"))
