@@ -74,9 +74,11 @@ class OtherLibraryMethods(BaseTokenizer):
             UnsupportedError: xgrammar is not installed.
 
         Example:
-            >>> import jeton, xgrammar  # doctest: +SKIP
-            >>> tok = jeton.load("jeton-4k")  # doctest: +SKIP
-            >>> compiler = xgrammar.GrammarCompiler(tok.as_xgrammar())  # doctest: +SKIP
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("hello")
+            >>> info = tok.as_xgrammar(stop_ids=[4])  # doctest: +SKIP
+            >>> info.decoded_vocab  # doctest: +SKIP
+            [b'e', b'h', b'l', b'o', b'']
         """
         from jeton.interop.grammars import xgrammar_info
 
@@ -97,10 +99,11 @@ class OtherLibraryMethods(BaseTokenizer):
             UnsupportedError: llguidance is not installed.
 
         Example:
-            >>> import jeton, llguidance  # doctest: +SKIP
-            >>> tok = jeton.load("jeton-4k")  # doctest: +SKIP
-            >>> grammar = llguidance.LLMatcher.grammar_from_regex("[0-9]+")  # doctest: +SKIP
-            >>> matcher = llguidance.LLMatcher(tok.as_llguidance(), grammar)  # doctest: +SKIP
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("hello")
+            >>> tokens = tok.as_llguidance(stop_ids=[4])  # doctest: +SKIP
+            >>> tokens.tokenize_str("hole") == tok.encode("hole")  # doctest: +SKIP
+            True
         """
         from jeton.interop.grammars import llguidance_tokenizer
 

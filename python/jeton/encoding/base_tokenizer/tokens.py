@@ -99,7 +99,7 @@ class HasTokens(Core):
             >>> import jeton
             >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("hello")
             >>> tok.all_token_bytes(size=8)
-            [b'', b'e', b'h', b'l', b'o', b'', b'', b'']
+            [b'e', b'h', b'l', b'o', b'', b'', b'', b'']
         """
         count = self.max_id + 1
         size = count if size is None else checked_int("size", size, count)
