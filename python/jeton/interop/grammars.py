@@ -6,12 +6,13 @@ ids end an answer there.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from jeton.arguments import checked_id
 from jeton.encoding.once import ends_of
-from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, UnsupportedError
 
 if TYPE_CHECKING:
     from llguidance import LLTokenizer
@@ -60,8 +61,14 @@ class _Tokens:
             # Grammars name them so, as `<|im_end|>`; llguidance keeps them apart from text.
             self.tokens[id] = spelled.encode()
 
-    def __call__(self, text: bytes) -> list[int]:
-        return self._tok.encode(text.decode(errors="replace"))
+    def __call__(self, text: str | bytes) -> list[int]:
+        # llguidance ends the process's thread by a panic if this raises; a text that a closed
+        # alphabet does not have is none that a grammar can lead to.
+        with contextlib.suppress(EncodeError):
+            return self._tok.encode(
+                text if isinstance(text, str) else text.decode("utf-8", "replace")
+            )
+        return []
 
 
 def _stops(tok: BaseTokenizer, ids: Iterable[int] | None) -> list[int]:

@@ -306,7 +306,7 @@ def compiled(
         if state.spec.takes == "value" and not format.nests:
             states[name] = _with_look_ahead(state, states)
     if recovers:
-        misplaced = {name: _misplaced(name, states) for name in states if name != END}
+        misplaced = {name: _misplaced(name, states, written) for name in states if name != END}
         for name in (it for it in misplaced if states[it].spec.takes in ("content", "reasoning")):
             for mark in (_mark(it, name, with_symbols) for it in format.unread):
                 fault = f"{mark.text!r} begins a call in a format that jeton does not know"
@@ -368,8 +368,10 @@ _CALLS: Final = ("calls", "keyed", "python", "braces", "json", "space", "inside"
 """Kinds of states in which text has no place, or comes from a reader."""
 
 
-def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
+def _misplaced(name: str, states: Mapping[str, MarkedState], written: str | None) -> list[_Mark]:
     """The marks that a state does not have, but that models write there all the same.
+
+    Among words, marks of plain text count only if the template writes them.
 
     A control token leads to where it leads elsewhere. So does a mark of plain text, if no words are
     around it; among words, if it names a known tool; in reasoning, if that is never closed.
@@ -385,6 +387,8 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
             is_prose = mark.is_prose
             is_long = not mark.is_text or len(core) >= (_LONG_PROSE if is_prose else _SHORTEST)
             if core in known or core in found or not core or not is_long:
+                continue
+            if is_words and mark.is_text and written is not None and core not in written:
                 continue
             target = states[mark.state].spec.takes if mark.state in states else "head"
             is_lost = is_prose or other.spec.takes not in _OUTER or mark.state in ("?", END)
