@@ -94,7 +94,7 @@ def load(
     tok = Tokenizer._of_core(core, settings)
     if fix_mistral_regex is not None:
         checked_flag("fix_mistral_regex", fix_mistral_regex)
-    config = tok.config if settings.files else {}
+    config = tok.settings.config if settings.files else {}
     if "response_template" in config:
         _check_description(config["response_template"])
     if fix_mistral_regex is None:
