@@ -183,7 +183,7 @@ def _say_changes(tok: jeton.Tokenizer, edited: Edited) -> None:
     if edited.renamed:
         rows.append(("renamed", f"{len(edited.renamed):,}"))
     if edited.left_out:
-        rows.append(("unreachable, so left out", f"{len(edited.left_out):,}"))
+        rows.append(("left out", f"{len(edited.left_out):,}"))
     say(table(rows, "<>"))
 
 
