@@ -126,7 +126,7 @@ def _iree(family: Family, answers: list[list[int]], expected: list[str]) -> floa
         texts: list[list[str]] = [[] for _ in answers]
         for place in range(len(answers[0])):
             for stream, answer, written in zip(streams, answers, texts, strict=True):
-                written.append(stream.feed(answer[place]))
+                written.append(stream.feed([answer[place]]))
         return [
             "".join(written) + stream.finalize()
             for stream, written in zip(streams, texts, strict=True)
