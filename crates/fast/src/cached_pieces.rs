@@ -42,7 +42,7 @@ struct PieceWorkspace {
     pieces: WordCache,
     /// Room for a new piece.
     work: ShortWord,
-    /// Room for tokens on their way.
+    /// A buffer for tokens in flight.
     tokens: [u32; BUFFER_TOKENS],
 }
 

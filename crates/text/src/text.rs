@@ -120,7 +120,7 @@ impl AlignedText {
     }
 
     /// Whether this piece is at the start of the original by the count of Hugging Face `tokenizers`, for
-    /// which the replacement of several characters stands where the last of them did.
+    /// which a replacement of several characters is at the position of the last one.
     pub fn is_first(&self) -> bool {
         self.start == 0 && !self.buffer.begins_late
     }

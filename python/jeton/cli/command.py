@@ -54,7 +54,7 @@ _MEANT = {
     **dict.fromkeys(("--errors", "--encoding-errors"), "--invalid"),
     **dict.fromkeys(("--file", "--input"), "--corpus"),
 }
-"""What people call an option, by habit or from other libraries, and its name here."""
+"""Names of options by habit or from other libraries, with jeton's names."""
 
 _HYPHEN = "\u2011"
 """Replaces hyphens while a help text is wrapped, so that no line ends inside a word."""
@@ -103,7 +103,7 @@ class Group(click.Group):
 
     context_class = Context
     meant: ClassVar[dict[str, str]] = {"info": "show", "list": "show", "check": "verify"}
-    """What people call a command, by habit or from other libraries, and its name here."""
+    """Names of commands by habit or from other libraries, with jeton's names."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -200,7 +200,7 @@ def _check_text(ctx: click.Context, param: click.Parameter, value: object) -> No
 
 
 def _load_numpy() -> None:
-    """Has the core find numpy now: a signal in the middle of that would be an error in it."""
+    """Makes the core find numpy now: a signal during that would end as an error in it."""
     import numpy as np
 
     _core.lists(np.empty(0, np.uint32), np.zeros(1, np.int64))
@@ -240,7 +240,7 @@ def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -
 
 
 def _one_line(error: Exception) -> str:
-    # Python says so of a thread whose stack finds no room.
+    # This is Python's error for a thread whose stack does not fit into memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":
         return "out of memory (documents that are lines take less: --lines)"
     if isinstance(error, OSError):

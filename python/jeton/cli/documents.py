@@ -361,9 +361,9 @@ _EXAMINED = 3
 _HEAD = 1 << 20
 """Bytes of each that are examined."""
 _LARGE = 1 << 20
-"""Bytes of a file that seldom is one document."""
+"""Size of a file that is seldom a single document."""
 _SEPARATORS = ("<|endoftext|>", "</s>", "\n\n\n", "\n\n")
-"""Texts that often are between documents, the surest first."""
+"""Common separators of documents, the most certain first."""
 
 
 def _advice_on_splitting(path: Path) -> str | None:
@@ -384,7 +384,7 @@ def _advice_on_splitting(path: Path) -> str | None:
     if times:
         shown = separator.replace("\n", "\\n")
         where = "in it" if len(head) < _HEAD else f"in its first {human_bytes(_HEAD)}"
-        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would part it"
+        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would split it"
     return advice
 
 

@@ -2,7 +2,8 @@
 
 A vector is approximated by a few of many: again and again the one that has the largest cosine with
 what is left is chosen, and all coefficients of those chosen are fitted anew by least squares. Look
-here for how the embedding of a token that only one model has is told in tokens that both have.
+here for how the embedding of a token that only one model has becomes a sum of tokens that both
+have.
 
 Source: Pati et al., "Orthogonal Matching Pursuit: Recursive Function Approximation with
 Applications to Wavelet Decomposition", 1993.
@@ -18,9 +19,9 @@ import numpy.typing as npt
 __all__ = ["sparse_sums"]
 
 _TARGETS = 256
-"""Targets whose cosines with all of the basis are computed at a time."""
+"""Number of targets whose cosines with the basis are computed at a time."""
 _CANDIDATES = 4
-"""The nearest vectors per chosen one, among which it is chosen."""
+"""Number of nearest vectors from which each one is chosen."""
 
 Floats = npt.NDArray[np.float32]
 

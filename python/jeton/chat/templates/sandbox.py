@@ -46,7 +46,7 @@ __all__ = ["Refusal", "Sandbox"]
 _VALUES: Final = (
     str, bytes, int, float, complex, list, tuple, dict, range, KeysView, ValuesView, ItemsView,
 )  # fmt: skip
-"""What has methods that templates call."""
+"""The types whose methods templates call."""
 
 _TYPES: Final = (str, bytes, int, float, dict)
 """The types that have such methods themselves, as `from_bytes`."""
@@ -62,7 +62,7 @@ class Refusal(TemplateError):
 
 
 class _Rewriter(NodeTransformer):
-    """Has loops, lists, slices and `a ~ b` go through filters of the sandbox."""
+    """Sends loops, lists, slices and `a ~ b` through filters of the sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -173,7 +173,7 @@ def _finalize(context: Context, value: object) -> str:
 
 
 class _Method:
-    """The method `format` or `format_map` of a text, as the sandbox has it."""
+    """The sandbox's own `format` or `format_map` of a text."""
 
     def __init__(self, apply: Callable[..., str]) -> None:
         self._apply = apply
