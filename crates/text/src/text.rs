@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_piece_still_begins_where_the_piece_did() {
+    fn the_rest_of_a_piece_still_begins_where_the_piece_did() {
         let mut text = AlignedText::original("xab").slice(1..3);
         text.keep(1..2);
         assert_eq!(text.as_str(), "b");
