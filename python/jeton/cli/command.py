@@ -126,6 +126,10 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for option in self.params:
+            if isinstance(option, click.Option) and option.show_default is None:
+                is_shown = isinstance(option.default, (str, int)) and not option.is_flag
+                option.show_default = is_shown
         self.params += [
             _common_flag("quiet", "-q", help="Say nothing but results and errors."),
             _common_flag("debug", help="Show the traceback of an error."),
@@ -297,7 +301,6 @@ def format_option(*forms: str, help: str) -> Callable[[F], F]:
         "form",
         type=click.Choice(forms),
         default=forms[0],
-        show_default=True,
         help=help,
     )
 

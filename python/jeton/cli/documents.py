@@ -303,7 +303,6 @@ file_or_line_option = click.option(
     "--documents",
     type=click.Choice(["file", "line"]),
     default="file",
-    show_default=True,
     help="Whether a text file or each of its lines is a document.",
 )
 
@@ -392,7 +391,6 @@ invalid_option = click.option(
     "--invalid",
     type=click.Choice(["strict", "replace"]),
     default="strict",
-    show_default=True,
     help="Bytes that are not UTF-8: an error, or U+FFFD in their place.",
 )
 
