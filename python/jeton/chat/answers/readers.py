@@ -343,15 +343,7 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
         name = yield from _run(source, _NAME)
         yield from _expect(source, "(")
         calls.begin(name, start)
-        while (character := (yield from _peek(source))) != ")":
-            if character == ",":
-                source.at += 1
-                continue
-            key = yield from _run(source, _NAME)
-            yield from _expect(source, "=")
-            calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
-        source.at += 1
-        calls.end(source.place)
+        yield from _arguments(source, calls, lambda: _run(source, _NAME), "=", ")")
         count += 1
 
 
@@ -362,13 +354,20 @@ def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
     name = yield from _run(source, _BRACE_NAME)
     yield from _expect(source, "{")
     calls.begin(name, start)
-    while (character := (yield from _peek(source))) != "}":
+    yield from _arguments(source, calls, lambda: _key(source), ":", "}")
+
+
+def _arguments(
+    source: GrowingText, calls: CallReports, key: Callable[[], Steps[str]], sign: str, closing: str
+) -> Steps[None]:
+    """The arguments of a call, each a key, a sign and a value, up to what closes them."""
+    while (character := (yield from _peek(source))) != closing:
         if character == ",":
             source.at += 1
             continue
-        key = yield from _key(source)
-        yield from _expect(source, ":")
-        calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
+        name = yield from key()
+        yield from _expect(source, sign)
+        calls.argument(name, (yield from _value(source, 0, _said(calls, name))))
     source.at += 1
     calls.end(source.place)
 
