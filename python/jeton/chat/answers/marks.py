@@ -45,7 +45,7 @@ class _Mark:
     followed_by: tuple[str, ...] = ()
     """What has to follow, after some white space; nothing if anything may."""
     fault: str = ""
-    """The problem if it occurs there; empty if the format has it there."""
+    """What is wrong where it comes; nothing if the format has it there."""
     names: Literal["", "tool", "argument"] = ""
     """What has to follow: the name of a tool, or of an argument of the open call."""
     is_draft: bool = False
@@ -239,7 +239,7 @@ class Compiled:
 
     @functools.cached_property
     def tokens(self) -> re.Pattern[str]:
-        """Any spelling of a control token."""
+        """Whatever spells a control token."""
         return re.compile(
             "|".join(map(re.escape, _longest_first(self.spellings.values()))) or "(?!)"
         )

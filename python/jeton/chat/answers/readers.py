@@ -343,7 +343,15 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
         name = yield from _run(source, _NAME)
         yield from _expect(source, "(")
         calls.begin(name, start)
-        yield from _arguments(source, calls, lambda: _run(source, _NAME), "=", ")")
+        while (character := (yield from _peek(source))) != ")":
+            if character == ",":
+                source.at += 1
+                continue
+            key = yield from _run(source, _NAME)
+            yield from _expect(source, "=")
+            calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
+        source.at += 1
+        calls.end(source.place)
         count += 1
 
 
@@ -354,20 +362,13 @@ def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
     name = yield from _run(source, _BRACE_NAME)
     yield from _expect(source, "{")
     calls.begin(name, start)
-    yield from _arguments(source, calls, lambda: _key(source), ":", "}")
-
-
-def _arguments(
-    source: GrowingText, calls: CallReports, key: Callable[[], Steps[str]], sign: str, closing: str
-) -> Steps[None]:
-    """The arguments of a call, each a key, a sign and a value, up to what closes them."""
-    while (character := (yield from _peek(source))) != closing:
+    while (character := (yield from _peek(source))) != "}":
         if character == ",":
             source.at += 1
             continue
-        name = yield from key()
-        yield from _expect(source, sign)
-        calls.argument(name, (yield from _value(source, 0, _said(calls, name))))
+        key = yield from _key(source)
+        yield from _expect(source, ":")
+        calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
     source.at += 1
     calls.end(source.place)
 
