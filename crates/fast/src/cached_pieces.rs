@@ -42,7 +42,7 @@ struct PieceWorkspace {
     pieces: WordCache,
     /// Room for a new piece.
     work: ShortWord,
-    /// A buffer for tokens in flight.
+    /// Room for tokens on their way.
     tokens: [u32; BUFFER_TOKENS],
 }
 

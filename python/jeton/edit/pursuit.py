@@ -2,8 +2,7 @@
 
 A vector is approximated by a few of many: again and again the one that has the largest cosine with
 what is left is chosen, and all coefficients of those chosen are fitted anew by least squares. Look
-here for how the embedding of a token that only one model has becomes a sum of tokens that both
-have.
+here for how the embedding of a token that only one model has is told in tokens that both have.
 
 Source: Pati et al., "Orthogonal Matching Pursuit: Recursive Function Approximation with
 Applications to Wavelet Decomposition", 1993.
@@ -19,9 +18,9 @@ import numpy.typing as npt
 __all__ = ["sparse_sums"]
 
 _TARGETS = 256
-"""Number of targets whose cosines with the basis are computed at a time."""
+"""Targets whose cosines with all of the basis are computed at a time."""
 _CANDIDATES = 4
-"""Number of nearest vectors from which each one is chosen."""
+"""The nearest vectors per chosen one, among which it is chosen."""
 
 Floats = npt.NDArray[np.float32]
 
