@@ -593,7 +593,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn stages_that_need_the_whole_text_are_named() {
+    fn what_needs_the_whole_text_is_told() {
         let in_form = || Stages {
             normalizer: Some(Normalizer::Nfc),
             ..in_pattern("gpt2")

@@ -39,13 +39,13 @@ impl<'s, S: Sink> BufferedSink<'s, S> {
         self.count
     }
 
-    /// The sink, without the tokens that wait.
+    /// The sink, which has not got the tokens that wait.
     #[inline(always)]
     pub fn sink(&self) -> &S {
         self.sink
     }
 
-    /// The sink, after it received all tokens.
+    /// The sink, which has got all tokens.
     pub fn flushed(&mut self) -> &mut S {
         self.give();
         self.sink

@@ -15,13 +15,13 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// Where chunks lie, which of them are cached, and a buffer for tokens in flight.
+/// Where chunks lie, which of them are cached, and room for tokens on their way.
 pub struct ChunkWorkspace {
     /// Where chunks lie.
     pub chunks: Chunks,
     /// The chunks whose tokens are cached.
     pub words: WordCache,
-    /// A buffer for tokens in flight.
+    /// Room for tokens on their way.
     pub tokens: [u32; BUFFER_TOKENS],
 }
 
@@ -40,7 +40,7 @@ pub trait NewChunks<S: Sink> {
     /// The chunks whose tokens are cached.
     fn words(&self) -> &WordCache;
 
-    /// Whether the cached tokens of the next `chunks` chunks are right.
+    /// Whether the next `chunks` chunks have the tokens that are remembered of them.
     #[inline(always)]
     fn may_recall(&self, _sink: &mut BufferedSink<'_, S>, _chunks: usize) -> bool {
         true

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_for_pieces_hold() {
+    fn what_may_be_a_piece() {
         let default = PieceRules::default();
         let rows: [(&str, PieceRules, &[&str], &[&str]); 7] = [
             (

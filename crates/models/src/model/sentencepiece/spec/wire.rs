@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_values_are_read_back() {
+    fn what_is_written_is_read() {
         let message = Message::default()
             .integer(3, 300)
             .float(2, -1.5)
