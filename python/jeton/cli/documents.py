@@ -121,7 +121,7 @@ class Reader:
 
     @property
     def by_line(self) -> bool:
-        """Whether a file has a document a line."""
+        """Whether each line of a file is a document."""
         return self.lines or self.field is not None
 
     @property

@@ -139,7 +139,7 @@ class ParseStream:
         machine.events = []
 
     def _taken(self) -> list[Event]:
-        """The events that the machine has."""
+        """Takes the machine's events."""
         events, self._machine.events = self._machine.events, []
         return events
 

@@ -17,7 +17,7 @@ __all__ = ["GROWTH", "widths"]
 
 _DIGITS: Final = re.compile(r"\d+")
 _DIGIT_UNITS: Final = 1 << 10
-"""The units of a decimal digit of a whole number, so that some 4,000 are the most of a value."""
+"""Units per decimal digit of an integer, so that a value has some 4,000 digits at most."""
 
 
 def widths(pattern: str) -> int:

@@ -41,13 +41,13 @@ __all__ = [
 ]
 
 ITEM: Final = 8
-"""The units that an item of a list counts as: a unit is a character, of at most four bytes."""
+"""Units per item of a list; a unit is a character, of at most four bytes."""
 
 PIECE: Final = 64
-"""The units that a text of its own counts as, beside its characters."""
+"""Units per separate text, in addition to its characters."""
 
 _TOTAL: Final = 1 << 26
-"""The units that any template may make in all."""
+"""Maximum units that a template may create in total."""
 
 _TOTAL_PER_CHARACTER: Final = 1 << 10
 """Further units per character of its input."""
@@ -56,7 +56,7 @@ _VALUE: Final = 1 << 22
 """The maximum units of one value, counting each text and list in it as often as it occurs."""
 
 _OUTPUT: Final = 1 << 20
-"""The characters that any template may write."""
+"""Maximum characters that a template may write."""
 
 _PER_CHARACTER: Final = 32
 """Further units of a value, and characters of the output, per character of the input."""
@@ -280,7 +280,7 @@ def check_output(length: int, characters: int) -> None:
 
 
 def emptied_at_end(names: dict[str, Any]) -> None:
-    """Empties a namespace when the template ends: it may hold itself, and much beside."""
+    """Empties a namespace when the template ends: it may refer to itself, and to much else."""
     run = _RUN.get()
     if run is not None:
         run.namespaces.append(names)

@@ -13,7 +13,7 @@ __all__ = ["FileSettings", "HasSettings"]
 
 
 class FileSettings:
-    """What the files of a tokenizer say of its use: `tok.settings`.
+    """What the files of a tokenizer say about its use: `tok.settings`.
 
     `tok.replace(padding=…, truncation=…, model_max_length=…)` gives a tokenizer with others.
 
@@ -100,5 +100,5 @@ class HasSettings(HasTokens):
 
     @property
     def settings(self) -> FileSettings:
-        """What the files say of its use: `padding`, `truncation`, `model_max_length`, `config`."""
+        """What the files say about its use: `padding`, `truncation`, `model_max_length`, `config`."""
         return FileSettings(self._core, self._settings)
