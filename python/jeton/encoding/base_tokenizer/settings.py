@@ -100,5 +100,5 @@ class HasSettings(HasTokens):
 
     @property
     def settings(self) -> FileSettings:
-        """What the files say about its use: `padding`, `truncation`, `model_max_length`, `config`."""
+        """What the files say of its use: `padding`, `truncation`, `model_max_length`, `config`."""
         return FileSettings(self._core, self._settings)
