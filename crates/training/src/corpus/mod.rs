@@ -54,13 +54,13 @@ pub struct CorpusOptions {
     /// The field of records that holds the text, `text` if unset; set, files of text are taken to be
     /// JSON lines.
     pub field: Option<String>,
-    /// How bytes that are not UTF-8 are handled.
+    /// What becomes of bytes that are not UTF-8.
     pub errors: InvalidUtf8,
     /// What a document of a text file is.
     pub unit: DocumentUnit,
     /// What parts the documents of a text file, if they are not all of it or its lines.
     pub split_on: Option<String>,
-    /// How records and lines that cannot be read or encoded are handled.
+    /// What becomes of records and lines that cannot be read or encoded.
     pub bad_records: BadRecords,
     /// Whether a JSON document, by its name and its beginning, is read as text.
     pub json_documents: bool,
@@ -76,7 +76,7 @@ pub enum DocumentUnit {
     Line,
 }
 
-/// How records and lines that cannot be read or encoded are handled. A file that is one document is
+/// What becomes of records and lines that cannot be read or encoded. A file that is one document is
 /// never left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BadRecords {
@@ -461,7 +461,7 @@ impl Lines {
 }
 
 impl CorpusFile {
-    /// Reads the beginning of the file, and its first records.
+    /// Reads the beginning of the file, and the first of its records.
     fn check(&self, options: &CorpusOptions) -> Result<()> {
         let place = |error: Error| error.at(self.path.display().to_string());
         let mut begin = Vec::new();
