@@ -209,7 +209,7 @@ class _Spelling:
         self._longest = max(map(len, self._ids), default=0)
 
     def parts(self, token: bytes, kind: str) -> tuple[int, ...]:
-        """The old ids: those of encoding, if they spell it; else the longest from the left."""
+        """The old ids: those of encoding if they spell it, or the longest matches from the left."""
         if kind == "special" or not token:
             return ()
         try:
