@@ -35,7 +35,7 @@ __all__ = [
 _PLACE: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 _BARE_KEY: Final = re.compile(r'"(?:\\.|[^"\\])*"|(?<=[{,])(\s*)(\w+)(\s*):')
 _SECONDS: Final = 0.5
-"""How long an expression of a folder may look at one text."""
+"""Maximum time for an expression of a folder on one text."""
 
 
 class Unreadable(Exception):

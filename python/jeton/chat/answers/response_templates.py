@@ -282,7 +282,7 @@ class _Spelled:
             self._longer.append(self._longer[-1] + len(compiled.spellings[match[0]]) - 1)
 
     def is_real(self, match: Any) -> bool:
-        """Whether whatever spells a control token in a match is one."""
+        """Whether everything in a match that spells a control token is one."""
         spelled = self._tokens.finditer(match[0]) if self._has_symbols else ()
         starts = (match.start() + it.start() for it in spelled)
         return all(self.has_token(at, at + 1) for at in starts)
@@ -292,7 +292,7 @@ class _Spelled:
         return bisect.bisect_left(self._starts, start) < bisect.bisect_left(self._starts, end)
 
     def back(self, at: int) -> int:
-        """The place in symbols of one in the spelled text; a token's, for one within it."""
+        """The offset in symbols of one in the spelled text; inside a token, the token's."""
         count = bisect.bisect_left(self._starts, at)
         return max(at - self._longer[count], self._starts[count - 1] - self._longer[count - 1] + 1
                    if count else 0)  # fmt: skip

@@ -116,7 +116,7 @@ class ParseStream:
         self._space = space
         self._ids: list[int] = []
         self._lengths: list[int] = []
-        """How many characters each id, or each text, brought."""
+        """The number of characters that each id, or each text, added."""
         self._call_ids, self._stops = ids, stops
         self._takes_ids, self._finished = True, False
         self._decode_anew()
@@ -139,7 +139,7 @@ class ParseStream:
         machine.events = []
 
     def _taken(self) -> list[Event]:
-        """The events that the machine has."""
+        """Takes the machine's events."""
         events, self._machine.events = self._machine.events, []
         return events
 

@@ -151,7 +151,7 @@ class HasTokens(Core):
         return self._core.vocab_size
 
     def __bool__(self) -> bool:
-        """A tokenizer is true, one without tokens too."""
+        """Always true, also for a tokenizer without tokens."""
         return True
 
     @property
