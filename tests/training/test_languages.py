@@ -12,7 +12,7 @@ import pytest
 import jeton
 from jeton.components import pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
-from tests.support.shared_data import SHARED, needs
+from shared_data import SHARED, needs
 
 VARIANTS = SHARED / "variants"
 PARALLEL = SHARED / "text" / "parallel"

@@ -68,9 +68,7 @@ def languages_by_name(values: Sequence[str], what: str = "--parallel") -> dict[s
     """Files by language, which each must name; `what` is the option."""
     for value in values:
         if not _parted(value)[0]:
-            raise click.UsageError(
-                f"{what} {value!r} is not LANGUAGE=FILE, as in de=german.txt"
-            )
+            raise click.UsageError(f"{what} {value!r} is not LANGUAGE=FILE, as in de=german.txt")
     return _by_name(values, what, str)
 
 

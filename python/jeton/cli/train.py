@@ -11,10 +11,10 @@ import click
 import jeton
 from jeton.cli.command import Command, TokenCount, add_hint, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
+from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target, force_option
-from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, balance, check_kind, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
@@ -299,40 +299,47 @@ def train(
                 development={name: _corpus(path) for name, path in texts.items()} or None,
                 **reading,
             )
-            counts = None
-        elif from_counts:
-            counts = jeton.WordCounts.load(files[0])
-            try:
-                trainer.count(counts)
-            except ArgumentError as error:
-                raise error.reworded(f"{files[0]}: {error.message}") from None
-            save_counts = files[0]
         else:
-            counts = trainer.count(list(files), **reading)
-            if save_counts is not None:
-                counts.save(save_counts)
-        try:
-            if counts is None:
-                pass
-            elif kind == "bpe":
-                trained = trainer.train_all(counts, memory=memory, watch=watch)
-            else:
-                trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
-        except KeyboardInterrupt:
-            watch.close()
-            echo_note(
-                "the counts are lost; --save-counts would have kept them"
-                if save_counts is None
-                else f"the counts are in {save_counts}: train from that file to resume"
-            )
-            raise
+            counts = _counts(trainer, files, save_counts, reading)
+            try:
+                if kind == "bpe":
+                    trained = trainer.train_all(counts, memory=memory, watch=watch)
+                else:
+                    trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
+            except KeyboardInterrupt:
+                watch.close()
+                kept = files[0] if from_counts else save_counts
+                echo_note(
+                    "the counts are lost; --save-counts would have kept them"
+                    if kept is None
+                    else f"the counts are in {kept}: train from that file to resume"
+                )
+                raise
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
         put(f"{targets[size]}")
     if not from_counts and progress != "json":
-        say_what_documents_are(files, field, documents)
+        texts_read = [file for file in files if not is_counts(file)]
+        say_what_documents_are(texts_read, field, documents)
     if kind == "unigram" and progress != "json":
         echo_note(_STYLES[trainer.style])
+
+
+def _counts(
+    trainer: Any, files: tuple[Path, ...], save_counts: Path | None, reading: dict[str, Any]
+) -> jeton.WordCounts:
+    """The words of files, saved if so asked; or those that the only file holds."""
+    if len(files) != 1 or not is_counts(files[0]):
+        counts: jeton.WordCounts = trainer.count(list(files), **reading)
+        if save_counts is not None:
+            counts.save(save_counts)
+        return counts
+    counts = jeton.WordCounts.load(files[0])
+    try:
+        trainer.count(counts)
+    except ArgumentError as error:
+        raise error.reworded(f"{files[0]}: {error.message}") from None
+    return counts
 
 
 def _corpora(

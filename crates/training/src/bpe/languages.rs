@@ -67,7 +67,10 @@ impl Languages {
         }
         if !self.ratios.is_empty() && self.ratios.len() != languages {
             return wrong(
-                format!("there are {languages} languages and {} ratios", self.ratios.len()),
+                format!(
+                    "there are {languages} languages and {} ratios",
+                    self.ratios.len()
+                ),
                 "each language has one",
             );
         }
@@ -77,7 +80,11 @@ impl Languages {
                 "leave out one of them",
             );
         }
-        if let Some(ratio) = self.ratios.iter().find(|&&it| !(it > 0.0 && it.is_finite())) {
+        if let Some(ratio) = self
+            .ratios
+            .iter()
+            .find(|&&it| !(it > 0.0 && it.is_finite()))
+        {
             return wrong(
                 format!("a ratio cannot be {ratio}"),
                 "ratios are numbers above 0",
@@ -155,9 +162,8 @@ impl BpeTrainer {
             let text = development.get(at).map(|counts| words(counts, &learnt));
             let judged = text.as_ref().unwrap_or(&corpus);
             let (units, tokens) = (judged.units, judged.sum);
-            let counted = |words| {
-                PairCounts::new(words, self.order_of_ties(), self.limits(), &learnt.tokens)
-            };
+            let counted =
+                |words| PairCounts::new(words, self.order_of_ties(), self.limits(), &learnt.tokens);
             each.push(Language {
                 pairs: counted(corpus)?,
                 development: text.map(counted).transpose()?,
@@ -282,7 +288,11 @@ mod tests {
 
     /// The definition, counted again for each merge; without development texts and windows.
     fn plain(languages: &Languages, mut texts: Vec<Text>, tokens: usize) -> Vec<String> {
-        let sum = |text: &Text| text.iter().map(|(word, n)| word.len() as u64 * n).sum::<u64>();
+        let sum = |text: &Text| {
+            text.iter()
+                .map(|(word, n)| word.len() as u64 * n)
+                .sum::<u64>()
+        };
         let units: Vec<u64> = texts.iter().map(sum).collect();
         let mut made = Vec::new();
         while made.len() < tokens {

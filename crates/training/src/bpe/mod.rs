@@ -300,9 +300,7 @@ impl Learnt<'_> {
             let is_left_out = match training.sentencepiece {
                 // Two merges never make one piece.
                 Some(_) => self.tokens.make_known(left, right, training.prefix()),
-                None => self
-                    .tokens
-                    .make_reserved(left, right, training.prefix()),
+                None => self.tokens.make_reserved(left, right, training.prefix()),
             };
             if is_left_out {
                 continue;
