@@ -117,7 +117,7 @@ def test_parameters_that_make_no_sense(
 @pytest.mark.parametrize(
     ("languages", "data", "development", "error", "message"),
     [
-        ("base", ["text"], None, ArgumentTypeError, "must map each language to its corpus.*list"),
+        ("base", ["text"], None, ArgumentTypeError, "must map each language to its corpus.*a list"),
         ("base", {}, None, ArgumentError, "data is empty"),
         ("base", {3: ["text"]}, None, ArgumentTypeError, "name of a language"),
         ("base", {"en": ["text"], "de": []}, None, TrainingError, "corpus of 'de' has no words"),

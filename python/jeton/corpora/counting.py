@@ -209,7 +209,8 @@ def first_stages(
 ) -> tuple[str, bool]:
     """The stages before the model, as in a `tokenizer.json`.
 
-    No word contains a known token; those that are a text are special. If the model does not see raw bytes, a byte-level pre-tokenizer spells them out.
+    No word contains a known token; those that are a text are special. If the model does not see raw
+    bytes, a byte-level pre-tokenizer spells them out.
     """
     tokens = [
         AddedToken(token, special=True) if isinstance(token, str) else token

@@ -86,9 +86,9 @@ class BPETrainer(WordTrainer):
         tie_break: Which of equally frequent pairs is merged first: the one with the smallest left,
             then right id (`"huggingface"`); the greatest (`"lexicographic"`) or smallest
             (`"alphabetic"`) pair of byte strings; the greatest pair as GPT-2's printable alphabet
-            spells bytes (`"spelling"`, the default with `languages`); the one seen `"first"`; the one with the shortest
-            merged token, then the smallest (`"sentencepiece"`). By default Hugging Face's, and with
-            SentencePiece's alphabet its own.
+            spells bytes (`"spelling"`); the one seen `"first"`; the one with the shortest merged
+            token, then the smallest (`"sentencepiece"`). By default Hugging Face's; with
+            SentencePiece's alphabet its own; with `languages` by spelling.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
             stages are kept unless others are given, or a list of merges, whose tokens come after
             the alphabet. New ids come after the largest.

@@ -1,4 +1,4 @@
-"""Training that is fair to languages: `languages=` of `BPETrainer`, and a corpus for each language."""
+"""Training that is fair to languages: `languages=` of `BPETrainer`, a corpus for each language."""
 
 from __future__ import annotations
 
@@ -141,8 +141,8 @@ def refuse_languages(data: object, development: object) -> None:
 def _corpora(name: str, corpora: object) -> dict[str, Corpus]:
     if isinstance(corpora, WordCounts) or not isinstance(corpora, Mapping):
         raise ArgumentTypeError(
-            f"{name} must map each language to its corpus, not be a {type(corpora).__name__}, since "
-            "the trainer has languages"
+            f"{name} must map each language to its corpus, as the trainer has languages, not be a "
+            f"{type(corpora).__name__}"
         )
     if not corpora:
         raise ArgumentError(f"{name} is empty; give a corpus for each language")
