@@ -383,7 +383,7 @@ class BPETrainer(WordTrainer):
         sizes = self.vocab_sizes
         if self.languages is None:
             refuse_languages(data, development)
-            counts = self._counts(data, reading)  # type: ignore[arg-type]
+            counts = self._counts(data, reading)
             self._check_words(counts)
             models = _core.train_sizes(
                 self._algorithm, counts, self.parameters, list(sizes), core_watch(watch)
