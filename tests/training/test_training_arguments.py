@@ -356,7 +356,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "special tokens of characters twice": (
         lambda: J.CharTrainer(special_tokens=["<a>", "<a>"]),
         ArgumentError,
-        "special_tokens holds '<a>' twice",
+        "'<a>' is there twice",
     ),
     "characters of other words": (
         lambda: jeton.CharTrainer().train(jeton.WordCounts.count(["ab"], pattern="whitespace")),

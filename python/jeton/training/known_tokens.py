@@ -31,8 +31,8 @@ def checked_tokens(
     for token in tokens:
         if token.content in seen:
             raise ArgumentError(
-                f"{token.content!r} is there twice; name each special token and user-defined "
-                "symbol once"
+                f"{token.content!r} is there twice among special_tokens and user_defined_symbols; "
+                "name it once"
             )
         seen.add(token.content)
     return tuple(tokens)

@@ -130,7 +130,8 @@ class Languages:
 
 def refuse_languages(data: object, development: object) -> None:
     """Raises for a corpus for each language, if the trainer learns from one corpus."""
-    if isinstance(data, Mapping) and not isinstance(data, WordCounts):
+    is_counts = isinstance(data, Mapping) and all(isinstance(it, int) for it in data.values())
+    if isinstance(data, Mapping) and not is_counts:
         raise ArgumentError(
             "data maps names to corpora, which is for BPETrainer(languages=...); give one corpus"
         )
