@@ -229,7 +229,7 @@ fn merges_by_definition(
             .filter(|(_, count)| *count == highest)
             .map(|(pair, _)| pair);
         let best = match training.tie_break {
-            TieBreak::Lexicographic => best.max(),
+            TieBreak::Lexicographic | TieBreak::Spelling => best.max(),
             TieBreak::Alphabetic => best.min(),
             _ => best.next(),
         };
@@ -279,6 +279,7 @@ fn training_agrees_with_the_definition() {
         for tie_break in [
             TieBreak::First,
             TieBreak::Lexicographic,
+            TieBreak::Spelling,
             TieBreak::Alphabetic,
         ] {
             let training = BpeTrainer {

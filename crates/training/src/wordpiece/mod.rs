@@ -221,7 +221,9 @@ mod tests {
             match training.tie_break {
                 TieBreak::HuggingFace => {}
                 TieBreak::Alphabetic => pairs.sort_by_key(|(pair, _)| bytes(*pair)),
-                TieBreak::Lexicographic => pairs.sort_by_key(|(pair, _)| Reverse(bytes(*pair))),
+                TieBreak::Lexicographic | TieBreak::Spelling => {
+                    pairs.sort_by_key(|(pair, _)| Reverse(bytes(*pair)))
+                }
                 TieBreak::First => pairs.sort_by_key(|(pair, _)| first(*pair)),
                 TieBreak::SentencePiece => pairs.sort_by_key(|(pair, _)| {
                     let (left, right) = bytes(*pair);
