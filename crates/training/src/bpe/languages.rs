@@ -256,7 +256,6 @@ fn next_turn(
 mod tests {
     use super::*;
     use jeton_models::model::bpe::Alphabet;
-    use jeton_stages::vocab::show;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
     use std::collections::BTreeMap;
@@ -354,8 +353,9 @@ mod tests {
             let go_on = |_| ControlFlow::Continue(());
             let models = training.train_languages(&languages, &counts, &[], &[23], go_on);
             let models = models.unwrap();
-            let found = models[0].vocab().iter().map(|(token, _)| show(token));
-            let found: Vec<String> = found.filter(|token| token.len() > 1).collect();
+            let tokens = models[0].vocab().iter().map(|(token, _)| token.to_vec());
+            let tokens = tokens.filter(|token| token.len() > 1);
+            let found: Vec<String> = tokens.map(|it| String::from_utf8(it).unwrap()).collect();
             assert_eq!(found, expected, "round {round}: {words:?}");
         }
     }
