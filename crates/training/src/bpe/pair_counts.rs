@@ -288,11 +288,6 @@ impl PairCounts {
         })
     }
 
-    /// Puts a candidate that was taken out of the queue back.
-    pub(super) fn put_back(&mut self, candidate: Candidate, tokens: &Tokens) {
-        self.push_candidate(candidate, tokens);
-    }
-
     /// Merges a pair into the token `id`; returns how many occurrences were merged.
     pub(super) fn merge(&mut self, candidate: Candidate, id: u32, tokens: &Tokens) -> u64 {
         let pair = self.pair(candidate);
