@@ -260,6 +260,8 @@ def test_a_state_that_only_workers_know_is_an_error(tokens: TokenDataset) -> Non
     assert source.state_dict()["taken"] == 4
 
 
+# torchdata 0.11 calls what torch 2.15 deprecates.
+@pytest.mark.filterwarnings("ignore:'set_vital' is deprecated:UserWarning")
 @pytest.mark.large
 def test_a_stateful_data_loader_resumes(tokens: TokenDataset) -> None:
     stateful = pytest.importorskip("torchdata.stateful_dataloader")

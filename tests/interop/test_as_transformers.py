@@ -165,7 +165,9 @@ def expect_the_same(tok: jeton.Tokenizer, theirs: Any, name: str) -> None:
     }
     assert theirs.special_tokens_map == {**standard, **theirs.special_tokens_map} == roles, name
     assert theirs.chat_template == tok.chat_template, name
-    assert theirs.model_max_length == (tok.model_max_length or theirs.model_max_length), name
+    assert theirs.model_max_length == (tok.settings.model_max_length or theirs.model_max_length), (
+        name
+    )
     assert len(theirs) == tok.vocab_size, name
     assert theirs.added_tokens_encoder == {it.content: it.id for it in tok.added_tokens}, name
     unknown = tok.role_ids.get("unk")

@@ -61,7 +61,10 @@ def test_texts_and_labels_have_their_languages(case: str, tmp_path: Path) -> Non
         tok.save(tmp_path / "again")
     again = jeton.load(tmp_path / "again")
     assert again("a", text_target="b") == tok("a", text_target="b")
-    assert (again.config["src_lang"], again.config["tgt_lang"]) == (source, target)
+    assert (again.settings.config["src_lang"], again.settings.config["tgt_lang"]) == (
+        source,
+        target,
+    )
 
 
 @pytest.mark.medium

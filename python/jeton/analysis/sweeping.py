@@ -179,7 +179,10 @@ def _by_name(what: str, corpus: Corpus) -> dict[str | None, TextsOrFiles]:
 def _by_line(documents: object) -> bool:
     unit = unit_of(documents)
     if isinstance(unit, str):
-        raise ArgumentError(f'documents must be "file" or "line" in a sweep, not {documents!r}')
+        raise ArgumentError(
+            f'documents must be "file" or "line" in a sweep, not {documents!r}',
+            hint="it trains on lines and measures others, whatever is between documents",
+        )
     return unit
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Chat", "Request"]
+__all__ = ["Chat", "Notes", "Request"]
 
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
@@ -56,8 +56,21 @@ _MAX_RENDERINGS: Final = 64
 """How many prefixes of a conversation `keeps_prefix` renders: two per turn."""
 
 
-def _warn(losses: str) -> None:
-    warn_caller(losses, ChatWarning)
+@dataclass(frozen=True)
+class Notes:
+    """What the caller of a chat should know of it, as sentences."""
+
+    losses: tuple[str, ...]
+    """What the template leaves out, and names that seem misspelled."""
+    marks: str = ""
+    """That the tokenizer has none of the template's control tokens."""
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, (*self.losses, self.marks)))
+
+
+def _warn(notes: Notes) -> None:
+    warn_caller(str(notes), ChatWarning)
 
 
 @dataclass(frozen=True)
@@ -78,8 +91,8 @@ class Request:
     """Whether the template runs in a process of its own; `None`: as `jeton.chat.limits` says."""
     counts_media: bool = False
     """Whether the caller handles parts that are not text, so that the template need not."""
-    says: Callable[[str], None] = _warn
-    """Receives the sentence that says what the template left out."""
+    says: Callable[[Notes], None] = _warn
+    """Receives what the caller should know, if there is anything."""
     trust: Trust | None = None
     """The trust of an earlier chat, if the messages are some of its messages."""
 
@@ -343,13 +356,14 @@ class Chat:
                 f"the chat template writes {_listed([*moved])} in front of the answer, where ids "
                 "stay as they are: the model does not see it"
             )
+        marks = ""
         if name and not first and (spelled := self._spelled_marks()):
-            notes.append(
+            marks = (
                 f"the tokenizer has none of the control tokens of {name!r}, such as {spelled[0]}: "
                 "they are ordinary text to it, and a model sees no turns"
             )
-        if text := "; ".join([*notes, *hints]):
-            self._request.says(text)
+        if notes or hints or marks:
+            self._request.says(Notes((*notes, *hints), marks))
 
     def _spelled_marks(self) -> list[str]:
         """The control marks that the template writes, if the tokenizer has no token for any."""

@@ -153,7 +153,14 @@ class Command(click.Command):
             meant = _MEANT.get(error.option_name)
             option = next((it for it in self.params if meant in it.opts), None)
             if isinstance(option, click.Option):
+                error.possibilities = None  # names that only look alike
                 add_hint(error, f"{meant}: {option.help}")
+            raise
+        except click.MissingParameter as error:
+            arguments = [it for it in self.params if isinstance(it, click.Argument)]
+            value = ctx.params.get(arguments[0].name or "") if arguments else None
+            if error.param in arguments[1:] and isinstance(value, str) and os.path.isfile(value):
+                add_hint(error, f"{value} is taken for {arguments[0].make_metavar(ctx)}")
             raise
         for param in self.params:
             if not isinstance(param.type, click.Path) and not _PATHS.search(param.metavar or ""):

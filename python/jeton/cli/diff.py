@@ -108,7 +108,7 @@ def _summary_lines(difference: Difference, a: str, b: str, limit: int) -> Iterat
         rows.append(("lines not restored", *(f"{number:,}" for number in difference.inexact)))
     yield table(rows, "<>>")
     yield (
-        f"  {human_bytes(difference.bytes)}, {difference.lines_in_all:,} lines; "
+        f"  {human_bytes(difference.bytes)}, {counted(difference.lines_in_all, 'line')}; "
         f"{difference.lines_differing:,} are split differently"
     )
     yield "  line ends are left out, as in jeton count --lines; whole files have more tokens"

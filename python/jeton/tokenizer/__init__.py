@@ -41,7 +41,7 @@ class Tokenizer(
     understanding it    `explain`, `gotchas`, `usage`, `nbest`, `encoding_plan`, `play`
     its stages          `normalizer`, `pre_tokenizer`, `model`, `post_processor`, `decoder`,
                         `post_process`
-    its settings        `config`, `padding`, `truncation`, `model_max_length`
+    its settings        `settings`
     another one         `replace`, `with_added_tokens`, `approximation`, `from_json`,
                         `from_ranks`, `to_json`, `digest`
     other libraries     `as_transformers`, `as_tiktoken`, `as_sentencepiece`
@@ -49,8 +49,8 @@ class Tokenizer(
 
     It is immutable, so threads and forked processes can share it; options that vary are arguments
     of each call, and editing returns a new tokenizer. Tokenizers with the same stages are equal:
-    they return the same ids. Their other settings (`roles`, `chat_template`, `model_max_length`,
-    `config`) are not compared, but pickled and copied.
+    they return the same ids. Their other settings (`roles`, `chat_template`, `settings`) are not
+    compared, but pickled and copied.
 
     A `str` with surrogates is not valid Unicode: a surrogate pair is read as the character that it
     encodes, a lone surrogate as U+FFFD. Spans still count the characters of the original `str`.

@@ -93,7 +93,7 @@ def load(
     tok = Tokenizer._of_core(core, settings)
     if fix_mistral_regex is not None:
         checked_flag("fix_mistral_regex", fix_mistral_regex)
-    config = tok.config if settings.files else {}
+    config = tok.settings.config if settings.files else {}
     if fix_mistral_regex is None:
         fix_mistral_regex = config.get("fix_mistral_regex") is True
         return _by_mistral_pattern(tok) if fix_mistral_regex and _may_be_mistrals(tok) else tok

@@ -113,7 +113,7 @@ class ChangeMethods(HasSettings, HasStages):
 
             if post_processor is not _KEEP:
                 raise ArgumentError(f"{next(iter(spoken))} is a post_processor: pass one of them")
-            config = {**self.config, **spoken}
+            config = {**self.settings.config, **spoken}
             changes["post_processor"] = stored_component(
                 components.post_processors.PostProcessor, around_texts(self, config)
             )
