@@ -66,7 +66,6 @@ Examples:
     "--invalid",
     type=click.Choice(["bytes", "replace", "strict"]),
     default="bytes",
-    show_default=True,
     help="Bytes that are not UTF-8: written as they are, as U+FFFD, or an error.",
 )
 @force_option

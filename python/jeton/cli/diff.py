@@ -47,7 +47,6 @@ Examples:
     "--limit",
     type=click.IntRange(0, 1_000_000),
     default=10,
-    show_default=True,
     help="How many of each kind to show.",
 )
 @format_option("table", "json", help="Tables for people, or JSON with everything.")

@@ -121,7 +121,7 @@ class Reader:
 
     @property
     def by_line(self) -> bool:
-        """Whether a file has a document a line."""
+        """Whether each line of a file is a document."""
         return self.lines or self.field is not None
 
     @property
@@ -315,7 +315,6 @@ file_or_line_option = click.option(
     "--documents",
     type=click.Choice(["file", "line"]),
     default="file",
-    show_default=True,
     help="Whether a text file or each of its lines is a document.",
 )
 
@@ -380,9 +379,9 @@ _EXAMINED = 3
 _HEAD = 1 << 20
 """Bytes of each that are examined."""
 _LARGE = 1 << 20
-"""Bytes of a file that seldom is one document."""
+"""Size of a file that is seldom a single document."""
 _SEPARATORS = ("<|endoftext|>", "</s>", "\n\n\n", "\n\n")
-"""Texts that often are between documents, the surest first."""
+"""Common separators of documents, the most certain first."""
 
 
 def _advice_on_splitting(path: Path) -> str | None:
@@ -403,7 +402,7 @@ def _advice_on_splitting(path: Path) -> str | None:
     if times:
         shown = separator.replace("\n", "\\n")
         where = "in it" if len(head) < _HEAD else f"in its first {human_bytes(_HEAD)}"
-        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would part it"
+        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would split it"
     return advice
 
 
@@ -411,7 +410,6 @@ invalid_option = click.option(
     "--invalid",
     type=click.Choice(["strict", "replace"]),
     default="strict",
-    show_default=True,
     help="Bytes that are not UTF-8: an error, or U+FFFD in their place.",
 )
 

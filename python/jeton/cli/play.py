@@ -43,6 +43,7 @@ Examples:
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
+    show_default=False,
     metavar="N",
     help="Listen on this port; by default a free one.",
 )

@@ -69,7 +69,7 @@ _BITS = {
 
 
 Weights = Mapping[int, tuple[tuple[int, ...], tuple[float, ...]]]
-"""Of new ids: the old ids whose rows are summed, and their coefficients."""
+"""For new ids: the old ids whose rows are summed, and their coefficients."""
 
 
 class Tensor(NamedTuple):

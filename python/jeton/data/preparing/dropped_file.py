@@ -50,7 +50,7 @@ class DroppedFile:
             raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
 
     def sync(self) -> None:
-        """Brings the records to the disk."""
+        """Flushes the records to the disk."""
         if self._file is not None:
             self._file.flush()
             os.fsync(self._file.fileno())

@@ -71,7 +71,7 @@ class ChangeMethods(HasSettings, HasStages):
             model_max_length: How many tokens the model takes.
             src_lang, tgt_lang: The languages of a translation model (mBART, mBART-50, NLLB,
                 M2M-100), as its codes: of texts, and of `text_target`.
-            language, task: What Whisper hears, as a code or a name, and what it does:
+            language, task: The language that Whisper hears, as a code or a name, and its task:
                 `"transcribe"` or `"translate"`.
 
         Raises:

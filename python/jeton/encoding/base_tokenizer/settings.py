@@ -13,7 +13,7 @@ __all__ = ["FileSettings", "HasSettings"]
 
 
 class FileSettings:
-    """What the files of a tokenizer say of its use: `tok.settings`.
+    """What the files of a tokenizer say about its use: `tok.settings`.
 
     `tok.replace(padding=…, truncation=…, model_max_length=…)` gives a tokenizer with others.
 
