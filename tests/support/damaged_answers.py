@@ -51,7 +51,7 @@ def damaged(format: str, damage: str) -> str | None:
 
 _WORDS = (
     *("So.", "I look.\n", " ", "\n", "é", "get_weather", "city", "3", "null", "<", "</"),
-    *("{", "}", "[", "]", "(", ")", '"', "'", "\\", ":", "=", ", "),
+    *("{", "}", "[", "]", "(", ")", '"', "'", "\\", ":", "=", ", ", ";"),
     *('{"name": "get_weather", "arguments": {"city": "B"}}', '{"name": "x"}'),
     "get_weather(city='a')",
 )
