@@ -192,7 +192,7 @@ def test_batches_have_labels_where_the_mask_is(tmp_path: Path) -> None:
     assert tokens.mask is not None and len(tokens.mask) == len(tokens)
     labels = np.where(tokens.mask[:], tokens[:].astype(np.int64), IGNORED)
     for start in (0, 7, len(tokens) - 41):
-        batch = tokens.windows(np.array([start]), 40)
+        batch = tokens.windows_at(np.array([start]), 40)
         assert batch.x[0].tolist() == tokens[start : start + 40].tolist()
         assert batch.y[0].tolist() == labels[start + 1 : start + 41].tolist()
     wanted = expected(RECORDS)

@@ -18,9 +18,8 @@ from jeton.data import plans
 from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
-from jeton.data.loader import Loader
+from jeton.data.examples import Examples
 from jeton.data.masks import IGNORED, LossMask
-from jeton.data.numpy_or_torch import loader_of
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning, warn_caller
 from jeton.results.encoding import TokenBatch
 
@@ -100,7 +99,7 @@ class PackingReport:
         )
 
 
-class Packing:
+class Packing(Examples[PackedRows]):
     """The result of `pack`: sequences of packed documents, which are built when needed."""
 
     def __init__(
@@ -133,12 +132,6 @@ class Packing:
     def __len__(self) -> int:
         """The number of sequences."""
         return len(self.plan.rows) - 1
-
-    def __getitem__(self, rows: slice) -> PackedRows:
-        """A slice of the sequences."""
-        if not isinstance(rows, slice):
-            raise ArgumentTypeError(f"rows must be a slice, not {type(rows).__name__}")
-        return self.gather(np.arange(*rows.indices(len(self))))
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> PackedRows:
         """Sequences by their numbers, in any order."""
@@ -184,30 +177,21 @@ class Packing:
         if not self._shift_labels:
             labels[0] = IGNORED
 
-    def loader(
-        self,
-        batch_size: int,
-        *,
-        seed: int = 0,
-        shuffle: bool = True,
-        rank: int = 0,
-        world_size: int = 1,
-        drop_last: bool = False,
-        workers: int = 0,
-        device: object = None,
-    ) -> Loader[PackedRows]:
-        """Batches of sequences, each exactly once per epoch; see `TokenDataset.loader`."""
-        return loader_of(
-            self,
-            batch_size,
-            seed=seed,
-            shuffle=shuffle,
-            rank=rank,
-            world_size=world_size,
-            drop_last=drop_last,
-            workers=workers,
-            device=device,
-        )
+    def record(self, number: int) -> dict[str, npt.NDArray[np.int64]]:
+        """A sequence for `transformers.Trainer`, with `position_ids`, by which its models keep
+        documents apart in flash attention.
+
+        Raises:
+            ArgumentError: The labels are shifted already.
+        """
+        if self._shift_labels:
+            raise ArgumentError("models of transformers shift labels: pack with shift_labels=False")
+        row = self[number]
+        return {
+            "input_ids": row.input_ids,
+            "labels": row.labels,
+            "position_ids": row.position_ids,
+        }
 
     def settings(self) -> dict[str, Any]:
         """The settings that determine the number of each sequence."""
