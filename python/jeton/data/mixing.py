@@ -198,7 +198,7 @@ class Mixture:
     def pack(
         self,
         length: int,
-        method: Literal["concatenate", "best_fit", "bins"] = "concatenate",
+        method: Literal["concatenate", "best_fit_crop", "bins"] = "concatenate",
         *,
         after: Mapping[str, Any] | None = None,
         **options: Any,
