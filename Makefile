@@ -164,6 +164,11 @@ lint: setup  ## style, and everything that a compiler may warn of
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
+	$(BIN)/python site/notice.py --check
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms \
+		$(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(BIN)/zizmor --offline --quiet .github
 
 format: setup
 	cargo fmt --all

@@ -80,7 +80,7 @@ PRINTING = {
     "samples": "jeton samples languages",
     "data show": "jeton data show set --tokens 30000 --ids",
     "check": "jeton check tok.json --format json",
-    "compare": "jeton compare tok.json same.json long.txt --format json",
+    "compare": "jeton compare tok.json same.json --corpus long.txt --format json",
     "diff": "jeton diff tok.json same.json long.txt --format json",
 }
 

@@ -40,6 +40,11 @@ GOOD.update(
         "edit.tok": OLD,
         "edit.a": OLD,
         "edit.b": OLD,
+        "edit.other": OLD,
+        "edit.model": None,
+        "edit.donor": None,
+        "edit.terms": 4,
+        "edit.words": ["slowest"],
         "edit.corpus": ["the theory"],
         "edit.size": 260,
         "edit.order": list(range(262)),
@@ -95,7 +100,7 @@ GOOD.update(
     }
 )
 
-RESULTS = {"edit.Edited", "nn.EmbeddingMap", "nn.Neighbour", "nn.UnderTrained"}
+RESULTS = {"edit.Edited", "edit.Transplanted", "nn.EmbeddingMap", "nn.Neighbour", "nn.UnderTrained"}
 """What only jeton makes."""
 
 SEPARATE = {"edit.rewrite_checkpoint"}

@@ -70,6 +70,9 @@ def test_it_is_cloned_from_the_address_of_the_project() -> None:
     [address] = re.findall(r'^Repository = "(.+)"$', project, re.MULTILINE)
     assert f"git clone {address} " in README
     assert README.count(address) == 1
+    assert f'repository = "{address}"' in (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+    addresses = re.findall(r'"(https://github\.com/.+)"', project)
+    assert addresses and [it for it in addresses if not it.startswith(address)] == []
 
 
 def test_the_speed_comes_straight_after_the_claim() -> None:

@@ -6,7 +6,8 @@
   with the ids that a model wrote (`extend`); `prefixes.py`: whether earlier ids stay the same.
 - `messages.py`: what a message may be; `call_arguments.py`: arguments of calls that come as JSON;
   `schemas.py`: functions as tools; `message_counts.py`: how many tokens messages have.
-- `templates`: from messages to text that knows who wrote it, in a sandbox.
+- `templates`: from messages to text that knows who wrote it, in a sandbox; where a turn of a
+  template begins and ends (`turn_shape.py`), which all others ask.
 - `control.py`: which tokens are control tokens; `encoding.py`: from that text to ids.
 - `unprinted.py`: what a template left out; `showing.py`: a chat in a terminal.
 - `answers`: from a model's ids to a message: where an answer begins and ends, its calls.

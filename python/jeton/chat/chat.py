@@ -27,6 +27,7 @@ from jeton.chat.templates.origins import Origin
 from jeton.chat.templates.parts import raw, runs_of
 from jeton.chat.templates.renderer import Renderer, questions
 from jeton.chat.templates.trust import Trust
+from jeton.chat.templates.turn_shape import turn_shape
 from jeton.chat.templates.variables import PLAIN, TemplateValues
 from jeton.chat.templates.writers import Writers
 from jeton.chat.training.masks import Answers
@@ -126,17 +127,22 @@ class Request:
         }
         if not isinstance(self.isolate, (bool, type(None))):
             raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
+        renderer = Renderer(current().isolate if self.isolate is None else self.isolate)
+        tokens = {f"{role}_token": token for role, token in self.tok.roles.items()} | own
+        variables = {name: it for name, it in self.variables if name not in own}
+        plain = {name: it for name, it in variables.items() if isinstance(it, PLAIN)}
         return TemplateValues(
             template,
-            Renderer(current().isolate if self.isolate is None else self.isolate),
+            renderer,
             TemplateInput(trust),
             sent,
             self._continued(),
             tools=tools,
             documents=documents,
             add_generation_prompt=self.add_generation_prompt,
-            tokens={f"{role}_token": token for role, token in self.tok.roles.items()} | own,
-            variables={name: it for name, it in self.variables if name not in own},
+            tokens=tokens,
+            variables=variables,
+            shape=turn_shape(self.tok, renderer, template, (*(tokens | plain).items(),)),
         )
 
     def _check_variables(self, template: str) -> None:
@@ -432,7 +438,8 @@ class Chat:
                 self._request.messages,
                 self._request.of,
                 self._writers,
-                control=self._control.of_call.special_tokens.values(),
+                self._values.shape,
+                control=self._control.of_call.special_tokens,
                 end=self._control.of_call.role_ids.get("eos", -1),
                 roles=named,
             ).mask()

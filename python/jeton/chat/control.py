@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 from jeton.chat.encoding import ControlTokens, guarding, known_tokens
 from jeton.chat.templates.origins import UNKNOWN
 from jeton.chat.templates.parts import raw, runs_of
-from jeton.chat.templates.probes import Frames, frames_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.source import GAP, TemplateText
+from jeton.chat.templates.turn_shape import turn_shape
 from jeton.encoding.once import added_tokens_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.loading.settings import CONFIG
@@ -122,7 +122,7 @@ def _control_tokens(
     variables = tuple((f"{role}_token", token) for role, token in tok.roles.items())
     of_turns = set(of_roles)
     if tags:
-        of_turns |= _of_turns(frames_of(renderer, template, variables), tags)
+        of_turns |= _of_turns(*turn_shape(tok, renderer, template, variables).frames, tags)
     others = "|".join(map(re.escape, sorted(marks - tags - of_call, key=len, reverse=True)))
     return ControlTokens(
         guarding(tok, of_call | tags),
@@ -170,11 +170,17 @@ def _begins_and_ends(token: str, before: str, after: str) -> bool:
     return 0 < begins <= ends < len(token)
 
 
-def _of_turns(frames: Frames, tokens: set[str]) -> set[str]:
+def _of_turns(turns: str, call: str, result: str, tokens: set[str]) -> set[str]:
     """The tokens with which a template begins and ends turns, which no answer holds.
 
     Tokens in pairs, as `<think>` and `</think>`, are not among them, unless they are around the
     result of a tool alone: a template may write them for the model, or tell it to write them.
+
+    Args:
+        turns: What the template writes around a question and in front of an answer.
+        call: What it writes of a call.
+        result: The same with the result of the call.
+        tokens: The tokens to choose from.
     """
     others = {
         it: it.replace("</", "<", 1) if "</" in it else it.replace("<", "</", 1) for it in tokens
@@ -183,6 +189,6 @@ def _of_turns(frames: Frames, tokens: set[str]) -> set[str]:
     return {
         token
         for token in tokens
-        if (token not in pairs and token in frames.question + GAP + frames.opening)
-        or (token in frames.result and token not in frames.question + GAP + frames.call)
+        if (token not in pairs and token in turns)
+        or (token in result and token not in turns and token not in call)
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jeton.chat.templates.turn_shape import shared_length
+
 __all__ = ["Prefixes", "Step", "compared"]
 
 
@@ -64,11 +66,6 @@ def compared(steps: Sequence[tuple[Step, list[int]]], left_out: int) -> Prefixes
     found = []
     following = [*(ids for _, ids in steps[1:]), steps[-1][1]]
     for (step, ids), after in zip(steps, following, strict=True):
-        kept = len(ids)
-        if after[:kept] != ids:
-            pairs = zip(ids, after, strict=False)
-            kept = next(
-                (at for at, (a, b) in enumerate(pairs) if a != b), min(len(ids), len(after))
-            )
+        kept = shared_length(ids, after)
         found.append(Step(step.messages, step.prompt, kept, len(ids)))
     return Prefixes(found, left_out)

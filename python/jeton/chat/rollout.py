@@ -10,7 +10,6 @@ from __future__ import annotations
 import bisect
 import copy
 import difflib
-import itertools
 import operator
 import re
 from collections import Counter
@@ -21,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from jeton.arguments import checked_id
 from jeton.chat.encoding import encoded_stretch
 from jeton.chat.messages import Sent, fields_of
-from jeton.chat.templates.origins import ANSWERING
+from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
+from jeton.chat.templates.turn_shape import shared_length
 from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Rollout:
         longer._asks = add_generation_prompt
         before = [*self._ids, *written]
         longer._ids = (*before, *(following if new or not is_ended else []))
-        longer._rewritten = (*_compared(self.tokenizer, before, rendered, is_ended),)
+        longer._rewritten = (*_compared(self.tokenizer, before, rendered),)
         return longer
 
     def _continued(
@@ -227,8 +227,8 @@ class Rollout:
             except JetonError as error:
                 refusal = refusal or error
                 continue
-            alone = self._alone(said) if _repeats(chat, len(said)) else None
-            place = _place(chat, alone, len(said))
+            alone = self._alone(said) if _repeats(chat, len(said) - 1) else None
+            place = _place(chat, alone, len(said) - 1)
             if found is None or place.is_in_order:
                 found = (said if found is None else found[0], chat, place)
             if place.is_in_order:
@@ -339,40 +339,28 @@ class _Place:
     is_in_order: bool
 
 
-def _repeats(chat: _RolloutChat, count: int) -> bool:
-    """Whether a chat has a field of message `count - 1` in two places, so that it may be printed
-    again. To tell, the template must write the conversation once more."""
-    fields = Counter(it.field for _, _, it in chat.segments if it.message == count - 1)
-    fields.pop("role", None)
+def _repeats(chat: _RolloutChat, message: int) -> bool:
+    """Whether a chat has a field of a message in two places, so that it may be printed again. To
+    tell, the template must write the conversation once more."""
+    fields = Counter(it.field for _, _, _, it in segments_of(chat.segments, message))
     return max(fields.values(), default=0) > 1
 
 
-def _place(chat: _RolloutChat, alone: _RolloutChat | None, count: int) -> _Place:
-    """The place of message `count - 1` in a chat.
-
-    A template may write a part of the answer again, as the name of a tool in front of its result.
-    So only as much of each field counts as it has in the chat that ends with the answer.
-    """
-    left = Counter[str]()
-    for start, end, it in () if alone is None else alone.segments:
-        if it.message == count - 1:
-            left[it.field] += end - start
-    behind, following, is_said = 0, [len(chat.text)], False
-    for start, end, it in chat.segments:
-        if it.kind != "message" or it.field == "role" or it.message is None:
+def _place(chat: _RolloutChat, alone: _RolloutChat | None, answer: int) -> _Place:
+    """The place of an answer in a chat. `alone`: the chat that ends with it."""
+    segments = chat.segments
+    again = set() if alone is None else printed_again(segments, answer, alone.segments, answer)
+    end, following, is_said = 0, [len(chat.text)], False
+    for number, (start, stop, it) in enumerate(segments):
+        if it.kind != "message" or it.field == "role" or it.message is None or number in again:
             continue
-        if it.message >= count:
+        if it.message > answer:
             following.append(start)
-            continue
-        if it.message == count - 1:
-            if it.field in left:
-                if left[it.field] <= 0:
-                    continue
-                left[it.field] -= end - start
-            is_said = True
-        behind = end
-    first = min((it for it in following if it >= behind), default=len(chat.text))
-    return _Place(behind, first, is_said, min(following) >= behind)
+        else:
+            is_said |= it.message == answer
+            end = stop
+    first = min((it for it in following if it >= end), default=len(chat.text))
+    return _Place(end, first, is_said, min(following) >= end)
 
 
 def _behind_answer(
@@ -395,7 +383,10 @@ def _behind_answer(
     ]
     if marks_of_several := stream.closing_marks:
         # What the model has closed already is not closed again; what is open is.
-        closing, text = chat.text[place.end : place.next], _text(chat.tokenizer, written)
+        closing, text = (
+            chat.text[place.end : place.next],
+            chat.tokenizer.decode(written, unknown_ids="show"),
+        )
         shared = next((it for it in range(len(closing), 0, -1) if text.endswith(closing[:it])), 0)
         is_ended = any(it in closing[:shared] for it in marks_of_several)
         return place.end + shared, is_ended
@@ -414,11 +405,6 @@ def _behind_answer(
     for character in space:
         end += chat.text.startswith(character, end)
     return end, True
-
-
-def _text(tok: BaseTokenizer, ids: list[int]) -> str:
-    text: str = tok.decode(ids, unknown_ids="show")
-    return text
 
 
 def _moved(chat: _RolloutChat, count: int, end: int) -> list[Origin]:
@@ -467,22 +453,10 @@ def _divided(chat: _RolloutChat, at: int) -> tuple[list[int], list[int]]:
     return ids[:first] + before, after + ids[behind:]
 
 
-def _compared(
-    tok: BaseTokenizer, ids: list[int], rendered: list[int], is_ended: bool
-) -> Iterator[Rewritten]:
+def _compared(tok: BaseTokenizer, ids: list[int], rendered: list[int]) -> Iterator[Rewritten]:
     """Where the ids of a rollout differ from what the template would write."""
-    same = sum(1 for _ in itertools.takewhile(bool, map(operator.eq, ids, rendered)))
-    most = min(len(ids), len(rendered)) - same
-    behind = (
-        sum(
-            1
-            for _ in itertools.takewhile(
-                bool, map(operator.eq, ids[: -most - 1 : -1], rendered[: -most - 1 : -1])
-            )
-        )
-        if most
-        else 0
-    )
+    same = shared_length(ids, rendered)
+    behind = shared_length(ids[same:][::-1], rendered[same:][::-1])
     old, new = ids[same : len(ids) - behind], rendered[same : len(rendered) - behind]
     if not old and not new:
         return

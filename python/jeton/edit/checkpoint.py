@@ -125,7 +125,7 @@ def rewrite_checkpoint(
         >>> smaller = edit.prune(tok, size=25_000, corpus=["…"])  # doctest: +SKIP
         >>> edit.rewrite_checkpoint("model/", smaller, "smaller/")  # doctest: +SKIP
     """
-    folder, out = Path(checked_path("source", source)), Path(checked_path("target", target))
+    folder, out = _folder(checked_path("source", source)), Path(checked_path("target", target))
     if not isinstance(edited, Edited):
         raise ArgumentTypeError(
             f"edited must be the result of a change of jeton.edit, not {type(edited).__name__}"
@@ -216,7 +216,7 @@ def input_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.flo
         ArgumentError: The table has fewer than `rows` rows.
         UnsupportedError: No tensor is known as a table of embeddings.
     """
-    path = Path(folder)
+    path = _folder(folder)
     for name in _shards(path):
         with files.opened(path / name) as file:
             header, _ = read_header(file, path / name)
@@ -264,9 +264,18 @@ def _refuse_leading_out(folder: Path, leading_out: Container[str], names: Iterab
             )
 
 
+def _folder(path: str | os.PathLike[str]) -> Path:
+    """A model's folder.
+
+    Raises:
+        MissingFileError: It is none; its name may be too long for a path.
+    """
+    if not os.path.isdir(path):
+        raise MissingFileError(f"{os.fspath(path)}: no such folder")
+    return Path(path)
+
+
 def _shards(folder: Path) -> list[str]:
-    if not folder.is_dir():
-        raise MissingFileError(f"{folder}: no such folder")
     if (folder / _INDEX).exists():
         try:
             names = sorted(set(_json(folder / _INDEX)["weight_map"].values()))

@@ -1,6 +1,6 @@
 """The question, the answer and the tool with which chat templates are tried.
 
-They show how a template writes answers (`jeton.chat.answers.turns`), and its faults
+They show how a template writes answers (`jeton.chat.templates.turn_shape`), and its faults
 (`jeton.analysis.health.template_rules`).
 """
 

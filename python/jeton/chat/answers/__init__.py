@@ -6,8 +6,8 @@ taken. Where to look for the rest:
 - the formats, as data: `formats.py`
 - the format of a folder's `response_template`: `response_templates.py`; the values of its fields:
   `field_values.py`; its message: `fields.py`
-- which format a template has, and what begins and ends its turns: `turns.py`; a format that none of
-  the known ones is: `inference.py`
+- what begins and ends the turns of a template: `jeton.chat.templates.turn_shape`; which format it
+  has: `turns.py`; a format that none of the known ones is: `inference.py`
 - where in a prompt the answer begins: `prompts.py`
 - how a mark is found, and what happens to one that is out of place: `marks.py`
 - when an event is certain, and where a turn ends: `machine.py`
@@ -170,10 +170,10 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
     roles = {f"{role}_token": token for role, token in tok.roles.items()}
     isolates = None if chat is None else chat.isolates
     renderer = Renderer(current().isolate if isolates is None else isolates)
-    tokens = {it.content: it.id for it in added_tokens_of(tok) if it.id is not None}
     if format is not None:
         known = _by_format(tok)
         if format not in known:
+            tokens = {it.content: it.id for it in added_tokens_of(tok) if it.id is not None}
             ends = [it for role in ("eos", "eot") if (it := tok.roles.get(role))]
             ends += [it for it in generation_ends(tok) if it not in ends]
             known[format] = Turn(
@@ -182,7 +182,7 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
         return known[format]
     with questions():
         variables = {**roles, **(chat.plain_variables if chat else {})}
-        return turn_of(tok, tokens, renderer, template, tuple(variables.items()))
+        return turn_of(tok, renderer, template, tuple(variables.items()))
 
 
 @once_per_tokenizer

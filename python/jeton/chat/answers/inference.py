@@ -16,21 +16,12 @@ from typing import Any, Final
 from jeton.chat.answers.formats import Format, State, Takes
 from jeton.chat.answers.machine import Machine
 from jeton.chat.answers.marks import compiled
+from jeton.chat.templates.turn_shape import RenderedAnswer
 
-__all__ = ["RenderedAnswer", "inferred"]
+__all__ = ["inferred"]
 
 _SPACE: Final = " \t\r\n"
 _SEPARATORS: Final = ("", ",", ";")
-
-
-@dataclass(frozen=True)
-class RenderedAnswer:
-    """The text of an answer without its beginning and end, and the parts it was rendered from."""
-
-    text: str
-    content: str
-    reasoning: str
-    calls: Sequence[tuple[str, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,8 @@ class _Written:
 
 
 def inferred(answers: Sequence[RenderedAnswer]) -> Format | None:
-    """The format of some answers; `None` if they do not show it."""
+    """The format of some answers, each without its beginning and end; `None` if they do not show
+    it."""
     words = dict[str, str]()
     states = dict[str, State]()
     thought = next((it for it in answers if it.reasoning and it.content and not it.calls), None)

@@ -6,7 +6,8 @@ Where to look, in the order in which a chat goes through it:
 - `input.py`: what a template sees of messages, tools, documents and variables; `trust.py`: which of
   these may hold control tokens.
 - `variables.py`: what a template gets, `messages`, `tools`, `add_generation_prompt` and the rest.
-- `probes.py`: small conversations through a template, to learn what it takes.
+- `turn_shape.py`: how it opens, ends and continues a turn, and what it takes, learnt from small
+  conversations.
 - `renderer.py`: whether it runs here (`rendering.py`) or in a process of its own (`isolation.py`);
   `source.py`: what it says before it runs.
 - `sandbox.py`: what it may do, with its filters in `filters.py`; `limits.py`: how long and how

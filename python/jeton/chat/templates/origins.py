@@ -5,11 +5,23 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["ANSWERING", "TEMPLATE", "UNKNOWN", "Origin", "Runs", "generated", "least_trusted"]
+__all__ = [
+    "ANSWERING",
+    "TEMPLATE",
+    "UNKNOWN",
+    "Origin",
+    "Runs",
+    "Segments",
+    "generated",
+    "least_trusted",
+    "printed_again",
+    "segments_of",
+]
 
 ANSWERING: Final = frozenset(("assistant", "model"))
 """The roles whose messages a generation prompt begins."""
@@ -70,6 +82,8 @@ UNKNOWN: Final = Origin("unknown")
 
 Runs = tuple[tuple[int, Origin], ...]
 """The lengths of stretches of a text, none of them empty, each with who wrote it."""
+Segments = list[tuple[int, int, Origin]]
+"""The same with start and end of each."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -90,3 +104,33 @@ def least_trusted(origins: Iterable[Origin]) -> Origin | None:
         if other is None and origin != TEMPLATE:
             other = origin
     return other
+
+
+def segments_of(segments: Segments, message: int) -> Iterator[tuple[int, int, int, Origin]]:
+    """What a chat has of a message, but for its role: the number of the segment, start, end, and
+    origin."""
+    for number, (start, end, it) in enumerate(segments):
+        if it.kind == "message" and it.message == message and it.field != "role":
+            yield number, start, end, it
+
+
+def printed_again(segments: Segments, message: int, alone: Segments, last: int) -> set[int]:
+    """The numbers of the segments in which a template prints something of a message again, as the
+    name of a tool in front of its result.
+
+    Args:
+        segments: A chat.
+        message: The message.
+        alone: A chat that ends with the message. Of each field, only as many characters count.
+        last: The message in that chat.
+    """
+    left = Counter[str]()
+    for _, start, end, it in segments_of(alone, last):
+        left[it.field] += end - start
+    again = set()
+    for number, start, end, it in segments_of(segments, message):
+        if it.field in left:
+            if left[it.field] <= 0:
+                again.add(number)
+            left[it.field] -= end - start
+    return again

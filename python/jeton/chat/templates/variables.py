@@ -6,7 +6,6 @@ Look here for how parts of text are joined for templates that take only strings.
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
@@ -14,11 +13,11 @@ from jeton.chat.call_arguments import with_parsed_arguments
 from jeton.chat.messages import TEXTS, Sent, is_text
 from jeton.chat.templates.input import Group, TemplateInput, untrusted_tools
 from jeton.chat.templates.parts import raw
-from jeton.chat.templates.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.rendering import RenderRequest
 from jeton.chat.templates.traced import joined
 from jeton.chat.templates.trust import REASONING, Path
+from jeton.chat.templates.turn_shape import TurnShape
 from jeton.errors import ArgumentError
 
 __all__ = ["PLAIN", "TemplateValues"]
@@ -41,6 +40,7 @@ class TemplateValues:
         add_generation_prompt: Whether the beginning of an answer follows.
         tokens: The tokens of the tokenizer's roles, by the names of their variables.
         variables: Further variables of the template.
+        shape: How the template writes turns.
     """
 
     def __init__(
@@ -56,18 +56,18 @@ class TemplateValues:
         add_generation_prompt: bool,
         tokens: Mapping[str, str],
         variables: Mapping[str, Any],
+        shape: TurnShape,
     ) -> None:
         self.template = template
         self.renderer = renderer
+        self.shape = shape
         self.sent = sent
         self.variables = variables
-        self._tokens = tuple(tokens.items())
         self._values = values
         self._continued = continued
-        prints_text = functools.partial(
-            prints_arguments_as_text, renderer, template, (*self._tokens, *self._plain_variables)
+        self._messages = values.messages(
+            with_parsed_arguments(sent, lambda: shape.keeps_text_arguments)
         )
-        self._messages = values.messages(with_parsed_arguments(sent, prints_text))
         self._tools = self._seen_tools(tools)
         self._documents = documents and values.other("documents", documents)
         self._further = {
@@ -75,11 +75,6 @@ class TemplateValues:
             **tokens,
             **{name: values.other("variable", it, name) for name, it in variables.items()},
         }
-
-    @property
-    def _plain_variables(self) -> list[tuple[str, Any]]:
-        """The variables that probes get as well."""
-        return [(name, it) for name, it in self.variables.items() if isinstance(it, PLAIN)]
 
     def _seen_tools(self, tools: list[Any] | None) -> list[Any] | None:
         """The tools as a template sees them."""
@@ -174,10 +169,7 @@ class TemplateValues:
         if not isinstance(content, (list, tuple)) or not any(map(is_text, content)):
             return message
         role = message.get("role")
-        ask = functools.partial(takes_parts, self.renderer, self.template, role and raw(role))
-        takes = ask(self._tokens)
-        if takes is None and self.variables:  # without some a template may take no chat at all
-            takes = ask((*self._tokens, *self._plain_variables))
+        takes = self.shape.takes_parts(role and raw(role))
         if takes is None:
             return message
         parts = [{"type": "text", "text": it} if isinstance(it, str) else it for it in content]

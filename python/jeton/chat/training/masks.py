@@ -8,22 +8,24 @@ written by the template, and learnt all the same.
 from __future__ import annotations
 
 import bisect
-import functools
+import contextlib
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from jeton.chat.templates.origins import ANSWERING
+from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
+from jeton.chat.templates.turn_shape import shared_length
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
-    from jeton.chat.templates.origins import Origin
+    from jeton.chat.templates.origins import Origin, Segments
+    from jeton.chat.templates.turn_shape import TurnShape
     from jeton.chat.templates.writers import Writers
 
 __all__ = ["Answers"]
@@ -46,7 +48,7 @@ class _MessagePart:
         return _is_call(self.ends_with)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Alone:
     """A message as the last one of a short chat."""
 
@@ -54,11 +56,12 @@ class _Alone:
     before: list[Any]
     """The messages in front of it."""
 
-    def stretches(self) -> Iterator[tuple[int, int, Origin]]:
-        """What the template wrote of it: start, end, origin."""
-        for start, end, origin in self.chat.segments:
-            if origin.message == len(self.before) and origin.field != "role":
-                yield start, end, origin
+    def __post_init__(self) -> None:
+        said = [*segments_of(self.chat.segments, len(self.before))]
+        self.start = min((start for _, start, _, _ in said), default=0)
+        """Where what it says begins, in characters."""
+        self.behind = self.chat.text[max((end for _, _, end, _ in said), default=0) :]
+        """What the template writes behind that."""
 
 
 class _MaskedChat(Protocol):
@@ -76,10 +79,7 @@ class _MaskedChat(Protocol):
     def spans(self) -> list[tuple[int, int]]: ...
 
     @property
-    def origins(self) -> list[Origin]: ...
-
-    @property
-    def segments(self) -> list[tuple[int, int, Origin]]: ...
+    def segments(self) -> Segments: ...
 
 
 class Answers:
@@ -90,7 +90,8 @@ class Answers:
         messages: Its messages.
         chat_of: Makes the chat of other messages, with a generation prompt or not, to compare.
         writers: Who wrote its tokens.
-        control: The ids of control tokens.
+        shape: How the template writes turns.
+        control: The control tokens, with their ids.
         end: The id that ends a text; -1 if there is none.
         roles: Whose messages count.
     """
@@ -101,8 +102,9 @@ class Answers:
         messages: list[Any],
         chat_of: Callable[[list[Any], bool], _MaskedChat],
         writers: Writers,
+        shape: TurnShape,
         *,
-        control: Collection[int],
+        control: Mapping[str, int],
         end: int,
         roles: set[str],
     ) -> None:
@@ -111,11 +113,17 @@ class Answers:
         self._messages = messages
         self._make = chat_of
         self._by_message = dict[int, _Alone | None]()
-        self._control = frozenset(control)
+        self._shape = shape
+        self._prompt = shape.prompt
+        ends, opening = shape.end_of_question({*control})
+        self._end_of_user = control.get(ends, -1)
+        """The control token that ends a question; -1 if there is none."""
+        self._after_questions = {control[it] for it in opening}
+        """The control tokens between it and the next turn."""
         self._end = end
         self._roles = roles
         self._by_template = ~writers.any([it.kind != "template" for _, it in writers.runs])
-        self._is_control = self._by_template & np.isin(self._ids, list(self._control))
+        self._is_control = self._by_template & np.isin(self._ids, [*control.values()])
         self._runs = writers.runs
         self._starts = [0, *itertools.accumulate(length for length, _ in self._runs)]
         """Where each run begins, in characters, and where the last one ends."""
@@ -171,31 +179,18 @@ class Answers:
         return parts
 
     def _printed_again(self) -> set[int]:
-        """The runs of calls that are in the text for later messages.
-
-        Some templates write the name of a tool again, around its result.
-        """
-        text = self._chat.text
-        said = [
-            (at, text[start : start + length], it)
-            for at, (start, (length, it)) in enumerate(zip(self._starts, self._runs, strict=False))
-            if self._is_said(it) and _is_call(it.field)
-        ]
-        times = Counter((it, words) for _, words, it in said)
-        found = set()
-        for message in {it.message for (it, _), count in times.items() if count > 1}:
-            alone = None if message is None else self._alone(message)
-            if alone is None:
-                continue
-            left = Counter[str]()
-            for start, end, it in alone.stretches():
-                left[it.field] += end - start
-            for at, words, it in said:
-                if it.message == message:
-                    left[it.field] -= len(words)
-                    if left[it.field] < 0 and times[it, words] > 1:
-                        found.add(at)
-        return found
+        """The runs of calls that are in the text for later messages: some templates write the name
+        of a tool again, around its result."""
+        text, segments = self._chat.text, self._chat.segments
+        words = [(it, text[start:end]) for start, end, it in segments]
+        calls = [at for at, (it, _) in enumerate(words) if self._is_said(it) and _is_call(it.field)]
+        times = Counter(words[at] for at in calls)
+        found = set[int]()
+        for message in {words[at][0].message for at in calls if times[words[at]] > 1}:
+            if message is not None and (alone := self._alone(message)):
+                chat, last = alone.chat.segments, len(alone.before)
+                found |= printed_again(segments, message, chat, last)
+        return {at for at in calls if at in found and times[words[at]] > 1}
 
     def _ends(self, stops: dict[_MessagePart, int]) -> dict[_MessagePart, int]:
         """The last token of each part, from the first control token behind what it says.
@@ -231,12 +226,11 @@ class Answers:
         alone = self._alone(part.message)
         if alone is None:
             return end
-        said = max((stop for _, stop, _ in alone.stretches()), default=0)
-        behind, start = alone.chat.text[said:], self._said_until(part)
+        start = self._said_until(part)
         while (
             end < last
             and ids[end + 1] not in self._after_questions
-            and behind.startswith(text[start : spans[end + 1][1]])
+            and alone.behind.startswith(text[start : spans[end + 1][1]])
         ):
             end += 1
         return end
@@ -262,8 +256,7 @@ class Answers:
         alone = self._alone(part.message)
         if alone is None:
             return None
-        said = max((end for _, end, _ in alone.stretches()), default=0)
-        behind = alone.chat.text[said:].removesuffix(self._prompt).rstrip()
+        behind = alone.behind.removesuffix(self._prompt).rstrip()
         start = self._said_until(part)
         if not self._chat.text[start:].startswith(behind):
             return None
@@ -282,8 +275,7 @@ class Answers:
         alone = self._alone(part.message)
         if alone is None:
             return None
-        said = max((end for _, end, _ in alone.stretches()), default=0)
-        behind, start = alone.chat.text[said:], self._said_until(part)
+        behind, start = alone.behind, self._said_until(part)
         closing = [
             at
             for at in itertools.takewhile(self._by_template.__getitem__, range(first, len(ids)))
@@ -304,7 +296,7 @@ class Answers:
         if not part.is_call or not closing:
             return None
         last = max(closing[-1], self._end_in_text(part, len(ids)) or 0)
-        if behind == text[start : spans[last][1]] and not self._turns_have_ends:
+        if behind == text[start : spans[last][1]] and not self._shape.has_ends:
             last += bool(self._is_control[last + 1 : last + 2].any())
         return last
 
@@ -354,11 +346,11 @@ class Answers:
             run -= 1
         start = self._starts[run]
         head = self._chat.text[start:end]
-        for length in self._prompt_lengths:
-            at = head.rfind(self._prompt[:length])
+        for prompt in self._shape.prompt_starts:
+            at = head.rfind(prompt)
             if at >= 0:
-                at += length
-                more = _shared(head[at:], self._prompt[length:])
+                at += len(prompt)
+                more = head[at:][: shared_length(head[at:], self._prompt[len(prompt) :])]
                 return start + at + len(more) - len(more.lstrip())
         opening = self._opening(part.message)
         if opening and self._chat.text[:end].endswith(opening):
@@ -373,137 +365,22 @@ class Answers:
 
     def _opening(self, message: int) -> str | None:
         """What a template writes in front of a call that it does not write to ask for an answer."""
-        alone = self._alone(message)
-        if alone is None:
+        alone, opening = self._alone(message), self._shape.opening
+        if alone is None or not opening:
             return None
-        text, spans = alone.chat.text, alone.chat.spans
-        start = min((start for start, _, _ in alone.stretches()), default=0)
-        other = {"role": self._speakers[message], "content": "…"}
-        question, answered = self._chat_of(alone.before), self._chat_of([*alone.before, other])
-        if question is None or answered is None:
-            return None
-        if answered.text.startswith(question.text):
-            # What differs begins with the bracket, or the token, that both may begin alike.
-            begin = len(_shared(text[:start], answered.text).rstrip("<[{("))
-            token = bisect.bisect_right(spans, begin, key=operator.itemgetter(0)) - 1
-            if spans[token][0] < len(question.text):
-                token += 1  # white space of the question and of the answer may be one token
-            if spans[token][0] < start:
-                return text[spans[token][0] : start]
-        elif text[:start].startswith(question.text):
+        text, spans, start = alone.chat.text, alone.chat.spans, alone.start
+        asked = [end for _, end, it in alone.chat.segments if it.message == len(alone.before) - 1]
+        begin = max((it for it in asked if it <= start), default=0)
+        head, ended = text[begin:start], self._shape.behind_question
+        if not opening.startswith(ended) and head.startswith(ended):
             # The template puts a generation prompt after every question.
-            return text[len(question.text) : start]
-        else:
-            # The prompt and the answer begin alike and then differ.
-            shared = len(_shared(text[:start], question.text))
-            token = bisect.bisect_right(spans, shared, key=operator.itemgetter(0)) - 1
-            return text[spans[token][0] : start]
-        return None
-
-    @functools.cached_property
-    def _prompt(self) -> str:
-        """What the template writes to begin an answer to the first question, if that is known."""
-        return self._prompt_and_lengths[0]
-
-    @property
-    def _prompt_lengths(self) -> list[int]:
-        """How many of its first characters an answer may have: all, or up to the end of a token."""
-        return self._prompt_and_lengths[1]
-
-    @functools.cached_property
-    def _prompt_and_lengths(self) -> tuple[str, list[int]]:
-        with_it, without = self._first_question(prompt=True), self._first_question(prompt=False)
-        if with_it is None or without is None:
-            return "", []
-        shared = without.text
-        if not with_it.text.startswith(shared):
-            # An end of text may be there instead.
-            shared = _shared(with_it.text, without.text).rstrip("<[{(")
-            first = bisect.bisect_left(without.spans, len(shared), key=operator.itemgetter(0))
-            ending = zip(without.ids[first:], without.spans[first:], strict=True)
-            if not all(
-                id in self._control or without.text[slice(*span)].isspace() for id, span in ending
-            ):
-                return "", []
-        if shared == with_it.text:
-            shared = self._without_standing_prompt(with_it)
-        prompt = with_it.text[len(shared) :]
-        ends = {end - len(shared) for _, end in with_it.spans if end > len(shared)}
-        return prompt, sorted((it for it in ends if prompt[:it].strip()), reverse=True)
-
-    def _without_standing_prompt(self, question: _MaskedChat) -> str:
-        """The question without the generation prompt, of a template that always writes one.
-
-        It writes none between two questions.
-        """
-        first = self._first_user or 0
-        twice = self._chat_of([*self._messages[: first + 1], self._messages[first]])
-        return question.text if twice is None else _shared(question.text, twice.text).rstrip("<[{(")
-
-    @functools.cached_property
-    def _end_of_user(self) -> int:
-        """The control token after the first question, which ends it; -1 if there is none.
-
-        It is the last one that is there with a generation prompt and without.
-        """
-        question, with_prompt = (
-            self._first_question(prompt=False),
-            self._first_question(prompt=True),
-        )
-        if question is None:
-            return -1
-        last = max((at for at, it in enumerate(question.origins) if it.role == "user"), default=-1)
-        after = question.ids[last + 1 :] if last >= 0 else []
-        if with_prompt is not None and with_prompt.text != question.text:
-            same = itertools.takewhile(bool, map(operator.eq, after, with_prompt.ids[last + 1 :]))
-            shared = [id for id in after[: sum(same)] if id in self._control]
-            if shared:
-                return shared[-1]
-        return next((id for id in after if id in self._control), -1)
-
-    @functools.cached_property
-    def _turns_have_ends(self) -> bool:
-        """Whether the template ends questions, or answers: it writes more behind their words than
-        what begins a question. If not, the control token that begins the next turn ends a turn."""
-        first = self._first_user or 0
-        question = self._first_question(prompt=False)
-        answer = {"role": min(self._roles & ANSWERING, default="assistant"), "content": "…"}
-        chat = self._chat_of([*self._messages[: first + 1], answer, self._messages[first]])
-        if self._end_of_user >= 0 or question is None or chat is None:
-            return True
-        begun = min((start for start, _, it in question.segments if it.message == first), default=0)
-        ended = [end for _, end, it in chat.segments if it.message == first + 1]
-        again = [start for start, _, it in chat.segments if it.message == first + 2]
-        between = chat.text[max(ended) : min(again)] if ended and again else "…"
-        return not question.text[:begun].endswith(between)
-
-    @functools.cached_property
-    def _after_questions(self) -> frozenset[int]:
-        """The control tokens after the end of the first question, with a prompt or without."""
-        found = set[int]()
-        for prompt in (False, True):
-            question = self._first_question(prompt=prompt)
-            if question is None:
-                continue
-            last = max(
-                (at for at, it in enumerate(question.origins) if it.role == "user"), default=-1
-            )
-            after = question.ids[last + 1 :]
-            if self._end_of_user in after:
-                after = after[after.index(self._end_of_user) + 1 :]
-            found.update(id for id in after if id in self._control)
-        return frozenset(found)
-
-    @functools.cached_property
-    def _first_user(self) -> int | None:
-        """The first message of the user."""
-        return self._speakers.index("user") if "user" in self._speakers else None
-
-    def _first_question(self, *, prompt: bool) -> _MaskedChat | None:
-        """The chat up to the first message of the user."""
-        if self._first_user is None:
-            return None
-        return self._chat_of(self._messages[: self._first_user + 1], prompt=prompt)
+            return head[len(ended) :]
+        # What differs begins with the bracket, or the token, that both may begin alike.
+        same = begin + len(head[: shared_length(head, opening)].rstrip("<[{("))
+        token = bisect.bisect_right(spans, same, key=operator.itemgetter(0)) - 1
+        if spans[token][0] < begin + len(ended):
+            token += 1  # white space of the question and of the answer may be one token
+        return text[spans[token][0] : start] if spans[token][0] < start else None
 
     def _alone(self, message: int) -> _Alone | None:
         """A message as the answer to the first question; or in the chat up to it, if the template
@@ -511,10 +388,10 @@ class Answers:
         """
         if message not in self._by_message:
             self._by_message[message] = None
-            first = -1 if self._first_user is None else self._first_user
-            for before in (self._messages[: first + 1], self._messages[:message]):
-                chat = self._chat_of([*before, self._messages[message]])
-                if chat is not None:
+            questions = self._speakers.index("user") + 1 if "user" in self._speakers else 0
+            for before in (self._messages[:questions], self._messages[:message]):
+                with contextlib.suppress(JetonError):
+                    chat = self._make([*before, self._messages[message]], False)
                     self._by_message[message] = _Alone(chat, before)
                     break
         return self._by_message[message]
@@ -525,18 +402,6 @@ class Answers:
         while not self._said[run]:
             run -= 1
         return self._starts[run + 1]
-
-    def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _MaskedChat | None:
-        """The chat of other messages, if the template takes them."""
-        try:
-            return self._make(messages, prompt)
-        except JetonError:
-            return None
-
-
-def _shared(text: str, other: str) -> str:
-    """What two texts begin with."""
-    return text[: sum(1 for _ in itertools.takewhile(bool, map(operator.eq, text, other)))]
 
 
 def _is_call(field: str) -> bool:

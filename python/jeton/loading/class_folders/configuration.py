@@ -13,7 +13,7 @@ from typing import Any
 
 from jeton import files
 from jeton.components import AddedToken
-from jeton.errors import FormatError, UnsupportedError
+from jeton.errors import FormatError, MissingFileError, UnsupportedError
 from jeton.loading.settings import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, json_object
 
 __all__ = ["AddedTokenIds", "Configuration", "Token"]
@@ -145,12 +145,12 @@ class Configuration:
         """The first of these files that exists.
 
         Raises:
-            FormatError: None of them exists.
+            MissingFileError: None of them exists.
         """
         for name in names:
             if (self.folder / name).is_file():
                 return self.folder / name
-        raise FormatError(
+        raise MissingFileError(
             f"{self.folder}: the class {self.name}Tokenizer needs {' or '.join(names)}, but there "
             "is no such file"
         )
