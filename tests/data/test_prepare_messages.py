@@ -62,10 +62,10 @@ def test_the_manifest_has_the_name_of_the_tokenizer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", sorted(set(layouts.LAYOUTS) - set(LAYOUTS)))
 def test_layouts_without_room_for_a_mask_say_which_have(tmp_path: Path, layout: Any) -> None:
-    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet can"):
+    with pytest.raises(ArgumentError, match="jeton, datatrove, parquet and olmo can"):
         prepare(RECORDS, TOK, tmp_path / "out", layout=layout, messages=CHATML)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet can"):
+    with pytest.raises(ArgumentError, match="jeton, datatrove, parquet and olmo can"):
         layouts.create(layout, tmp_path / "out", dtype="uint16", masks=True)
 
 

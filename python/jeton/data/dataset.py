@@ -73,13 +73,14 @@ class TokenDataset:
         Args:
             path: A folder, a single file, or Megatron's name of two files without their ending.
             split: Which split of a folder; by default the only one, or `train`.
-            layout: A name of `jeton.data.layouts.LAYOUTS`, `"datasets"` (`save_to_disk`) or
-                `"npy"`; by default detected from the files.
-            dtype: `"uint16"` or `"uint32"`, if the files do not say (`nanogpt`, bare files).
+            layout: A name of `jeton.data.layouts.LAYOUTS`, or `"datasets"` (`save_to_disk`); by
+                default detected from the files.
+            dtype: `"uint16"` or `"uint32"`, if the files do not say (`nanogpt`, bare files, sets of
+                dolma without tables).
             column: The column of a table that holds the ids; by default `input_ids`, or the only
                 possible one.
             end_of_text: The token that separates documents, if the files do not keep their ends
-                (`nanogpt`, `llm.c`): `documents` searches for it.
+                (`nanogpt`, `llm.c`, `npy`): `documents` searches for it.
             end_of_text_place: Whether it is `"after"` or `"before"` each document.
             tokenizer: The tokenizer for `decode`: the one that the set was prepared with.
 
