@@ -229,9 +229,9 @@ def test_other_shares_go_on_without_repeating(sets: dict[str, TokenDataset]) -> 
     with pytest.raises(ArgumentError, match="shuffle must be"):
         next(iter(later.loader(2, BLOCK, after=state, shuffle=False)))
     for damaged in ({}, {**state, "taken": -1}, {**state, "mixture": 3}, {**state, "seed": "a"}):
-        with pytest.raises(ArgumentError, match="not of a loader of a mixture"):
+        with pytest.raises(ArgumentError, match="after is not a state of a loader of a mixture"):
             later.loader(2, BLOCK, after=damaged)
-    with pytest.raises(ArgumentTypeError, match="must be a dict"):
+    with pytest.raises(ArgumentTypeError, match="after must be a dict"):
         later.loader(2, BLOCK, after=3)  # type: ignore[arg-type]
 
 

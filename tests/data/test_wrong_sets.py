@@ -87,6 +87,8 @@ OTHER_NAMES["prepare.data"] = ("document ",)
 OTHER_NAMES["validation"] = ("document ", "data is empty", "split 'val'")
 OTHER_NAMES["pack.documents"] = ("rows",)
 OTHER_NAMES["merge.parts"] = ("manifest.json",)
+OTHER_NAMES["MixSource.data"] = ("a source has",)
+OTHER_NAMES["mix.sources"] = ("there is no such", "weight must be")
 OTHER_NAMES["decode.window"] = ("ids", "id ")
 
 RESULTS = {

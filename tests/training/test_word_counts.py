@@ -289,12 +289,15 @@ WRONG_SHARES: list[tuple[Callable[[jeton.WordCounts], object], str]] = [
     (lambda it: it.mixed([it], weights=[1], temperature=1), "either weights or a temperature"),
     (lambda it: it.mixed([it], weights=[1, 2]), "there are 2 weights for 1 counts"),
     (lambda it: it.mixed([it], weights=[0]), r"weights\[0\] must be greater than 0"),
-    (lambda it: it.mixed([it], weights="1"), "weights must be numbers"),
+    (lambda it: it.mixed([it], weights="1"), "weights must be numbers"),  # type: ignore[arg-type]
     (lambda it: it.mixed([it], temperature=0), "temperature must be greater than 0"),
     (lambda it: it.mixed([it], temperature="2"), "must be a number"),  # type: ignore[arg-type]
     (lambda it: it.mixed([], weights=[]), "counts is empty"),
     (lambda it: it.mixed([jeton.WordCounts()], weights=[1]), r"counts\[0\] has no words"),
-    (lambda it: it.mixed(it, weights=[1]), "must be an iterable of WordCounts"),
+    (
+        lambda it: it.mixed(it, weights=[1]),  # type: ignore[arg-type]
+        "must be an iterable of WordCounts",
+    ),
     (lambda it: it.mixed(["a"], weights=[1]), r"counts\[0\] must be WordCounts"),  # type: ignore[list-item]
     (
         lambda it: it.mixed([it, jeton.WordCounts.count(["x"], pattern="o200k")], weights=[1, 1]),

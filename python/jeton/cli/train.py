@@ -328,7 +328,7 @@ def _mixed(
     trainer: Any, files: tuple[Path, ...], weights: tuple[float, ...], temperature: float | None
 ) -> jeton.WordCounts:
     """The counts in these files, which the trainer accepts, in their shares."""
-    corpora = []
+    corpora: list[jeton.WordCounts] = []
     for file in files:
         counts = jeton.WordCounts.load(file)
         try:

@@ -401,10 +401,12 @@ class Windows(Examples[Batch]):
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> Batch:
         """The batch of windows with these numbers."""
+        numbers = checked_numbers("numbers", numbers, len(self))
         return self._tokens.windows_at(numbers * self._block_size, self._block_size)
 
     def record(self, number: int) -> dict[str, npt.NDArray[np.int64]]:
         """A window for `transformers.Trainer`."""
+        [number] = checked_numbers("number", [number], len(self)).tolist()
         place = slice(number * self._block_size, (number + 1) * self._block_size)
         ids = self._tokens[place].astype(np.int64)
         labels = ids

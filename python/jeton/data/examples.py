@@ -12,7 +12,8 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import index_of
+from jeton.arguments import checked_int, index_of
+from jeton.data.arguments import checked_numbers
 from jeton.data.loader import Loader
 from jeton.data.numpy_or_torch import loader_of
 from jeton.data.order import shuffled
@@ -60,13 +61,17 @@ class Examples(ABC, Generic[B]):
 
     @abstractmethod
     def record(self, number: int) -> dict[str, npt.NDArray[np.int64]]:
-        """One example as `transformers.Trainer` takes it: see `as_transformers`."""
+        """An example as `transformers.Trainer` takes it: see `as_transformers`."""
 
     def order(
         self, places: npt.NDArray[np.int64], *, seed: int | None, epoch: int
     ) -> npt.NDArray[np.int64]:
         """The numbers of the examples at these places of an epoch, which `seed` shuffles."""
-        return places if seed is None else shuffled(places, len(self), seed, epoch)
+        places = checked_numbers("places", places, len(self))
+        if seed is None:
+            return places
+        seed, epoch = checked_int("seed", seed, 0), checked_int("epoch", epoch, 0)
+        return shuffled(places, len(self), seed, epoch)
 
     def numbers_of(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The numbers of the examples that `examples[place]` returns."""

@@ -52,7 +52,7 @@ class MixedExamples(Examples[B]):
         self._order: tuple[int | None, Interleaving] | None = None
         self._after_shuffle: bool | None = None
         if after is not None:
-            taken = taken_of(after)
+            taken = taken_of(after, "after")
             for at, (name, own) in enumerate(self._own_settings().items()):
                 before = after["mixture"].get(name)
                 if before is None:
@@ -103,6 +103,10 @@ class MixedExamples(Examples[B]):
 
     def order(self, places: _Numbers, *, seed: int | None, epoch: int) -> _Numbers:
         """The numbers of the examples at these places of an epoch."""
+        places = checked_numbers("places", places, len(self))
+        if seed is not None:
+            checked_int("seed", seed, 0)
+        checked_int("epoch", epoch, 0)
         if self._after_shuffle not in (None, seed is not None):
             raise ArgumentError("shuffle must be as in the state that the mixture is after")
         if self._order is None or self._order[0] != seed:
@@ -140,6 +144,7 @@ class MixedExamples(Examples[B]):
 
     def source_of(self, numbers: _Numbers) -> list[str]:
         """The names of the sources of the examples with these numbers."""
+        numbers = checked_numbers("numbers", numbers, int(self._offsets[-1]))
         names = list(self._sources)
         return [names[at] for at in self._owners(numbers).tolist()]
 
@@ -159,6 +164,7 @@ class MixedExamples(Examples[B]):
 
     def record(self, number: int) -> dict[str, npt.NDArray[np.int64]]:
         """One example for `transformers.Trainer`."""
+        [number] = checked_numbers("number", [number], int(self._offsets[-1])).tolist()
         at = int(self._owners(np.array([number]))[0])
         source = list(self._sources.values())[at]
         return source.record(number - int(self._offsets[at]))
@@ -198,14 +204,14 @@ def _seed_of(seed: int | None, name: str) -> int | None:
     return int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:8], "little")
 
 
-def taken_of(state: Mapping[str, Any]) -> dict[str, int]:
+def taken_of(state: Mapping[str, Any], argument: str = "state") -> dict[str, int]:
     """The number of examples that each source of a mixture had given at a state of its loader.
 
     Raises:
         ArgumentError: It is not such a state.
     """
     if not isinstance(state, Mapping):
-        raise ArgumentTypeError(f"a state must be a dict, not {type(state).__name__}")
+        raise ArgumentTypeError(f"{argument} must be a dict, not {type(state).__name__}")
     try:
         sources = state["mixture"]
         counts = [checked_int("count", source["count"], 1) for source in sources.values()]
@@ -218,7 +224,9 @@ def taken_of(state: Mapping[str, Any]) -> dict[str, int]:
         for source in sources.values():
             _ = source["of"]
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise ArgumentError("the state is not of a loader of a mixture, or damaged") from None
+        raise ArgumentError(
+            f"{argument} is not a state of a loader of a mixture, or damaged"
+        ) from None
     before = order.counts_before(place).tolist()
     return {
         name: skip + epoch * count + some

@@ -414,7 +414,10 @@ def _blend(blend: str | Iterable[str]) -> dict[str, MixSource]:
         parts = shlex.split(blend) if isinstance(blend, str) else [*blend]
     except ValueError as error:
         raise ArgumentError(f"the blend {blend!r} cannot be split: {error}") from None
-    parts = [part if isinstance(part, str) else checked_path("each path", part) for part in parts]
+    parts = [
+        part if isinstance(part, str) else checked_path("each path of sources", part)
+        for part in parts
+    ]
     weighted = bool(parts) and _is_number(parts[0])
     if weighted and (len(parts) % 2 or not all(map(_is_number, parts[::2]))):
         raise ArgumentError(
