@@ -17,7 +17,7 @@ import jeton
 LIMIT = 2.6
 RUNS = 3
 ENOUGH = 0.02
-"""Seconds that the shorter input takes at least: its size is doubled until it does."""
+"""Minimum seconds for the shorter input, whose size is doubled until it takes as long."""
 
 Call = Callable[[int], Callable[[], object]]
 """Prepares a call for a size, which is not timed."""
@@ -27,7 +27,7 @@ TOK = jeton.load("jeton-4k")
 
 
 def text(size: int) -> str:
-    """About that many kilobytes of text."""
+    """Text of about this many kilobytes."""
     return SENTENCE * (size * 12)
 
 
@@ -37,7 +37,7 @@ def ids(size: int) -> list[int]:
 
 
 def messages(size: int) -> list[dict[str, Any]]:
-    """That many questions and answers."""
+    """This many questions and answers."""
     turn = [{"role": "user", "content": SENTENCE}, {"role": "assistant", "content": SENTENCE}]
     return turn * size
 
@@ -83,7 +83,7 @@ def counted(given: str) -> int:
 
 
 def answer(size: int) -> Callable[[], object]:
-    """An answer with that many calls of tools."""
+    """An answer with this many calls of tools."""
     call = '<tool_call>\n{"name": "look", "arguments": {"place": "here"}}\n</tool_call>\n'
     given = call * size + "<|im_end|>"
     return lambda: TOK.parse(given, format="hermes")

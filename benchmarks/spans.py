@@ -6,14 +6,15 @@
 
 Of single texts, one thread and its own time: the process is held to one core, and what other
 processes do there is not counted. The first figure is of the first pass over the texts with a
-tokenizer that was just loaded, the second of the fastest pass after it. tokenizers, where it is
-installed, finds its offsets by `encode(...).offsets`. Of batches, all cores and the time on the
-clock. All units are timed and checked. Needs the data of `../shared`.
+tokenizer that was just loaded, the second of the fastest pass after it. tokenizers and morpheme,
+where they are installed, find their offsets by `encode(...).offsets`. Of batches, all cores and the
+time on the clock. All units are timed and checked. Needs the data of `../shared`.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import platform
@@ -86,8 +87,8 @@ def main() -> None:
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     lines = [
         "| family | text | ids, MB/s | with spans, MB/s | of the speed of ids "
-        "| tokenizers with offsets, MB/s |",
-        "| --- | --- | --: | --: | --: | --: |",
+        "| tokenizers with offsets, MB/s | morpheme with offsets, MB/s |",
+        "| --- | --- | --: | --: | --: | --: | --: |",
     ]
     print("\n".join(lines))
     for kind in arguments.text:
@@ -201,10 +202,11 @@ def row(
         assert own_ids.tolist() == expected.ids, "ids differ"
         assert np.array_equal(own_spans, np.array(expected.spans).reshape(-1, 2)), "spans differ"
     (first_ids, later_ids), (first, later) = ids, spans[0]
+    peers = " | ".join(_offsets(peer, file, pieces) for peer in ("tokenizers", "morpheme"))
     line = (
         f"| {name} | {kind} | {size / first_ids:.0f} / {size / later_ids:.0f} "
         f"| {size / first:.0f} / {size / later:.0f} "
-        f"| {first_ids / first:.0%} / {later_ids / later:.0%} | {_offsets(file, pieces)} |"
+        f"| {first_ids / first:.0%} / {later_ids / later:.0%} | {peers} |"
     )
     return line, [later_ids / of_unit for _, of_unit in spans]
 
@@ -253,12 +255,10 @@ def _times(call: Callable[[str], object], pieces: list[str]) -> tuple[float, flo
     return times[0], min(times[1:])
 
 
-def _offsets(file: Callable[[], Path], pieces: list[str]) -> str:
-    """The speed of tokenizers, where it reads this family."""
+def _offsets(library: str, file: Callable[[], Path], pieces: list[str]) -> str:
+    """The speed of tokenizers or morpheme, where it reads this family."""
     try:
-        import tokenizers
-
-        peer = tokenizers.Tokenizer.from_file(str(file()))
+        peer = importlib.import_module(library).Tokenizer.from_file(str(file()))
     except Exception:
         return "–"
     text = "".join(pieces)[:OFFSETS]

@@ -1,4 +1,4 @@
-"""Times text from ten thousand streams at once against tokenizers, and ids of a text in parts.
+"""Times text from ten thousand streams at once against its peers, and ids of a text in parts.
 
     python benchmarks/streams.py                      # two minutes
     python benchmarks/streams.py --streams 1000 --family BERT
@@ -6,7 +6,7 @@
 Every stream is given one id in turn, as a server gives them, until all answers are written; the
 texts are held against `decode` in the same run. `ids` is `encode_stream` beside `encode_array`, in
 megabytes a second, for families that have places where tokens surely part. Needs the data of
-`../shared`; without tokenizers its column is empty.
+`../shared`; without tokenizers or iree-tokenizer their columns are empty.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def main() -> None:
         print("streams.py: skipped, since the texts and vocabularies of ../shared are not here")
         return
     print(f"{arguments.streams:,} streams of {arguments.tokens} tokens, microseconds a token")
-    print("family            text          jeton  tokenizers  times   ids, MB/s   of encode_array")
+    print(
+        "family            text          jeton  tokenizers  times        iree  times   "
+        "ids, MB/s   of encode_array"
+    )
     for kind in arguments.text:
         text = text_of(kind, max(arguments.mb, arguments.streams * arguments.tokens / 1e5))
         for family in FAMILIES:
@@ -72,8 +75,10 @@ def row(family: Family, kind: str, text: str, arguments: argparse.Namespace) -> 
     seconds, texts = _best(ours)
     assert texts == expected, f"{family.name}: streams give other texts than decode"
     own = seconds / number / length * 1e6
-    peer = _tokenizers(family, answers)
-    beside = f"{peer:>10.2f} {peer / own:>6.1f}" if peer else f"{'-':>10} {'-':>6}"
+    beside = "  ".join(
+        f"{peer:>10.2f} {peer / own:>6.1f}" if peer else f"{'-':>10} {'-':>6}"
+        for peer in (_tokenizers(family, answers), _iree(family, answers, expected))
+    )
     return f"{family.name:<18}{kind:<12}{own:>7.2f}  {beside}   {_ids(tok, text, arguments.mb)}"
 
 
@@ -105,6 +110,30 @@ def _tokenizers(family: Family, answers: list[list[int]]) -> float | None:
 
     seconds, _ = _best(theirs)
     return seconds / len(answers) / len(answers[0]) * 1e6
+
+
+def _iree(family: Family, answers: list[list[int]], expected: list[str]) -> float | None:
+    """Microseconds a token of iree-tokenizer's streams, where it reads this family and agrees."""
+    try:
+        from iree.tokenizer import Tokenizer
+
+        peer = Tokenizer.from_file(str(family.json()))
+    except Exception:
+        return None
+
+    def theirs() -> list[str]:
+        streams = [peer.decode_stream(skip_special_tokens=False) for _ in answers]
+        texts: list[list[str]] = [[] for _ in answers]
+        for place in range(len(answers[0])):
+            for stream, answer, written in zip(streams, answers, texts, strict=True):
+                written.append(stream.feed([answer[place]]))
+        return [
+            "".join(written) + stream.finalize()
+            for stream, written in zip(streams, texts, strict=True)
+        ]
+
+    seconds, texts = _best(theirs)
+    return seconds / len(answers) / len(answers[0]) * 1e6 if texts == expected else None
 
 
 def _ids(tok: jeton.Tokenizer, text: str, megabytes: float) -> str:

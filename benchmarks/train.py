@@ -67,7 +67,7 @@ class Row:
     """What share of whose time jeton may take."""
 
 
-_BPE = ("jeton bpe", "gigatoken bpe", "tokenizers bpe", "rustbpe bpe")
+_BPE = ("jeton bpe", "gigatoken bpe", "gigabpe bpe", "tokenizers bpe", "rustbpe bpe")
 ROWS = (
     Row(
         "bpe-english",
@@ -369,7 +369,7 @@ def _texts(rows: list[Row], megabytes: float, folder: Path) -> dict[str, Path]:
 
 
 def _head() -> str:
-    names = ("jeton", "gigatoken", "tokenizers", "sentencepiece", "rustbpe")
+    names = ("jeton", "gigatoken", "gigabpe", "tokenizers", "sentencepiece", "rustbpe")
     versions = []
     for name in names:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

@@ -222,7 +222,7 @@ def use(tok: jeton.Tokenizer) -> None:
             lambda: tok([TEXT, "a"], padding=True, truncation=True, max_length=4),
             lambda: tok.decode(tok.encode(TEXT), skip_special_tokens=True),
             lambda: tok.explain(TEXT).steps,
-            lambda: (tok.config, tok.roles, tok.chat_template, tok.special_tokens),
+            lambda: (tok.settings.config, tok.roles, tok.chat_template, tok.special_tokens),
             lambda: tok.chat(MESSAGES, add_generation_prompt=True).ids,
             lambda: jeton.analysis.check(tok),
             lambda: jeton.edit.prune(tok, size=size, corpus=CORPUS),

@@ -17,7 +17,7 @@ from jeton.cli import main
 
 PAGE = Path(__file__).parent.parent / "docs/reference/commands.md"
 COMMON = ("quiet", "debug", "color", "no_color")
-"""Options that every command has, told once."""
+"""Options that every command has, described once."""
 
 BEGINNING = """# Commands
 

@@ -200,7 +200,7 @@ def packed_rows() -> str:
     shown = []
     for method in ("concatenate", "best_fit_crop", "bins"):
         packing = pack(documents, 8, method)
-        for number, ids in enumerate(packing[:].input_ids.tolist()):
+        for number, ids in enumerate(packing[:].ids.tolist()):
             runs = ["".join(run) for _, run in itertools.groupby(letters[id] for id in ids)]
             marked = tuple(Chip(run, "dim" if run[0] == "·" else "") for run in runs)
             shown.append(Row(marked, method if number == 0 else ""))

@@ -9,8 +9,9 @@ import base64
 import importlib.metadata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -266,17 +267,146 @@ class Tokie(Library):
 
 
 class Quicktok(Library):
-    name = "quicktok"
+    """Its encodings are built in, by name; the package `quicktok` is another project."""
+
+    name = "quicktok-v1"
+    known: ClassVar = {"cl100k": "cl100k_base", "o200k": "o200k_base", "Llama 3": "llama3"}
 
     def load(self, family: Family) -> Any:
         import quicktok
 
-        if not hasattr(quicktok, "Tokenizer"):
-            raise Skipped(f"quicktok {self.version()} reads only models that it trained itself")
-        return quicktok.Tokenizer(str(family.path))
+        if family.name not in self.known:
+            raise Skipped(f"quicktok has no {family.name} of its own")
+        return quicktok.get_encoding(self.known[family.name])
 
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
-        return {"list": tokenizer.encode}
+        return {"list": tokenizer.encode_ordinary, "count": tokenizer.count}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {"batch": lambda given: tokenizer.encode_batch(given.texts)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": tokenizer.decode}
+
+
+class OfJson(Library):
+    """A library that reads `tokenizer.json`, and whose calls are those of tokenizers."""
+
+    def read(self, path: str) -> Any:
+        """The library's tokenizer in a file."""
+        raise NotImplementedError
+
+    def load(self, family: Family) -> Any:
+        if family.kind == "sentencepiece":
+            return super().load(family)
+        return self.read(str(family.json()))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"list": lambda text: tokenizer.encode(text, add_special_tokens=False).ids}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        encode = tokenizer.encode_batch_flat
+        return {"batch": lambda given: encode(given.texts, add_special_tokens=False)}
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"list": tokenizer.decode}
+
+
+class Fastokens(OfJson):
+    name = "fastokens"
+
+    def load(self, family: Family) -> Any:
+        import fastokens
+
+        if family.name in ("cl100k", "o200k"):  # its readers of JSON refuse such files
+            encoding = f"{family.name}_base"
+            return fastokens.Tokenizer.from_tiktoken(str(family.path), encoding=encoding)
+        return super().load(family)
+
+    def read(self, path: str) -> Any:
+        import fastokens
+
+        return fastokens.Tokenizer.from_file(path)
+
+
+class Snaptokens(OfJson):
+    name = "snaptokens"
+
+    def read(self, path: str) -> Any:
+        import snaptokens
+
+        return snaptokens.Tokenizer.from_file(path)
+
+
+class Morpheme(OfJson):
+    name = "morpheme"
+
+    def read(self, path: str) -> Any:
+        import morpheme
+
+        return morpheme.Tokenizer.from_file(path)
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        encode = tokenizer.encode_batch
+        return {"batch": lambda given: encode(given.texts, add_special_tokens=False)}
+
+
+class Iree(OfJson):
+    name = "iree-tokenizer"
+
+    def read(self, path: str) -> Any:
+        from iree.tokenizer import Tokenizer
+
+        return Tokenizer.from_file(path)
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        numpy, plain = tokenizer.encode_to_array, tokenizer.encode
+        return {
+            "numpy": lambda text: numpy(text, add_special_tokens=False),
+            "list": lambda text: plain(text, add_special_tokens=False),
+        }
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        encode = tokenizer.encode_batch_to_array
+        return {"batch": lambda given: encode(given.texts, add_special_tokens=False)}
+
+
+class Splintr(OfJson):
+    name = "splintr-rs"
+
+    def read(self, path: str) -> Any:
+        import splintr
+
+        return splintr.from_json(path)
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        flat = tokenizer.encode_flat
+        return {
+            "numpy": lambda text: np.frombuffer(flat(text), np.uint32),
+            "list": tokenizer.encode_ordinary,
+        }
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {"batch": lambda given: tokenizer.encode_batch_flat(given.texts)}
+
+
+class Toktok(Library):
+    """It counts only, with encodings that are built in."""
+
+    name = "toktok-rs"
+
+    def load(self, family: Family) -> Any:
+        import toktok
+
+        if family.name not in ("cl100k", "o200k"):
+            raise Skipped(f"toktok has no {family.name}")
+        return partial(toktok.batch_count, encoding=f"{family.name}_base", threads=1)
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        return {"count": lambda text: tokenizer([text])[0]}
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {"count": lambda given: tokenizer(given.texts, threads=0)}
 
 
 LIBRARIES: Sequence[Library] = (
@@ -289,6 +419,12 @@ LIBRARIES: Sequence[Library] = (
     SentencePiece(),
     Kitoken(),
     Tokie(),
+    Fastokens(),
+    Snaptokens(),
+    Splintr(),
+    Morpheme(),
+    Iree(),
+    Toktok(),
 )
 
 

@@ -57,6 +57,26 @@ def _tokenizers_bpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
     return lambda: tokenizer.train([str(text)], trainer), lambda _: tokenizer.save(str(saved))
 
 
+def _gigabpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
+    import gigabpe
+
+    def train() -> Any:
+        files, options = [str(text)], {"special_tokens": [SPECIAL], "pretokenizer": "bytelevel"}
+        return gigabpe.train_bpe(files, size, **options)
+
+    def save(trained: Any) -> None:
+        vocab, merges = trained
+        stage = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+        content = {
+            "model": {"type": "BPE", "vocab": vocab, "merges": merges},
+            "pre_tokenizer": stage,
+            "decoder": stage,
+        }
+        saved.write_text(json.dumps(content), encoding="utf-8")
+
+    return train, save
+
+
 def _rustbpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
     import rustbpe
 
@@ -127,6 +147,7 @@ TRAININGS: dict[str, Callable[[Path, int, Path, str], Any]] = {
     "jeton bpe": _jeton_bpe,
     "gigatoken bpe": _gigatoken,
     "tokenizers bpe": _tokenizers_bpe,
+    "gigabpe bpe": _gigabpe,
     "rustbpe bpe": _rustbpe,
     "jeton wordpiece": _jeton_wordpiece,
     "tokenizers wordpiece": _tokenizers_wordpiece,

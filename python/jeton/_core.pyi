@@ -43,6 +43,7 @@ __all__ = [
     "charsmap",
     "charsmap_rules",
     "check_regex",
+    "check_text",
     "check_trainer",
     "compiled_charsmap",
     "count_parts",
@@ -509,6 +510,7 @@ class Model:
     def options(self) -> str: ...
 
 def changed_lines(tokenizer: Pipeline, lines: Iterable[str]) -> list[tuple[int, str, bool]]: ...
+def check_text(name: str, bytes: bytes) -> None: ...
 def count_parts(
     parts: TextParts, words: UnicodeWords, counters: list[tuple[Pipeline, TokenCounter, str]]
 ) -> None: ...

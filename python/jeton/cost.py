@@ -127,7 +127,7 @@ def estimate(
 
 
 def money(amount: Decimal) -> str:
-    """An amount as people write it, with two digits of one that is less than 1.
+    """An amount as people write it, with two digits if it is less than 1.
 
     >>> money(Decimal("1234.5678")), money(Decimal("0.00123456")), money(Decimal(0))
     ('$1,234.57', '$0.0012', '$0.00')

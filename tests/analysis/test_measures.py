@@ -321,7 +321,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     earlier = {key: it for key, it in record.items() if key != "measures"}
     assert Evaluation.from_dict(earlier).to_dict() == record
     for key in record:
-        with pytest.raises(FormatError, match="record is not an evaluation"):
+        with pytest.raises(FormatError, match="record is not a saved evaluation"):
             Evaluation.from_dict({**record, key: 7.5})
 
 

@@ -31,7 +31,7 @@ class TestFilesAndTexts:
         assert run("count", TOK, "--text", "low lower", "--total").stdout == "2\n"
         assert run("encode", TOK, "--text", "low").stdout.split()
         assert "9 characters" in run("inspect", TOK, "--text", "low lower").stdout
-        assert "9 B, 1 lines" in run("diff", TOK, TOK, "--text", "low lower").stdout
+        assert "9 B, 1 line; " in run("diff", TOK, TOK, "--text", "low lower").stdout
         assert "<|im_start|>user" in run("chat", TOK, "--text", "Hi", "--format", "text").stdout
 
     @pytest.mark.parametrize("command", ["count", "encode"])
@@ -107,6 +107,17 @@ class TestGuessedNames:
         self, run: Run, arguments: tuple[str, ...], hint: str
     ) -> None:
         assert f"\nhint: {hint}" in run(*arguments, code=2).stderr
+
+    def test_a_name_that_only_looks_alike_is_not_named_beside_the_right_one(self, run: Run) -> None:
+        assert "Did you mean" not in run("train", "x", "--model", "bpe", code=2).stderr
+
+    def test_a_file_in_the_place_of_the_tokenizer_is_named(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("low")
+        told = run("prepare", "a.txt", "-o", "set", code=2).stderr
+        assert "\nhint: a.txt is taken for TOKENIZER" in told
+
+    def test_ids_that_are_taken_for_files_lead_to_the_option(self, run: Run, here: Path) -> None:
+        assert "hint: for ids: --ids '1 2 3'" in run("decode", TOK, "1", "2", "3", code=1).stderr
 
     def test_an_error_of_python_names_the_option(self, run: Run, here: Path) -> None:
         (here / "bad.txt").write_bytes(b"low \xff lower")

@@ -66,5 +66,57 @@ def test_archives_are_refused_by_name(run: Run, tok: jeton.Tokenizer, command: l
     assert "a.tar: this is a tar archive, not text" in error_of(run(*command, code=1))
 
 
-def test_standard_input_with_nul_bytes_is_refused(run: Run, tok: jeton.Tokenizer) -> None:
-    assert "NUL" in error_of(run("count", "tok.json", input=b"a\0", code=1))
+PARTED = "\ufefflow lower\n\ntwo\nlines\n\n\n\nplain"
+
+
+def test_documents_between_a_text_are_the_same_from_a_file_and_standard_input(
+    run: Run, tok: jeton.Tokenizer
+) -> None:
+    documents = PARTED.removeprefix("\ufeff").split("\n\n")
+    counts = "".join(f"{number}\n" for number in tok.count_batch(documents))
+    ids = "".join(" ".join(map(str, row)) + "\n" for row in tok.encode_batch(documents))
+    data = PARTED.encode()
+    Path("a.txt").write_bytes(data)
+    Path("a.xz").write_bytes(lzma.compress(data))
+    for paths, given in ((["a.txt"], b""), (["a.xz"], b""), (["-"], data)):
+        options = [*paths, "--split-on", r"\n\n"]
+        assert run("count", "tok.json", *options, "--each", input=given).stdout == counts
+        assert run("encode", "tok.json", *options, input=given).stdout == ids
+        table = run("count", "tok.json", *options, input=given).stdout
+        assert "documents" in table and " 4 " in table
+    run("prepare", "tok.json", "a.txt", "-o", "set", "--no-end-of-text", "--split-on", r"\n\n")
+    manifest = json.loads(Path("set/manifest.json").read_text())
+    assert manifest["tokens"] == sum(tok.count_batch(documents))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--split-on", ""], "--split-on needs the text between two documents"),
+        (["--split-on", "x", "--lines"], "--split-on goes without --lines and --field"),
+        (["--split-on", "x", "--field", "a"], "--split-on goes without --lines and --field"),
+        (["--split-on", "x", "--text", "b"], "--text goes without"),
+    ],
+)
+def test_what_a_document_is_is_said_once(
+    run: Run, tok: jeton.Tokenizer, options: list[str], message: str
+) -> None:
+    assert message in run("count", "tok.json", *options, code=2).stderr
+
+
+STREAMS = {
+    "late NUL": (b"text\n" * 40_000 + b"a\0", "NUL"),
+    "UTF-16": ("東京".encode("utf-16"), "UTF-16"),
+    "zip": (b"PK\x03\x04rest", "a ZIP archive"),
+    "xz": (lzma.compress(b"a"), "compressed"),
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--lines"], ["--split-on", "x"]], ids=str)
+@pytest.mark.parametrize("name", STREAMS)
+def test_standard_input_that_is_not_text_is_refused(
+    run: Run, tok: jeton.Tokenizer, name: str, options: list[str]
+) -> None:
+    data, message = STREAMS[name]
+    done = run("count", "tok.json", "-", "--invalid", "replace", *options, input=data, code=1)
+    assert message in error_of(done)

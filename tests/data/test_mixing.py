@@ -255,10 +255,10 @@ def test_packed_sequences_of_a_mixture(sets: dict[str, TokenDataset]) -> None:
     batch = next(iter(rows.loader(len(rows))))
     seen: Counter[str] = Counter()
     for at in range(len(rows)):
-        name = "code" if batch.input_ids[at, 0] >= 10_000 else "web"
+        name = "code" if batch.ids[at, 0] >= 10_000 else "web"
         seen[name] += 1
         own = expected[name][:]
-        same = np.flatnonzero((own.input_ids == batch.input_ids[at]).all(1))
+        same = np.flatnonzero((own.ids == batch.ids[at]).all(1))
         assert len(same) == 1
         for field in ("labels", "position_ids"):
             assert (getattr(own, field)[same[0]] == getattr(batch, field)[at]).all()
@@ -267,7 +267,7 @@ def test_packed_sequences_of_a_mixture(sets: dict[str, TokenDataset]) -> None:
         assert (batch.document_ids[at] == moved).all()
     assert seen == rows.counts
     bounds = batch.cu_seqlens.tolist()
-    assert bounds[0] == 0 and bounds[-1] == batch.input_ids.size
+    assert bounds[0] == 0 and bounds[-1] == batch.ids.size
     flat = np.concatenate([np.arange(stop - start) for start, stop in pairwise(bounds)])
     assert (flat == batch.position_ids.ravel()).all()
 

@@ -55,11 +55,11 @@ def test_no_token_is_lost_unreported(
     documents = numbered(lengths)
     packing = packed(documents, length, method)
     report, rows = packing.report, packing[:]
-    kept = rows.input_ids[rows.document_ids >= 0]
+    kept = rows.ids[rows.document_ids >= 0]
     assert len(np.unique(kept)) == len(kept) == report.kept
     assert report.tokens == sum(lengths) == report.kept + report.cropped + report.dropped
-    assert report.padding == rows.input_ids.size - report.kept == (rows.document_ids < 0).sum()
-    assert report.documents == len(documents) and report.rows == len(rows.input_ids)
+    assert report.padding == rows.ids.size - report.kept == (rows.document_ids < 0).sum()
+    assert report.documents == len(documents) and report.rows == len(rows.ids)
     if method == "concatenate":
         assert kept.tolist() == list(range(1, report.tokens + 1))
         assert report.padding < length
@@ -102,7 +102,7 @@ def test_rows(lengths: list[int], length: int, method: str, shift: bool, seed: i
         target = token + 1 if shift else token
         known = token not in last if shift else not starts
         assert label == (target if known and learnt[target - 1] else IGNORED)
-    assert rows.cu_seqlens.tolist() == ([*bounds, rows.input_ids.size] if len(packing) else [0])
+    assert rows.cu_seqlens.tolist() == ([*bounds, rows.ids.size] if len(packing) else [0])
     mask, free = rows.mask(), rows.mask(causal=False)
     for row in range(len(packing)):
         ids = rows.document_ids[row]
@@ -246,9 +246,7 @@ def test_trl_splits_into_the_same_rows() -> None:
         rows = trl.pack_dataset(theirs, seq_length=64, strategy="bfd_split")
     packing = packed(documents, 64, "split")
     own = packing[:]
-    ids = [
-        row[keep].tolist() for row, keep in zip(own.input_ids, own.document_ids >= 0, strict=True)
-    ]
+    ids = [row[keep].tolist() for row, keep in zip(own.ids, own.document_ids >= 0, strict=True)]
     assert len(packing) == len(rows) and packing.report.cropped_share == 0
     assert sorted(map(len, ids)) == sorted(map(len, rows["input_ids"]))
     assert sorted(it for row in ids for it in row) == sorted(
@@ -279,16 +277,32 @@ def test_whatever_holds_documents(tmp_path: Path) -> None:
 def test_rows_by_numbers() -> None:
     packing = pack(numbered([5, 9, 2, 7]), 4, "best_fit_crop")
     whole, some = packing[:], packing.gather(np.array([2, 0]))
-    assert np.array_equal(some.input_ids, whole.input_ids[[2, 0]])
-    assert packing[1:2].input_ids.tolist() == whole.input_ids[1:2].tolist()
+    assert np.array_equal(some.ids, whole.ids[[2, 0]])
+    assert packing[1:2].ids.tolist() == whole.ids[1:2].tolist()
     assert isinstance(some, PackedRows)
+
+
+def test_rows_as_tensors_share_the_memory_of_the_arrays() -> None:
+    torch = pytest.importorskip("torch")
+    rows = pack(numbered([3, 4, 2, 1]), 4, "bins")[:]
+    tensors = rows.to_torch()
+    assert isinstance(tensors, PackedRows)
+    for name, array in rows._asdict().items():
+        tensor = getattr(tensors, name)
+        assert torch.equal(tensor, torch.from_numpy(array)) and tensor.dtype is (
+            torch.int32 if name == "cu_seqlens" else torch.int64
+        )
+    tensors.labels[0, 0] = 77
+    assert rows.labels[0, 0] == 77
+    assert torch.equal(tensors.mask(), torch.from_numpy(rows.mask()))
+    assert tensors.max_seqlen == rows.max_seqlen
 
 
 def test_attention_of_variable_lengths() -> None:
     """Attention by `cu_seqlens`, a segment at a time, is attention under the mask."""
     torch = pytest.importorskip("torch")
     rows = pack(numbered([3, 9, 2, 7, 1]), 6, "best_fit_crop")[:]
-    count, length = rows.input_ids.shape
+    count, length = rows.ids.shape
     q, k, v = torch.randn(3, count, 1, length, 8, generator=torch.Generator().manual_seed(1))
     attend = torch.nn.functional.scaled_dot_product_attention
     masked = attend(q, k, v, attn_mask=torch.as_tensor(rows.mask())[:, None])
@@ -333,4 +347,4 @@ def test_nothing_to_pack(method: Any) -> None:
         packing = packed(documents, 4, method)
         assert len(packing) == 0 and packing.report.padding_share == 0
         rows = packing[:]
-        assert rows.input_ids.shape == (0, 4) and rows.cu_seqlens.tolist() == [0]
+        assert rows.ids.shape == (0, 4) and rows.cu_seqlens.tolist() == [0]

@@ -220,7 +220,7 @@ def test_files_that_were_read_and_files_that_were_not(tmp_path: Path) -> None:
 
 @pytest.mark.medium
 @pytest.mark.parametrize("options", [{}, {"shuffle": 1}, {"validation": 0.1, "split": "cut"}])
-def test_what_is_left_out_is_named_once_over_stops_and_parts(
+def test_bad_records_are_named_once_over_stops_and_parts(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
     paths = [tmp_path / f"{number}.jsonl" for number in range(4)]

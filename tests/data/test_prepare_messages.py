@@ -201,7 +201,7 @@ def test_batches_have_labels_where_the_mask_is(tmp_path: Path) -> None:
     rows = packing[:]
     for number, (ids, mask) in enumerate(wanted):
         here = rows.document_ids == number
-        assert rows.input_ids[here].tolist() == ids
+        assert rows.ids[here].tolist() == ids
         assert rows.labels[here].tolist() == [
             id if on else IGNORED for id, on in zip(ids, mask, strict=True)
         ]
@@ -454,9 +454,9 @@ def test_arguments(tmp_path: Path) -> None:
         ({"roles": "assistant"}, "roles must be an iterable of str"),
         ({"roles": []}, "roles is empty"),
         ({"max_tokens": 0}, "max_tokens must be at least 1"),
-        ({"too_long": "cut"}, 'too_long must be "truncate", "drop" or "error"'),
-        ({"bad_records": "ignore"}, 'bad_records must be "error" or "drop"'),
-        ({"bad_records": None}, "bad_records must be a str"),
+        ({"too_long": "cut"}, 'too_long must be one of "truncate", "drop", "error"'),
+        ({"bad_records": "ignore"}, 'bad_records must be one of "error", "drop"'),
+        ({"bad_records": None}, "bad_records must be one of"),
         ({"date": "tomorrow"}, "date must be a date such as '2026-11-23'"),
         ({"variables": {"tools": []}}, "'tools' is an argument of chat"),
         ({"variables": {"a": object()}}, "values that JSON can hold"),

@@ -120,10 +120,10 @@ def check_what_stands_beside(old: jeton.Tokenizer, new: jeton.Tokenizer) -> None
         for name in ("special", "lstrip", "rstrip", "single_word", "normalized"):
             assert getattr(again, name) == getattr(token, name)
     assert new.roles == old.roles
-    if old.padding is not None:
-        assert new.padding is not None
-        assert new.token_spelling(new.padding["pad_id"]) == old.token_spelling(
-            old.padding["pad_id"]
+    if old.settings.padding is not None:
+        assert new.settings.padding is not None
+        assert new.token_spelling(new.settings.padding["pad_id"]) == old.token_spelling(
+            old.settings.padding["pad_id"]
         )
 
 

@@ -126,7 +126,9 @@ def test_everything_that_spells_it_follows(tmp_path: Path) -> None:
         assert found.roles == {"eos": "<|stop|>", "pad": "<|fill|>"}
         assert found.special_tokens == {"<|stop|>": 0, "<|fill|>": 1}
         assert found.encode("the", add_special_tokens=True)[-1] == 0
-        assert found.padding is not None and found.padding["pad_token"] == "<|fill|>"
+        assert (
+            found.settings.padding is not None and found.settings.padding["pad_token"] == "<|fill|>"
+        )
     for path in (tmp_path / "new").iterdir():
         assert "<|end|>" not in path.read_text(encoding="utf-8"), path.name
 

@@ -20,10 +20,15 @@ NEW = jeton.BPETrainer(290, pattern="gpt2", special_tokens=["<|new|>"]).train(
 )
 
 
-def model(folder: Path, tok: jeton.Tokenizer, table: np.ndarray) -> Path:
+def model(
+    folder: Path, tok: jeton.Tokenizer, table: np.ndarray, head: np.ndarray | None = None
+) -> Path:
     safetensors = pytest.importorskip("safetensors.numpy")
     folder.mkdir()
-    tensors = {"model.embed_tokens.weight": table, "lm_head.weight": -table}
+    tensors = {
+        "model.embed_tokens.weight": table,
+        "lm_head.weight": -table if head is None else head,
+    }
     safetensors.save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({"vocab_size": len(table), "hidden_size": 48}))
     tok.save(folder)
@@ -86,6 +91,28 @@ def test_pursuit_finds_rows_that_a_linear_map_of_the_donor_gives(tmp_path: Path)
 
 
 @pytest.mark.medium
+def test_heads_have_sums_of_their_own(tmp_path: Path) -> None:
+    """The donor's head, rotated otherwise than the embeddings, is found for new tokens."""
+    pytest.importorskip("torch")
+    rotate = [np.linalg.qr(random_table(48, seed))[0].astype(np.float32) for seed in (3, 4)]
+    of_donor = [random_table(NEW.vocab_size, seed) for seed in (1, 5)]
+    of_model = [random_table(OLD.vocab_size, seed) for seed in (2, 6)]
+    for old, new in jeton.shared_tokens(OLD, NEW).items():
+        for table, donor_table, rotation in zip(of_model, of_donor, rotate, strict=True):
+            table[old] = donor_table[new] @ rotation
+    source = model(tmp_path / "old", OLD, *of_model)
+    donor = model(tmp_path / "donor", NEW, *of_donor)
+    moved = edit.transplant(OLD, NEW, model=source, donor=donor, terms=48)
+    assert moved.head_weights is not None and moved.head_weights.keys() == moved.weights.keys()
+    edit.rewrite_checkpoint(source, moved, tmp_path / "new")
+    tables = tables_of(tmp_path / "new")
+    names = ("model.embed_tokens.weight", "lm_head.weight")
+    for name, donor_table, rotation in zip(names, of_donor, rotate, strict=True):
+        for id in moved.weights:
+            np.testing.assert_allclose(tables[name][id], donor_table[id] @ rotation, atol=1e-3)
+
+
+@pytest.mark.medium
 def test_special_tokens_of_the_same_role_share_a_row(tmp_path: Path) -> None:
     old, new = OLD.replace(roles={"eos": "<|old|>"}), NEW.replace(roles={"eos": "<|new|>"})
     moved = edit.transplant(old, new)
@@ -114,6 +141,56 @@ def test_the_first_term_has_the_largest_cosine() -> None:
     chosen, _ = sparse_sums(targets, basis, 1)
     unit = basis / np.linalg.norm(basis, axis=1, keepdims=True)
     assert chosen[:, 0].tolist() == np.abs(targets @ unit.T).argmax(1).tolist()
+
+
+def plain_pursuit(target: np.ndarray, unit: np.ndarray, terms: int) -> list[int]:
+    """Orthogonal matching pursuit as its definition has it."""
+    chosen: list[int] = []
+    left = target
+    for _ in range(terms):
+        cosines = np.abs(unit @ left)
+        cosines[chosen] = -1
+        chosen.append(int(cosines.argmax()))
+        basis = unit[chosen].T
+        left = target - basis @ np.linalg.lstsq(basis, target, rcond=None)[0]
+    return chosen
+
+
+def test_sums_are_those_of_the_definition_and_of_scikit_learn() -> None:
+    basis, targets = random_table(400, 1) + 0.3, random_table(30, 2) - 0.1
+    basis *= np.random.default_rng(3).uniform(0.1, 9, (400, 1)).astype(np.float32)
+    unit = basis / np.linalg.norm(basis, axis=1, keepdims=True)
+    chosen, values = sparse_sums(targets, basis, 12)
+    for row, target in enumerate(targets):
+        assert chosen[row].tolist() == plain_pursuit(target, unit, 12)
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    expected = linear_model.orthogonal_mp(unit.T, targets.T, n_nonzero_coefs=12).T
+    found = np.zeros_like(expected)
+    np.put_along_axis(found, chosen, values, 1)
+    np.testing.assert_allclose(
+        found, expected / np.linalg.norm(basis, axis=1), rtol=1e-3, atol=1e-5
+    )
+
+
+def test_sums_end_where_nothing_is_left() -> None:
+    basis = np.concatenate([random_table(9, 1), np.zeros((1, 48), np.float32)])
+    targets = np.stack([2 * basis[3] - basis[5], np.zeros(48, np.float32), basis[7]])
+    chosen, values = sparse_sums(targets, basis, 9)
+    made = np.einsum("nt,ntw->nw", values, basis[chosen])
+    np.testing.assert_allclose(made, targets, atol=1e-5)
+    assert np.count_nonzero(np.abs(values) > 1e-4, axis=1).tolist() == [2, 0, 1]
+    assert np.count_nonzero(values[1]) == 0
+
+
+@pytest.mark.medium
+def test_the_model_of_another_tokenizer_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    source = model(tmp_path / "old", OLD, random_table(OLD.vocab_size))
+    other = model(tmp_path / "new", NEW, random_table(NEW.vocab_size))
+    with pytest.raises(ArgumentError, match="is not this model's tokenizer"):
+        edit.transplant(OLD, NEW, model=other)
+    with pytest.raises(ArgumentError, match="is not this model's tokenizer"):
+        edit.transplant(OLD, NEW, model=source, donor=source)
 
 
 def test_tokenizers_without_a_common_token_are_refused() -> None:

@@ -165,7 +165,9 @@ def expect_the_same(tok: jeton.Tokenizer, theirs: Any, name: str) -> None:
     }
     assert theirs.special_tokens_map == {**standard, **theirs.special_tokens_map} == roles, name
     assert theirs.chat_template == tok.chat_template, name
-    assert theirs.model_max_length == (tok.model_max_length or theirs.model_max_length), name
+    assert theirs.model_max_length == (tok.settings.model_max_length or theirs.model_max_length), (
+        name
+    )
     assert len(theirs) == tok.vocab_size, name
     assert theirs.added_tokens_encoder == {it.content: it.id for it in tok.added_tokens}, name
     unknown = tok.role_ids.get("unk")
@@ -197,7 +199,7 @@ def expect_everywhere_the_same(make: Callable[[], jeton.Tokenizer], folder: Path
     expect_the_same(again, fast, "saved by transformers")
     assert (tok.added_tokens, tok.roles) == (again.added_tokens, again.roles)
     assert fast.all_special_tokens == auto(folder / "ours").all_special_tokens
-    if not made.config:  # or transformers said which ones it knows of
+    if not made.settings.config:  # or transformers said which ones it knows of
         assert set(fast.all_special_tokens) == set(tok.special_tokens)
     roles = {*made.roles.values()}
     assert [it for it in tok.added_tokens if it.content not in roles] == [

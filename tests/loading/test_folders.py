@@ -67,10 +67,10 @@ def test_settings_of_a_folder_are_read(published: Path) -> None:
     tok = jeton.load(published)
     assert tok.roles == {"eos": "<|end|>", "pad": "<|pad|>", "image": "<|end|>"}
     assert tok.role_ids["pad"] == tok.special_tokens["<|pad|>"]
-    assert tok.model_max_length == 2048
+    assert tok.settings.model_max_length == 2048
     assert tok.chat_template == {"default": TEMPLATE, "tool_use": TEMPLATE + " ", "rag": "ü"}
-    assert tok.config["padding_side"] == "left"
-    assert tok.config == json.loads(CONFIG)
+    assert tok.settings.config["padding_side"] == "left"
+    assert tok.settings.config == json.loads(CONFIG)
 
 
 def test_settings_travel_and_do_not_count(published: Path) -> None:
@@ -86,7 +86,7 @@ def test_settings_travel_and_do_not_count(published: Path) -> None:
     ):
         assert other.roles == tok.roles
         assert other.chat_template == tok.chat_template
-        assert other.config == tok.config
+        assert other.settings.config == tok.settings.config
 
 
 def test_only_what_was_edited_changes(published: Path, tmp_path: Path) -> None:
@@ -149,17 +149,20 @@ def test_added_tokens_change_what_lists_them(published: Path, tmp_path: Path) ->
     again = jeton.load(tmp_path / "fewer")
     assert again == fewer
     assert again.roles == fewer.roles == {"eos": "<|end|>", "image": "<|end|>"}
-    assert again.config["additional_special_tokens"] == ["<|end|>"]
-    assert again.config["padding_side"] == "left"
+    assert again.settings.config["additional_special_tokens"] == ["<|end|>"]
+    assert again.settings.config["padding_side"] == "left"
 
 
 def test_changed_stages_are_not_rebuilt_by_a_class(published: Path, tmp_path: Path) -> None:
     tok = jeton.load(published)
-    assert tok.config["tokenizer_class"] == "OurTokenizer"
+    assert tok.settings.config["tokenizer_class"] == "OurTokenizer"
     tok.with_added_tokens(["<|x|>"]).save(tmp_path / "same")
-    assert jeton.load(tmp_path / "same").config["tokenizer_class"] == "OurTokenizer"
+    assert jeton.load(tmp_path / "same").settings.config["tokenizer_class"] == "OurTokenizer"
     tok.replace(normalizer=normalizers.Lowercase()).save(tmp_path / "other")
-    assert jeton.load(tmp_path / "other").config["tokenizer_class"] == "PreTrainedTokenizerFast"
+    assert (
+        jeton.load(tmp_path / "other").settings.config["tokenizer_class"]
+        == "PreTrainedTokenizerFast"
+    )
 
 
 @each_kind
@@ -324,7 +327,7 @@ def test_templates_as_old_files_have_them(tmp_path: Path) -> None:
     config = tmp_path / "tokenizer_config.json"
     config.write_text('{"chat_template": "a", "model_max_length": 1e30}')
     tok = jeton.load(tmp_path)
-    assert tok.chat_template == "a" and tok.model_max_length is None
+    assert tok.chat_template == "a" and tok.settings.model_max_length is None
     named = [{"name": "default", "template": "a"}, {"name": "rag", "template": "b"}]
     config.write_text(json.dumps({"chat_template": named}))
     before = contents(tmp_path)
@@ -359,9 +362,17 @@ def test_padding_and_truncation_are_kept(tmp_path: Path) -> None:
     }
     truncation = {"direction": "Right", "max_length": 9, "strategy": "LongestFirst", "stride": 1}
     tok = byte_level().replace(padding=padding, truncation=truncation)
-    assert (tok.padding, tok.truncation, tok.roles) == (padding, truncation, {"pad": "<|end|>"})
+    assert (tok.settings.padding, tok.settings.truncation, tok.roles) == (
+        padding,
+        truncation,
+        {"pad": "<|end|>"},
+    )
     tok.save(tmp_path / "x.json")
     again = jeton.load(tmp_path / "x.json")
-    assert again == tok and again.padding == padding and again.truncation == truncation
+    assert (
+        again == tok
+        and again.settings.padding == padding
+        and again.settings.truncation == truncation
+    )
     plain = again.replace(padding=None, truncation=None)
-    assert plain == byte_level() and plain.padding is plain.truncation is None
+    assert plain == byte_level() and plain.settings.padding is plain.settings.truncation is None

@@ -61,7 +61,10 @@ def test_texts_and_labels_have_their_languages(case: str, tmp_path: Path) -> Non
         tok.save(tmp_path / "again")
     again = jeton.load(tmp_path / "again")
     assert again("a", text_target="b") == tok("a", text_target="b")
-    assert (again.config["src_lang"], again.config["tgt_lang"]) == (source, target)
+    assert (again.settings.config["src_lang"], again.settings.config["tgt_lang"]) == (
+        source,
+        target,
+    )
 
 
 @pytest.mark.medium
@@ -87,6 +90,7 @@ def whisper(folder: Path) -> Any:
     vocab = {"a": 0, "b": 1, "Ġ": 2, "Ġb": 3}
     theirs = transformers.WhisperTokenizer(vocab=vocab, merges=[("Ġ", "b")])
     theirs.add_special_tokens({"additional_special_tokens": WHISPER[1:]})
+    theirs.set_prefix_tokens()
     theirs.save_pretrained(folder)
     return theirs
 
@@ -114,7 +118,7 @@ def test_whisper_is_told_language_and_task(options: dict[str, str], tmp_path: Pa
 
 
 @pytest.mark.medium
-def test_what_a_model_does_not_have_is_refused(tmp_path: Path) -> None:
+def test_languages_that_a_model_does_not_have_are_refused(tmp_path: Path) -> None:
     saved("MBart50Tokenizer", tmp_path / "a")
     tok = jeton.load(tmp_path / "a")
     with pytest.raises(ArgumentError, match=r"no language 'de_De'.*did you mean 'de_DE'"):

@@ -33,7 +33,7 @@ NO_TOKENIZERS: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("name", NO_TOKENIZERS)
 @pytest.mark.parametrize("file", ["tokenizer.json", "vocab.txt", "tokenizer.model"])
-def test_what_is_no_tokenizer_is_not_taken_for_one(name: str, file: str, tmp_path: Path) -> None:
+def test_files_that_are_no_tokenizer_are_refused(name: str, file: str, tmp_path: Path) -> None:
     content, message = NO_TOKENIZERS[name]
     (tmp_path / file).write_bytes(content)
     with pytest.raises(FormatError, match=message):
@@ -104,7 +104,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_loaded_can_be_pickled_and_saved(kind: str, tmp_path: Path) -> None:
+def test_loaded_tokenizers_can_be_pickled_and_saved(kind: str, tmp_path: Path) -> None:
     make, names = KINDS[kind]
     tok = make()
     assert pickle.loads(pickle.dumps(tok)) == tok

@@ -96,7 +96,7 @@ def test_folders_saved_by_transformers_load(tmp_path: Path) -> None:
     again = jeton.load(tmp_path / "theirs")
     assert again.roles == {"eos": "<|end|>", "pad": "<|pad|>"}
     assert again.chat_template == {"default": "a", "rag": "b"}
-    assert again.model_max_length == 77
+    assert again.settings.model_max_length == 77
     assert again.special_tokens["<|new|>"] == theirs.convert_tokens_to_ids("<|new|>")
     again.save(tmp_path / "again")
     for path in (tmp_path / "theirs").rglob("*.*"):

@@ -398,7 +398,7 @@ def test_its_own_template_is_offered_only_where_there_is_one(page: Any) -> None:
     expect(own).to_have_count(0)
 
 
-def test_what_went_wrong_is_closed_or_goes_with_its_cause(page: Any) -> None:
+def test_an_error_message_can_be_closed_or_goes_with_its_cause(page: Any) -> None:
     said = page.locator("#problem")
     name = page.get_by_label("The name of a tokenizer")
     ways: tuple[Callable[[], Any], ...] = (

@@ -222,7 +222,9 @@ class TestBareInstall:
         assert bare.run("-c", PLUGINS).split() == ["sglang.srt.plugins", "vllm.general_plugins"]
 
     @pytest.mark.parametrize("extra", ["torch", "play"])
-    def test_what_an_extra_is_for_names_it(self, bare: Environment, extra: str) -> None:
+    def test_a_feature_without_its_extra_names_the_extra(
+        self, bare: Environment, extra: str
+    ) -> None:
         use = {"torch": "jeton.nn.TokenEmbedding", "play": "jeton.load('jeton-4k').play()"}[extra]
         code = (
             f"import jeton\ntry: {use}\nexcept jeton.errors.UnsupportedError as error: print(error)"
@@ -232,7 +234,7 @@ class TestBareInstall:
 
 @pytest.mark.medium
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_one_extra_suffices_for_its_purpose(extra: str, tmp_path: Path) -> None:
+def test_a_single_extra_suffices_for_its_purpose(extra: str, tmp_path: Path) -> None:
     try:
         environment = Environment(extra, tmp_path)
     except PackageNotFoundError as missing:

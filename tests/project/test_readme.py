@@ -65,7 +65,7 @@ def test_its_commands_exist() -> None:
         assert [it for it in extra.split(",") if f"\n{it} = [" not in project] == []
 
 
-def test_it_is_cloned_from_the_address_of_the_project() -> None:
+def test_the_readme_clones_from_the_address_of_the_project() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     [address] = re.findall(r'^Repository = "(.+)"$', project, re.MULTILINE)
     assert f"git clone {address} " in README

@@ -64,7 +64,10 @@ def test_a_file_says_how_rows_are_padded_and_cut() -> None:
     assert tok(texts, padding=False)["input_ids"] == [[1, 6, 9, 2], [1, 3, 2]]
     assert tok.encode(texts[0]) == BERT.encode(texts[0])
     again = jeton.Tokenizer.from_json(tok.to_json())
-    assert again.padding == SECTIONS["padding"] and again.truncation == SECTIONS["truncation"]
+    assert (
+        again.settings.padding == SECTIONS["padding"]
+        and again.settings.truncation == SECTIONS["truncation"]
+    )
     assert again(texts) == batch
 
 

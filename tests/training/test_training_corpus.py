@@ -234,7 +234,7 @@ def test_byte_order_marks(tmp_path: Path) -> None:
     path.write_text("\ufefffirst\n\ufeffsecond\n", encoding="utf-8")
     assert words(path) == ["first", "\ufeffsecond"]
     path.write_text("first", encoding="utf-16")
-    with pytest.raises(FormatError, match="begins as UTF-16 does: convert the file"):
+    with pytest.raises(FormatError, match="in UTF-16, not in UTF-8"):
         words(path)
 
 

@@ -67,7 +67,7 @@ mod _core {
     #[pymodule_export]
     use super::measuring::{
         CountedWords, FileContents, TextFile, TextParts, TokenCounter, UnicodeWords, changed_lines,
-        count_parts, cut_text,
+        check_text, count_parts, cut_text,
     };
     #[pymodule_export]
     use super::model::Model;

@@ -11,7 +11,7 @@ use jeton_core::measure::text_parts::{TextParts as CoreParts, cut};
 use jeton_core::measure::token_counter::TokenCounter as CoreCounter;
 use jeton_core::measure::unicode_words::{CountedWords as Counted, UnicodeWords as Core};
 use jeton_core::text::InvalidUtf8;
-use jeton_core::train::corpus::Contents;
+use jeton_core::train::corpus::{self, Contents};
 use jeton_core::{Error, Tokenizer as CoreTokenizer, batch};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -62,6 +62,12 @@ impl FileContents {
         });
         (bytes, PyBytes::new(py, &sha256))
     }
+}
+
+/// Fails if the bytes that a stream begins with are not text.
+#[pyfunction]
+pub fn check_text(py: Python<'_>, name: &str, bytes: &[u8]) -> PyResult<()> {
+    guard(py, || Ok(corpus::check_text(name, bytes)?))
 }
 
 /// Texts in parts of limited length.

@@ -328,9 +328,14 @@ pub fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// What went wrong when a file was to be read, written or made.
+/// What went wrong when a file was to be read, written or made; an [`Error`] that a reader put inside keeps
+/// its words.
 pub fn file_error(path: &Path, what: &str, error: &io::Error) -> Error {
     let place = path.display().to_string();
+    let inner = error.get_ref();
+    if let Some(inner) = inner.and_then(|inner| inner.downcast_ref::<Error>()) {
+        return inner.clone().at(place);
+    }
     match error.kind() {
         io::ErrorKind::NotFound if what == "read" => {
             Error::new(ErrorKind::FileMissing, "there is no such file").at(place)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jeton.analysis.evaluation import Change, Evaluation, names_in
+from jeton.analysis.record import plain
 from jeton.analysis.saved import Saved
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Value
@@ -43,12 +44,6 @@ class Comparison(Saved):
     _NOUN: ClassVar[str] = "comparison"
 
     evaluations: Mapping[str, Evaluation]
-
-    def __post_init__(self) -> None:
-        check_kind("evaluations", self.evaluations, Mapping, "a mapping of names to evaluations")
-        for name, evaluation in self.evaluations.items():
-            check_text("each name of evaluations", name)
-            check_kind("each of evaluations", evaluation, Evaluation, "an Evaluation")
 
     def __getitem__(self, name: str) -> Evaluation:
         """The evaluation of a tokenizer.
@@ -181,21 +176,8 @@ class Comparison(Saved):
         """The whole comparison as values for JSON."""
         return {
             **self._head(),
-            "evaluations": {name: it.to_dict() for name, it in self.evaluations.items()},
+            "evaluations": plain(self.evaluations),
         }
-
-    @classmethod
-    def from_dict(cls, record: object) -> Comparison:
-        """The comparison that `to_dict` gave.
-
-        Raises:
-            FormatError: The record is not a comparison.
-        """
-        return cls._read(record, "record is not a comparison")
-
-    @classmethod
-    def _of_record(cls, record: Any) -> Comparison:
-        return cls({name: Evaluation.from_dict(it) for name, it in record["evaluations"].items()})
 
     def _repr_html_(self) -> str:
         """A row per tokenizer with its main measures, for notebooks; `html` has all of them."""

@@ -6,15 +6,16 @@ Look here for the shape of a result: an `Evaluation` per tokenizer, a `Measured`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from jeton._core import __version__
 from jeton.analysis.known_measures import MEASURES
+from jeton.analysis.record import plain
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import Curve, Measured, Value
-from jeton.arguments import check_kind, check_text, checked_int
+from jeton.arguments import check_kind
 from jeton.display.human_readable import counted
 from jeton.errors import UnknownNameError
 
@@ -67,19 +68,6 @@ class Evaluation(Saved):
     lossy: tuple[str, ...] = ()
     version: str = __version__
 
-    def __post_init__(self) -> None:
-        for name in ("name", "tokenizer", "kind", "version"):
-            check_text(name, getattr(self, name))
-        check_kind("lossy", self.lossy, tuple, "a tuple of str")
-        for reason in self.lossy:
-            check_text("each of lossy", reason)
-        checked_int("vocab_size", self.vocab_size, 0)
-        for name in ("corpora", "languages", "curves", "digests"):
-            check_kind(name, getattr(self, name), Mapping, "a mapping")
-        for name, digest in self.digests.items():
-            check_text(f"digests[{name!r:.60}]", digest)
-        check_kind("overall", self.overall, Measured, "what was measured")
-
     @property
     def is_lossy(self) -> bool:
         """Whether text is lost, so that fewer tokens do not mean better compression."""
@@ -131,42 +119,17 @@ class Evaluation(Saved):
                 for name, measure in MEASURES.items()
                 if any(name in measured.values for _, measured in self.parts())
             },
-            "corpora": {
-                name: measured_part.to_dict() for name, measured_part in self.corpora.items()
-            },
-            "languages": {
-                name: measured_part.to_dict() for name, measured_part in self.languages.items()
-            },
+            "corpora": plain(self.corpora),
+            "languages": plain(self.languages),
             "overall": self.overall.to_dict(),
-            "curves": {name: curve.to_dict() for name, curve in self.curves.items()},
+            "curves": plain(self.curves),
         }
-
-    @classmethod
-    def from_dict(cls, record: object) -> Evaluation:
-        """The evaluation that `to_dict` gave.
-
-        Raises:
-            FormatError: The record is not an evaluation.
-        """
-        return cls._read(record, "record is not an evaluation")
 
     @classmethod
     def _of_record(cls, record: Any) -> Evaluation:
         # The record's descriptions of measures are ignored, and earlier records have none.
         check_kind("measures", record.get("measures", {}), Mapping, "a mapping")
-        return cls(
-            record["name"],
-            record["tokenizer"],
-            record["kind"],
-            record["vocab_size"],
-            _each(record["corpora"], Measured.from_dict),
-            _each(record["languages"], Measured.from_dict),
-            Measured.from_dict(record["overall"]),
-            _each(record["curves"], Curve.from_dict),
-            dict(record["digests"]),
-            tuple(record["lossy"]),
-            record["jeton"],
-        )
+        return super()._of_record(record)
 
     def __repr__(self) -> str:
         tokens = self.corpora["all"]["tokens"] if "all" in self.corpora else None
@@ -206,9 +169,3 @@ def names_in(mappings: Iterable[Mapping[str, Measured]]) -> list[str]:
     """The names of the corpora or languages, `"all"` last."""
     names = dict.fromkeys(name for mapping in mappings for name in mapping)
     return sorted(names, key=lambda name: name == "all")
-
-
-def _each(
-    record: Mapping[str, Mapping[str, Any]], from_dict: Callable[[Mapping[str, Any]], T]
-) -> dict[str, T]:
-    return {name: from_dict(entry) for name, entry in record.items()}

@@ -9,6 +9,7 @@ import os
 from typing import Any, ClassVar, Final, TypeVar
 
 from jeton import saved_json
+from jeton.analysis.record import Record
 from jeton.errors import FormatError, JetonError
 
 __all__ = ["Saved"]
@@ -18,7 +19,7 @@ _VERSION: Final = 1
 Self = TypeVar("Self", bound="Saved")
 
 
-class Saved:
+class Saved(Record):
     """A result that can be saved and loaded."""
 
     _NOUN: ClassVar[str]
@@ -29,9 +30,18 @@ class Saved:
         raise NotImplementedError
 
     @classmethod
-    def _of_record(cls: type[Self], record: object) -> Self:
+    def from_dict(cls: type[Self], record: object) -> Self:
+        """The result that `to_dict` gave.
+
+        Raises:
+            FormatError: The record is something else.
+        """
+        return cls._read(record, f"record is not a saved {cls._NOUN}")
+
+    @classmethod
+    def _of_record(cls: type[Self], record: Any) -> Self:
         """The result that `to_dict` gave; raises any error if the record is wrong."""
-        raise NotImplementedError
+        return cls._of_fields({**record, "version": record.get("jeton")})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the result as JSON, completely or not at all.

@@ -43,7 +43,7 @@ SIZES: Final = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 """The default sizes."""
 
 _HELD_OUT_BYTES: Final = 20_000_000
-"""Maximum text of a part that is held out: more does not change the third digit."""
+"""Maximum held-out text per part: more does not change the third digit."""
 
 Corpus: TypeAlias = "TextsOrFiles | Mapping[str, TextsOrFiles]"
 Watch: TypeAlias = Callable[[str, Progress], None]
@@ -179,7 +179,10 @@ def _by_name(what: str, corpus: Corpus) -> dict[str | None, TextsOrFiles]:
 def _by_line(documents: object) -> bool:
     unit = unit_of(documents)
     if isinstance(unit, str):
-        raise ArgumentError(f'documents must be "file" or "line" in a sweep, not {documents!r}')
+        raise ArgumentError(
+            f'documents must be "file" or "line" in a sweep, not {documents!r}',
+            hint="it trains on lines and measures others, whatever is between documents",
+        )
     return unit
 
 

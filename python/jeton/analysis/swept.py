@@ -12,9 +12,8 @@ from typing import Any, ClassVar, Final
 
 from jeton._core import __version__
 from jeton.analysis.knee import bend
+from jeton.analysis.record import Record, plain
 from jeton.analysis.saved import Saved
-from jeton.analysis.values import check_number
-from jeton.arguments import check_kind, check_text, checked_int
 
 __all__ = ["RARE_SHARE", "Point", "SkippedSize", "Sweep"]
 
@@ -23,7 +22,7 @@ RARE_SHARE: Final = 0.05
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Record):
     """One tokenizer of a sweep.
 
     Attributes:
@@ -80,25 +79,9 @@ class Point:
         """The share of the learned tokens that are rare; 0 if none is learned."""
         return self.rare / max(1, self.learned)
 
-    def __post_init__(self) -> None:
-        for name in ("family", "tokenizer"):
-            check_text(name, getattr(self, name))
-        for name in ("size", "vocab_size", "tokens", "inexact", "learned", "rare"):
-            checked_int(name, getattr(self, name), 0)
-        check_number("embedding_bytes", self.embedding_bytes)
-        check_number("share", self.share)
-        per_byte = ("attention", "output", "operations", "cache")
-        for name in ("bytes_per_token", "context_bytes", *per_byte):
-            if (number := getattr(self, name)) is not None:
-                check_number(name, number, "a number or None")
-        check_kind("parts", self.parts, dict, "a dict")
-        for part, number in self.parts.items():
-            if number is not None:
-                check_number(f"parts[{part!r:.60}]", number, "a number or None")
-
 
 @dataclass(frozen=True)
-class SkippedSize:
+class SkippedSize(Record):
     """A size that a family cannot have.
 
     Attributes:
@@ -110,11 +93,6 @@ class SkippedSize:
     family: str
     size: int
     reason: str
-
-    def __post_init__(self) -> None:
-        for name in ("family", "reason"):
-            check_text(name, getattr(self, name))
-        checked_int("size", self.size, 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,23 +133,7 @@ class Sweep(Saved):
     like that."""
 
     def __post_init__(self) -> None:
-        check_kind("points", self.points, tuple, "a tuple of Point")
-        for point in self.points:
-            check_kind("each of points", point, Point, "a Point")
-        check_kind("skipped", self.skipped, tuple, "a tuple of SkippedSize")
-        for size in self.skipped:
-            check_kind("each of skipped", size, SkippedSize, "a SkippedSize")
-        check_kind("settings", self.settings, dict, "a dict")
-        for name, value in self.settings.items():
-            if not isinstance(value, (str, bool)):
-                check_number(f"settings[{name!r:.60}]", value, "a text or a number")
-        for name in ("corpus", "held_out", "version"):
-            check_text(name, getattr(self, name))
-        for name in ("held_out_bytes", "held_out_lines"):
-            checked_int(name, getattr(self, name), 0)
-        check_kind("parts", self.parts, dict, "a dict")
-        for part, size_of_part in self.parts.items():
-            checked_int(f"parts[{part!r:.60}]", size_of_part, 0)
+        super().__post_init__()
         bends, cheapest, supported = {}, {}, {}
         for family in dict.fromkeys(point.family for point in self.points):
             own = [point for point in self.points if point.family == family]
@@ -200,8 +162,8 @@ class Sweep(Saved):
             "bends": self.bends,
             "cheapest": self.cheapest,
             "supported": self.supported,
-            "skipped": [asdict(size) for size in self.skipped],
-            "points": [asdict(point) for point in self.points],
+            "skipped": plain(self.skipped),
+            "points": plain(self.points),
         }
 
     def to_csv(self) -> str:
@@ -219,20 +181,6 @@ class Sweep(Saved):
             parts = row.pop("parts")
             writer.writerow(row | {f"bytes_per_token[{part}]": parts[part] for part in self.parts})
         return out.getvalue()
-
-    @classmethod
-    def _of_record(cls, record: Any) -> Sweep:
-        return cls(
-            tuple(Point(**point) for point in record["points"]),
-            dict(record["settings"]),
-            record["corpus"],
-            record["held_out"],
-            record["held_out_bytes"],
-            record["held_out_lines"],
-            record["jeton"],
-            tuple(SkippedSize(**size) for size in record["skipped"]),
-            dict(record["parts"]),
-        )
 
     def __repr__(self) -> str:
         bends = ", ".join(

@@ -31,7 +31,9 @@ from jeton.chat.templates.turn_shape import turn_shape
 from jeton.chat.templates.variables import PLAIN, TemplateValues
 from jeton.chat.templates.writers import Writers
 from jeton.chat.training.masks import Answers
+from jeton.chat.training.parts import checked_parts, covered, part_of_field
 from jeton.chat.unprinted import Unprinted, UnprintedError
+from jeton.encoding.once import ends_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -41,11 +43,12 @@ from jeton.errors import (
 )
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Chat", "Request"]
+__all__ = ["Chat", "Notes", "Request"]
 
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
@@ -56,8 +59,21 @@ _MAX_RENDERINGS: Final = 64
 """How many prefixes of a conversation `keeps_prefix` renders: two per turn."""
 
 
-def _warn(losses: str) -> None:
-    warn_caller(losses, ChatWarning)
+@dataclass(frozen=True)
+class Notes:
+    """What the caller of a chat should know of it, as sentences."""
+
+    losses: tuple[str, ...]
+    """What the template leaves out, and names that seem misspelled."""
+    marks: str = ""
+    """That the tokenizer has none of the template's control tokens."""
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, (*self.losses, self.marks)))
+
+
+def _warn(notes: Notes) -> None:
+    warn_caller(str(notes), ChatWarning)
 
 
 @dataclass(frozen=True)
@@ -78,8 +94,8 @@ class Request:
     """Whether the template runs in a process of its own; `None`: as `jeton.chat.limits` says."""
     counts_media: bool = False
     """Whether the caller handles parts that are not text, so that the template need not."""
-    says: Callable[[str], None] = _warn
-    """Receives the sentence that says what the template left out."""
+    says: Callable[[Notes], None] = _warn
+    """Receives what the caller should know, if there is anything."""
     trust: Trust | None = None
     """The trust of an earlier chat, if the messages are some of its messages."""
 
@@ -343,13 +359,14 @@ class Chat:
                 f"the chat template writes {_listed([*moved])} in front of the answer, where ids "
                 "stay as they are: the model does not see it"
             )
+        marks = ""
         if name and not first and (spelled := self._spelled_marks()):
-            notes.append(
+            marks = (
                 f"the tokenizer has none of the control tokens of {name!r}, such as {spelled[0]}: "
                 "they are ordinary text to it, and a model sees no turns"
             )
-        if text := "; ".join([*notes, *hints]):
-            self._request.says(text)
+        if notes or hints or marks:
+            self._request.says(Notes((*notes, *hints), marks))
 
     def _spelled_marks(self) -> list[str]:
         """The control marks that the template writes, if the tokenizer has no token for any."""
@@ -390,7 +407,9 @@ class Chat:
             at += length
         return found
 
-    def loss_mask(self, roles: Iterable[str] = ("assistant",)) -> list[int]:
+    def loss_mask(
+        self, roles: Iterable[str] = ("assistant",), *, parts: Iterable[str] | None = None
+    ) -> list[int]:
         """1 for each token that a model learns to write, else 0.
 
         If the template marks what the model writes (`{% generation %}`) and `roles` is only the
@@ -406,9 +425,15 @@ class Chat:
 
         Args:
             roles: Whose messages count.
+            parts: What of them counts: any of `"reasoning"`, `"content"` and `"calls"`, by the
+                fields of the messages. What the template writes in front of a part belongs to it,
+                as `</think>` does to the words behind it. The token that ends the turn is always
+                learnt, if it is `eos`, `eot` or one of the folder's `generation_config.json`. By
+                default all count.
 
         Raises:
-            ArgumentError: No token is covered, so nothing would be learnt.
+            ArgumentError: No token is covered, so nothing would be learnt; `parts` names a part
+                that there is not.
 
         Example:
             >>> import jeton
@@ -424,6 +449,7 @@ class Chat:
         """
         if isinstance(roles, str) or not isinstance(roles, Iterable):
             raise ArgumentTypeError('roles must be an iterable of roles, as ("assistant",)')
+        named_parts = checked_parts(parts)
         named = set(roles)
         if not named:
             raise ArgumentError(
@@ -443,6 +469,8 @@ class Chat:
                 end=self._control.of_call.role_ids.get("eos", -1),
                 roles=named,
             ).mask()
+        if parts is not None:
+            mask = self._of_parts(mask.astype(bool), named_parts)
         if not mask.any():
             speakers = ", ".join(dict.fromkeys(map(repr, self.roles)))
             raise ArgumentError(
@@ -450,6 +478,20 @@ class Chat:
                 f"would be all zero (the chat has {speakers})"
             )
         found: list[int] = mask.astype(np.int64).tolist()
+        return found
+
+    def _of_parts(
+        self, mask: npt.NDArray[np.bool_], parts: frozenset[str]
+    ) -> npt.NDArray[np.bool_]:
+        """What a mask covers of some parts of the answers."""
+        ends = ends_of(self.tokenizer)
+        origins, ids = self.origins, self.ids
+        edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
+        found = np.zeros_like(mask)
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            of = origins[start:end]
+            kinds = [part_of_field(it.field) if it.kind == "message" else "" for it in of]
+            found[start:end] = covered(kinds, [id in ends for id in ids[start:end]], parts)
         return found
 
     @functools.cached_property

@@ -133,7 +133,7 @@ def _control_tokens(
 
 
 def _tokens_of_config(tok: BaseTokenizer) -> set[str]:
-    configured = tok.config.get("chat_control_tokens") or []
+    configured = tok.settings.config.get("chat_control_tokens") or []
     if not isinstance(configured, list) or not all(isinstance(it, str) for it in configured):
         raise FormatError(
             f"{CONFIG}: chat_control_tokens must be a list of tokens, not {configured!r:.60}"

@@ -74,7 +74,7 @@ def counted(
         add_generation_prompt=add_generation_prompt,
         variables=tuple((name, it) for name, it in variables.items() if name not in _OF_CHAT),
         counts_media=True,
-        says=lambda losses: None,  # the count says it
+        says=lambda notes: None,  # the count says it
         **{name: it for name, it in variables.items() if name in _OF_CHAT},
     ).build()
     media = [

@@ -54,7 +54,7 @@ class Prefixes:
                 prompt = " and the generation prompt" * step.prompt
                 return (
                     f"Prefixes(not kept: the rendering of {step.messages} "
-                    f"message{'s' * (step.messages != 1)}{prompt} parts from the next one at "
+                    f"message{'s' * (step.messages != 1)}{prompt} differs from the next one at "
                     f"token {step.parts_at} of {step.length})"
                 )
         last = f" (the last; {self.left_out} were left out)" * (self.left_out > 0)

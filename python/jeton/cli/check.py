@@ -89,7 +89,6 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     "--fail-on",
     type=click.Choice(["error", "warning", "note", "never"]),
     default="error",
-    show_default=True,
     help="How severe a finding must be for exit code 1.",
 )
 @click.option(

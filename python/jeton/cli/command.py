@@ -54,7 +54,7 @@ _MEANT = {
     **dict.fromkeys(("--errors", "--encoding-errors"), "--invalid"),
     **dict.fromkeys(("--file", "--input"), "--corpus"),
 }
-"""What people call an option, by habit or from other libraries, and its name here."""
+"""Names of options by habit or from other libraries, with jeton's names."""
 
 _HYPHEN = "\u2011"
 """Replaces hyphens while a help text is wrapped, so that no line ends inside a word."""
@@ -103,7 +103,7 @@ class Group(click.Group):
 
     context_class = Context
     meant: ClassVar[dict[str, str]] = {"info": "show", "list": "show", "check": "verify"}
-    """What people call a command, by habit or from other libraries, and its name here."""
+    """Names of commands by habit or from other libraries, with jeton's names."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -126,6 +126,10 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for option in self.params:
+            if isinstance(option, click.Option) and option.show_default is None:
+                is_shown = isinstance(option.default, (str, int)) and not option.is_flag
+                option.show_default = is_shown
         self.params += [
             _common_flag("quiet", "-q", help="Say nothing but results and errors."),
             _common_flag("debug", help="Show the traceback of an error."),
@@ -153,7 +157,14 @@ class Command(click.Command):
             meant = _MEANT.get(error.option_name)
             option = next((it for it in self.params if meant in it.opts), None)
             if isinstance(option, click.Option):
+                error.possibilities = None  # names that only look alike
                 add_hint(error, f"{meant}: {option.help}")
+            raise
+        except click.MissingParameter as error:
+            arguments = [it for it in self.params if isinstance(it, click.Argument)]
+            value = ctx.params.get(arguments[0].name or "") if arguments else None
+            if error.param in arguments[1:] and isinstance(value, str) and os.path.isfile(value):
+                add_hint(error, f"{value} is taken for {arguments[0].make_metavar(ctx)}")
             raise
         for param in self.params:
             if not isinstance(param.type, click.Path) and not _PATHS.search(param.metavar or ""):
@@ -200,7 +211,7 @@ def _check_text(ctx: click.Context, param: click.Parameter, value: object) -> No
 
 
 def _load_numpy() -> None:
-    """Has the core find numpy now: a signal in the middle of that would be an error in it."""
+    """Makes the core find numpy now: a signal during that would end as an error in it."""
     import numpy as np
 
     _core.lists(np.empty(0, np.uint32), np.zeros(1, np.int64))
@@ -240,7 +251,7 @@ def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -
 
 
 def _one_line(error: Exception) -> str:
-    # Python says so of a thread whose stack finds no room.
+    # This is Python's error for a thread whose stack does not fit into memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":
         return "out of memory (documents that are lines take less: --lines)"
     if isinstance(error, OSError):
@@ -297,7 +308,6 @@ def format_option(*forms: str, help: str) -> Callable[[F], F]:
         "form",
         type=click.Choice(forms),
         default=forms[0],
-        show_default=True,
         help=help,
     )
 

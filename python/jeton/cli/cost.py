@@ -111,6 +111,8 @@ def cost(
 ) -> None:
     if tokens_per_part is not None and not messages:
         raise click.UsageError("--tokens-per-part goes with --messages.")
+    if messages and reader.split_on is not None:
+        raise click.UsageError("--messages reads conversations; leave out --split-on.")
     if output_tokens and output_price is None:
         raise click.UsageError("--output-tokens needs --output-price.")
     price = Price(input_price, output_price, cached_price)

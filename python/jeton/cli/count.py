@@ -106,12 +106,12 @@ def count(
         rows = [_row(path, tally) for path, tally in tallies.items()]
         if len(rows) > 1:
             rows.append(_row("total", everything))
-        per_line = reader.by_line
+        has_documents = reader.parts_files
         header = ("tokens", "documents", "bytes", "bytes/token", "")
         rows = [tuple(styled(name, dim=True) for name in header), *rows]
-        if not per_line:
+        if not has_documents:
             rows = [row[:1] + row[2:] for row in rows]
-        say(table(rows, ">>>><" if per_line else ">>><", indent=""))
+        say(table(rows, ">>>><" if has_documents else ">>><", indent=""))
 
 
 def _row(name: str, tally: FileTally) -> tuple[str, ...]:

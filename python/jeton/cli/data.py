@@ -71,12 +71,9 @@ Examples:
     "--tokens",
     type=click.IntRange(min=1),
     default=200,
-    show_default=True,
     help="How many tokens to show.",
 )
-@click.option(
-    "--split", default="train", show_default=True, help="Which part of the set: train or val."
-)
+@click.option("--split", default="train", help="Which part of the set: train or val.")
 @click.option(
     "--tokenizer",
     metavar="TOKENIZER",
@@ -204,9 +201,7 @@ Example:
     type=FilePath(),
     help="The tokenizer, if none was saved with the parts.",
 )
-@click.option(
-    "--memory", default="1GB", show_default=True, help="How much memory shuffling may use."
-)
+@click.option("--memory", default="1GB", help="How much memory shuffling may use.")
 @progress_option
 def merge(
     parts: tuple[Path, ...], folder: Path, tokenizer: str | None, memory: str, progress: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterable, Iterator
 
 import click
@@ -17,7 +18,7 @@ from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.display.human_readable import counted
-from jeton.errors import FormatError
+from jeton.errors import FormatError, MissingFileError
 
 __all__ = ["decode"]
 
@@ -65,7 +66,6 @@ Examples:
     "--invalid",
     type=click.Choice(["bytes", "replace", "strict"]),
     default="bytes",
-    show_default=True,
     help="Bytes that are not UTF-8: written as they are, as U+FFFD, or an error.",
 )
 @force_option
@@ -92,6 +92,9 @@ def decode(
             raise click.UsageError("--ids goes without FILES and --offsets.")
     elif not paths:
         paths = read_standard_input()
+    if paths and all(path.isdecimal() and not os.path.exists(path) for path in paths):
+        hint = f"for ids: --ids '{' '.join(paths)}'"
+        raise MissingFileError(f"{paths[0]}: no such file", hint=hint)
     inputs = [*paths, *([] if offsets is None else [offsets])]
     check_inputs(inputs)
     check_target(target, inputs=[*inputs, *source.files], force=force, stream=True)

@@ -69,7 +69,6 @@ class SampleResult:
 @click.option(
     "--vocab-size",
     default=3_000,
-    show_default=True,
     type=click.IntRange(258, 1_000_000),
     help="Size of the vocabulary.",
 )
@@ -77,7 +76,6 @@ class SampleResult:
     "--out",
     type=FilePath(),
     default="jeton-demo",
-    show_default=True,
     metavar="FOLDER",
     help="The folder to write.",
 )

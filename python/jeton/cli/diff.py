@@ -47,7 +47,6 @@ Examples:
     "--limit",
     type=click.IntRange(0, 1_000_000),
     default=10,
-    show_default=True,
     help="How many of each kind to show.",
 )
 @format_option("table", "json", help="Tables for people, or JSON with everything.")
@@ -108,7 +107,7 @@ def _summary_lines(difference: Difference, a: str, b: str, limit: int) -> Iterat
         rows.append(("lines not restored", *(f"{number:,}" for number in difference.inexact)))
     yield table(rows, "<>>")
     yield (
-        f"  {human_bytes(difference.bytes)}, {difference.lines_in_all:,} lines; "
+        f"  {human_bytes(difference.bytes)}, {counted(difference.lines_in_all, 'line')}; "
         f"{difference.lines_differing:,} are split differently"
     )
     yield "  line ends are left out, as in jeton count --lines; whole files have more tokens"

@@ -50,6 +50,9 @@ __all__ = [
 ]
 
 STDIN = "-"
+_STDIN_NAME = "standard input"
+"""How errors name it."""
+
 TEXT = "--text"
 """The source of a document on the command line."""
 
@@ -79,7 +82,7 @@ class InputDocument:
     @property
     def place(self) -> str:
         """How errors name it."""
-        source = "standard input" if self.source == STDIN else self.source
+        source = _STDIN_NAME if self.source == STDIN else self.source
         return source if self.line is None else f"{source}:{self.line}"
 
 
@@ -113,11 +116,18 @@ class Reader:
     errors: str = "strict"
     text: str | None = None
     """The one document, if it is on the command line."""
+    split_on: str | None = None
+    """The text between two documents of a text file."""
 
     @property
     def by_line(self) -> bool:
         """Whether each line of a file is a document."""
         return self.lines or self.field is not None
+
+    @property
+    def parts_files(self) -> bool:
+        """Whether a text file may have several documents."""
+        return self.by_line or self.split_on is not None
 
     def documents(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
         """The documents of all files, in order.
@@ -146,7 +156,7 @@ class Reader:
                 [Path(path)],
                 field=self.field,
                 errors=self.errors,
-                unit=self.by_line,
+                unit=self.by_line if self.split_on is None else self.split_on,
                 read=advance,
             ):
                 size = len(document.text.encode("utf-8", "surrogatepass"))
@@ -180,13 +190,19 @@ class Reader:
             file = sys.stdin.buffer
             if not self.by_line:
                 data = file.read()
-                _check_is_text(data)
-                yield InputDocument(self._text(data, STDIN), STDIN, len(data))
+                _core.check_text(_STDIN_NAME, data)
+                text = self._text(data, STDIN)
                 progress.advance(len(data))
+                if self.split_on is None:
+                    yield InputDocument(text, STDIN, len(data))
+                    return
+                parts = text.removeprefix("\ufeff").split(self.split_on) if text else []
+                for number, part in enumerate(parts, 1):
+                    yield InputDocument(part, STDIN, len(part.encode()), number)
                 return
             for number, line in enumerate(file, 1):
                 if number == 1:
-                    _check_is_text(line)
+                    _core.check_text(_STDIN_NAME, line)
                     line = line.removeprefix(codecs.BOM_UTF8) if self.field is not None else line
                 progress.advance(len(line))
                 line = line.removesuffix(b"\n")
@@ -199,6 +215,8 @@ class Reader:
                     yield InputDocument(text, STDIN, size, number)
 
     def _text(self, data: bytes, place: str) -> str:
+        if b"\0" in data:
+            _core.check_text(place, data)
         try:
             return data.decode("utf-8", self.errors)
         except UnicodeDecodeError as error:
@@ -225,12 +243,6 @@ def _field(line: str, field: str, place: str) -> str:
     if not isinstance(record[field], str):
         raise FormatError(f"{place}: the field {field!r} is not a string")
     return str(record[field])
-
-
-def _check_is_text(data: bytes) -> None:
-    at = data.find(b"\0", 0, 1 << 16)
-    if at >= 0:
-        raise FormatError(f"standard input: this is not text: byte {at} is NUL")
 
 
 def only_document(path: str, progress: ProgressBar) -> InputDocument:
@@ -303,9 +315,22 @@ file_or_line_option = click.option(
     "--documents",
     type=click.Choice(["file", "line"]),
     default="file",
-    show_default=True,
     help="Whether a text file or each of its lines is a document.",
 )
+
+
+_split_on_option = click.option(
+    "--split-on",
+    metavar="TEXT",
+    help=r"The text between two documents of a text file: '\n\n' for blank lines, or "
+    "'<|endoftext|>'.",
+)
+
+
+def _separator(split_on: str) -> str:
+    if not split_on:
+        raise click.UsageError("--split-on needs the text between two documents.")
+    return split_on.replace("\\n", "\n").replace("\\t", "\t")
 
 
 def documents_option(function: F) -> F:
@@ -317,19 +342,12 @@ def documents_option(function: F) -> F:
             source = click.get_current_context().get_parameter_source("documents")
             if source is click.core.ParameterSource.COMMANDLINE:
                 raise click.UsageError("--documents and --split-on exclude each other.")
-            if not split_on:
-                raise click.UsageError("--split-on needs the text between two documents.")
-            documents = split_on.replace("\\n", "\n").replace("\\t", "\t")
+            documents = _separator(split_on)
         return function(documents=documents, **others)
 
     decorators = [
         file_or_line_option,
-        click.option(
-            "--split-on",
-            metavar="TEXT",
-            help=r"The text between two documents of a text file: '\n\n' for blank lines, or "
-            "'<|endoftext|>'.",
-        ),
+        _split_on_option,
     ]
     return cast(F, decorated(command, decorators))
 
@@ -361,9 +379,9 @@ _EXAMINED = 3
 _HEAD = 1 << 20
 """Bytes of each that are examined."""
 _LARGE = 1 << 20
-"""Bytes of a file that seldom is one document."""
+"""Size of a file that is seldom a single document."""
 _SEPARATORS = ("<|endoftext|>", "</s>", "\n\n\n", "\n\n")
-"""Texts that often are between documents, the surest first."""
+"""Common separators of documents, the most certain first."""
 
 
 def _advice_on_splitting(path: Path) -> str | None:
@@ -384,7 +402,7 @@ def _advice_on_splitting(path: Path) -> str | None:
     if times:
         shown = separator.replace("\n", "\\n")
         where = "in it" if len(head) < _HEAD else f"in its first {human_bytes(_HEAD)}"
-        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would part it"
+        advice += f"; {shown!r} is {times:,} times {where}, so --split-on '{shown}' would split it"
     return advice
 
 
@@ -392,7 +410,6 @@ invalid_option = click.option(
     "--invalid",
     type=click.Choice(["strict", "replace"]),
     default="strict",
-    show_default=True,
     help="Bytes that are not UTF-8: an error, or U+FFFD in their place.",
 )
 
@@ -410,18 +427,24 @@ def input_options(function: F) -> F:
         text: str | None,
         lines: bool,
         field: str | None,
+        split_on: str | None,
         invalid: str,
         **others: object,
     ) -> Any:
-        if text is not None and (paths or lines or field is not None):
-            raise click.UsageError("--text goes without FILES, --lines and --field.")
+        parts = lines or field is not None or split_on is not None
+        if text is not None and (paths or parts):
+            raise click.UsageError("--text goes without FILES, --lines, --field and --split-on.")
+        if split_on is not None:
+            if lines or field is not None:
+                raise click.UsageError("--split-on goes without --lines and --field.")
+            split_on = _separator(split_on)
         if lines and field is not None:
             raise click.UsageError(
                 "--lines and --field exclude each other; --field reads lines anyway."
             )
         if not paths and text is None:
             paths = read_standard_input()
-        reader = Reader(lines, field, invalid, text)
+        reader = Reader(lines, field, invalid, text, split_on)
         return function(paths=input_files(paths), reader=reader, **others)
 
     decorators = [
@@ -434,6 +457,7 @@ def input_options(function: F) -> F:
             help="Each line is a JSON object, and the document its field NAME. In CSV, TSV and "
             "Parquet, the column.  [default in .jsonl, .csv, .tsv and .parquet: text]",
         ),
+        _split_on_option,
         invalid_option,
     ]
     return cast(F, decorated(command, decorators))

@@ -145,7 +145,6 @@ def _target_options(function: F) -> F:
             "--init",
             type=click.Choice(["mean", "zeros", "normal"]),
             default="mean",
-            show_default=True,
             help="Embeddings of new tokens: the mean of the old tokens that spelled them, "
             "zeros, or samples of a normal distribution fitted to the table.",
         ),
@@ -153,7 +152,6 @@ def _target_options(function: F) -> F:
             "--multiple-of",
             type=click.IntRange(1),
             default=1,
-            show_default=True,
             help="Round the rows of the model's embedding up to a multiple of this.",
         ),
         click.option(
@@ -183,7 +181,7 @@ def _say_changes(tok: jeton.Tokenizer, edited: Edited) -> None:
     if edited.renamed:
         rows.append(("renamed", f"{len(edited.renamed):,}"))
     if edited.left_out:
-        rows.append(("unreachable, so left out", f"{len(edited.left_out):,}"))
+        rows.append(("left out", f"{len(edited.left_out):,}"))
     say(table(rows, "<>"))
 
 
@@ -312,7 +310,6 @@ def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...], words: str | None) -> Ed
     "--terms",
     type=click.IntRange(1, 1_024),
     default=16,
-    show_default=True,
     help="With --donor, how many shared tokens such a sum may have.",
 )
 @_target_options

@@ -41,7 +41,8 @@ HELP = """Encode text to token ids, one line per document.
 TOKENIZER can be a known name (gpt2, cl100k_base …), a file (tokenizer.json, ranks, a
 SentencePiece model, vocab.json with --merges, vocab.txt) or a folder with such a file. Without
 FILES, or for -, the command reads standard input; --text takes a text from the command line. A
-document is a whole file, a line with --lines or --field, or a row of Parquet. Files can be
+document is a whole file, a line with --lines or --field, what is between two --split-on, or a row
+of Parquet. Files can be
 compressed by gzip, Zstandard or xz.
 
 \b

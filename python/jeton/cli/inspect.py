@@ -74,7 +74,6 @@ Examples:
 @click.option(
     "--rows",
     default=48,
-    show_default=True,
     metavar="N",
     help="Maximum number of rows of the table.",
 )

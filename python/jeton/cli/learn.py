@@ -213,14 +213,13 @@ Examples:
 
 @learn.command("bpe", cls=Command, help=BPE, short_help="Pairs become tokens.")
 @_words_options
-@click.option("--merges", default=10, show_default=True, type=_MERGES, help="How many merges.")
+@click.option("--merges", default=10, type=_MERGES, help="How many merges.")
 @click.option("--vocab-size", type=click.IntRange(1), help="How many tokens, instead of --merges.")
-@click.option("--end", default="</w>", show_default=True, help="The mark at the end of a word.")
+@click.option("--end", default="</w>", help="The mark at the end of a word.")
 @click.option("--no-end", is_flag=True, help="No mark at the end of a word.")
 @click.option(
     "--tie-break",
     default="first",
-    show_default=True,
     type=_TIES,
     help="Which of equally frequent pairs wins.",
 )
@@ -277,11 +276,10 @@ Examples:
     "wordpiece", cls=Command, help=WORDPIECE, short_help="Pairs by score; the longest match."
 )
 @_words_options
-@click.option("--merges", default=6, show_default=True, type=_MERGES, help="How many merges.")
+@click.option("--merges", default=6, type=_MERGES, help="How many merges.")
 @click.option(
     "--rule",
     default="published",
-    show_default=True,
     type=click.Choice(["published", "released"]),
     help="freq(ab) / (freq(a)·freq(b)), or freq(ab).",
 )

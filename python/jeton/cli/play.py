@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import webbrowser
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 import click
 
 import jeton
+import jeton._core as _core
 from jeton.cli.command import Command, echo_note
 from jeton.cli.printing import put
 from jeton.cli.targets import FilePath
@@ -41,6 +43,7 @@ Examples:
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
+    show_default=False,
     metavar="N",
     help="Listen on this port; by default a free one.",
 )
@@ -74,8 +77,7 @@ def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, op
 
 
 def _text_of(path: Path) -> str:
-    with path.open("rb") as file:
-        content = file.read(_MAX_BYTES + 1)
+    content = _core.FileContents(os.fspath(path)).read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
         raise click.UsageError(f"--file: {path} has more than {_MAX_BYTES >> 20} MB")
     try:

@@ -118,7 +118,6 @@ def _validation(
     "--layout",
     type=click.Choice(LAYOUTS),
     default="jeton",
-    show_default=True,
     help="Which of the layouts above to write.",
 )
 @click.option(
@@ -134,7 +133,6 @@ def _validation(
     "errors",
     type=click.Choice(["strict", "replace", "ignore"]),
     default="strict",
-    show_default=True,
     help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
 )
 @click.option(
@@ -147,7 +145,6 @@ def _validation(
     "--end-of-text-place",
     type=click.Choice(["after", "before"]),
     default="after",
-    show_default=True,
     help="Whether it comes after or before each document.",
 )
 @click.option(
@@ -169,9 +166,7 @@ def _validation(
     "INPUT is several files, else cut]",
 )
 @click.option("--shuffle", type=click.IntRange(min=0), metavar="SEED", help="Shuffle documents.")
-@click.option(
-    "--memory", default="1GB", show_default=True, help="How much memory shuffling may use."
-)
+@click.option("--memory", default="1GB", help="How much memory shuffling may use.")
 @click.option(
     "--part",
     metavar="I/N",

@@ -30,7 +30,6 @@ progress_option = click.option(
     "--progress",
     type=click.Choice(["auto", "json"]),
     default="auto",
-    show_default=True,
     help="On standard error: for people, if that is a terminal, or as JSON lines.",
 )
 

@@ -63,7 +63,7 @@ _READ = 200_000
 @parallel_option
 @pivot_option
 @invalid_option
-@click.option("--title", default="Tokenizers compared", show_default=True, help="The title.")
+@click.option("--title", default="Tokenizers compared", help="The title.")
 @click.option(
     "--from",
     "saved",

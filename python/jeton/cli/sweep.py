@@ -65,7 +65,6 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 @click.option(
     "--sizes",
     default="1000,2000,4000,8000,16000,32000,64000",
-    show_default=True,
     callback=_sizes,
     metavar="N,N...",
     help="Vocabulary sizes, with commas.",
@@ -88,35 +87,29 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 )
 @file_or_line_option
 @invalid_option
-@click.option(
-    "--pattern", default="gpt4", show_default=True, help="How BPE splits text into words."
-)
+@click.option("--pattern", default="gpt4", help="How BPE splits text into words.")
 @click.option(
     "--width",
     type=click.IntRange(1, 1 << 24),
     default=768,
-    show_default=True,
     help="Width of the model: numbers per embedding.",
 )
 @click.option(
     "--depth",
     type=click.IntRange(1, 1 << 24),
     default=12,
-    show_default=True,
     help="Depth of the model: layers.",
 )
 @click.option(
     "--context",
     type=click.IntRange(1, 1 << 32),
     default=1024,
-    show_default=True,
     help="Context of the model, in tokens.",
 )
 @click.option(
     "--bytes-per-parameter",
     type=click.IntRange(1, 16),
     default=4,
-    show_default=True,
     help="4 for float32, 2 for bfloat16.",
 )
 @click.option(
@@ -128,7 +121,6 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     "--rare",
     type=click.IntRange(1, 1 << 32),
     default=100,
-    show_default=True,
     metavar="N",
     help="Tokens that occur fewer times than this in the text are rare.",
 )

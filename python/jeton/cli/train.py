@@ -88,7 +88,6 @@ _PATH = FilePath(path_type=Path)
     "--kind",
     type=click.Choice(list(TRAINERS)),
     default="bpe",
-    show_default=True,
     help="The algorithm.",
 )
 @click.option(
@@ -139,7 +138,6 @@ _PATH = FilePath(path_type=Path)
     "--min-frequency",
     type=click.IntRange(min=0),
     default=0,
-    show_default=True,
     help="How often a pair must occur to be merged.",
 )
 @click.option("--max-word-length", type=click.IntRange(min=1), help="Split longer words.")
@@ -173,14 +171,12 @@ _PATH = FilePath(path_type=Path)
     "errors",
     type=click.Choice(["strict", "replace", "ignore"]),
     default="strict",
-    show_default=True,
     help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
 )
 @click.option(
     "--bad-records",
     type=click.Choice(["error", "drop"]),
     default="error",
-    show_default=True,
     help="Records and lines that cannot be read: an error, or left out.",
 )
 @progress_option

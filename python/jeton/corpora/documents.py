@@ -59,53 +59,28 @@ def documents_of(
     before = 0
     for of_tables, run in groupby(paths, is_table):
         files = list(run)
-        reader = _of_tables if of_tables else _of_text
-        yield from reader(files, field, errors, unit, before, read, digest)
-        before += sum(map(size_of, files))
-
-
-def _of_tables(
-    files: list[Path],
-    field: str | None,
-    errors: str,
-    unit: bool | str,
-    before: int,
-    read: Callable[[int], None] | None,
-    digest: Callable[[int, str], None] | None,
-) -> Iterator[FileDocument]:
-    del unit
-    for path in files:
-        table = ParquetColumn(path, field or "text", errors)
-        for text in table.texts(_TABLE_BYTES):
+        if of_tables:
+            for path in files:
+                table = ParquetColumn(path, field or "text", errors)
+                for text in table.texts(_TABLE_BYTES):
+                    if read is not None:
+                        read(before + int(table.share()))
+                    yield FileDocument(text, path, None)
+                before += size_of(path)
+                if digest is not None:
+                    of_file = digest_of(path)
+                    digest(of_file.bytes, of_file.sha256)
+            continue
+        documents, ended = _core.Documents([*map(os.fspath, files)], field, errors, unit), 0
+        while (part := documents.next()) is not None:
+            texts, bytes_of_file, digests = part
+            for number, text, line in texts:
+                yield FileDocument(text, files[number], line)
+            for number, size, sha256 in digests:
+                if digest is not None:
+                    digest(size, sha256.hex())
+                ended = number + 1
+                before += size_of(files[number])
             if read is not None:
-                read(before + int(table.share()))
-            yield FileDocument(text, path, None)
-        before += size_of(path)
-        if digest is not None:
-            of_file = digest_of(path)
-            digest(of_file.bytes, of_file.sha256)
-
-
-def _of_text(
-    files: list[Path],
-    field: str | None,
-    errors: str,
-    unit: bool | str,
-    before: int,
-    read: Callable[[int], None] | None,
-    digest: Callable[[int, str], None] | None,
-) -> Iterator[FileDocument]:
-    documents = _core.Documents(list(map(os.fspath, files)), field, errors, unit)
-    ended = 0
-    while (part := documents.next()) is not None:
-        texts, bytes_of_file, digests = part
-        for number, text, line in texts:
-            yield FileDocument(text, files[number], line)
-        for number, size, sha256 in digests:
-            if digest is not None:
-                digest(size, sha256.hex())
-            ended = number + 1
-            before += size_of(files[number])
-        if read is not None:
-            is_between = not texts or texts[-1][0] < ended
-            read(before + (0 if is_between else bytes_of_file))
+                is_between = not texts or texts[-1][0] < ended
+                read(before + (0 if is_between else bytes_of_file))

@@ -21,7 +21,7 @@ _READ: Final = 4 << 20
 
 
 class TextFile:
-    """A file of text, which can be gone through once.
+    """A text file that can be read once.
 
     Attributes:
         read: The bytes of its content that were read so far, decompressed.

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from jeton.arguments import check_kind, check_text, checked_int, checked_texts
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.arguments import check_kind, check_text, checked_int, checked_texts, one_of
+from jeton.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -85,8 +85,8 @@ class Conversations:
             raise ArgumentError('roles is empty: name the roles to learn, such as ("assistant",)')
         if self.max_tokens is not None:
             checked_int("max_tokens", self.max_tokens, 1)
-        _check_word("too_long", self.too_long, ("truncate", "drop", "error"))
-        _check_word("bad_records", self.bad_records, ("error", "drop"))
+        one_of("too_long", self.too_long, ("truncate", "drop", "error"))
+        one_of("bad_records", self.bad_records, ("error", "drop"))
         self.day()
         self._check_variables()
 
@@ -145,11 +145,3 @@ class Conversations:
             "date": self.date,
             "variables": json.loads(json.dumps(dict(self.variables))),
         }
-
-
-def _check_word(name: str, value: object, words: tuple[str, ...]) -> None:
-    if not isinstance(value, str):
-        raise ArgumentTypeError(f"{name} must be a str, not {type(value).__name__}")
-    if value not in words:
-        listed = ", ".join(f'"{word}"' for word in words[:-1]) + f' or "{words[-1]}"'
-        raise ArgumentError(f"{name} must be {listed}, not {value[:40]!r}")

@@ -190,7 +190,7 @@ class MixedRows(MixedExamples[PackedRows]):
 
     def _joined(self, parts: list[tuple[_Numbers, PackedRows]], count: int) -> PackedRows:
         # The bounds of segments are not an array of rows: they follow from the positions.
-        flat = [(rows, batch._replace(cu_seqlens=batch.input_ids)) for rows, batch in parts]
+        flat = [(rows, batch._replace(cu_seqlens=batch.ids)) for rows, batch in parts]
         joined = super()._joined(flat, count)
         starts = np.flatnonzero(joined.position_ids.ravel() == 0)
         bounds = np.append(starts, joined.position_ids.size).astype(np.int32)

@@ -22,6 +22,7 @@ from jeton.data.examples import Examples
 from jeton.data.masks import IGNORED, LossMask
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning, warn_caller
 from jeton.results.encoding import TokenBatch
+from jeton.results.pad_batch import torch_of
 
 __all__ = ["PackedRows", "Packing", "PackingReport", "pack"]
 
@@ -31,7 +32,7 @@ _METHODS = ["concatenate", "best_fit_crop", "bins"]
 class PackedRows(NamedTuple):
     """Sequences of packed documents; all arrays but the last are int64 of shape (rows, length)."""
 
-    input_ids: Any
+    ids: Any
     """The tokens, then `pad_id`."""
     labels: Any
     """The id to predict at each place; `IGNORED` if there is none."""
@@ -61,6 +62,20 @@ class PackedRows(NamedTuple):
         """The length of the longest segment."""
         bounds = self.cu_seqlens
         return int((bounds[1:] - bounds[:-1]).max())
+
+    def to_torch(self) -> PackedRows:
+        """The same sequences as tensors, which share the memory of the arrays. Needs PyTorch.
+
+        Raises:
+            UnsupportedError: PyTorch is not installed.
+
+        Example:
+            >>> from jeton.data import pack
+            >>> rows = pack([[1, 2], [3]], length=4)[:].to_torch()  # doctest: +SKIP
+            >>> rows.ids.dtype, rows.cu_seqlens.dtype  # doctest: +SKIP
+            (torch.int64, torch.int32)
+        """
+        return PackedRows(*map(torch_of, self))
 
 
 @dataclass(frozen=True)
@@ -188,7 +203,7 @@ class Packing(Examples[PackedRows]):
             raise ArgumentError("models of transformers shift labels: pack with shift_labels=False")
         row = self[number]
         return {
-            "input_ids": row.input_ids,
+            "input_ids": row.ids,
             "labels": row.labels,
             "position_ids": row.position_ids,
         }
@@ -251,7 +266,7 @@ def pack(
         >>> from jeton.data import pack
         >>> packing = pack([[5, 6, 7], [8, 9], [1, 2, 3, 4]], 5, "bins")
         >>> rows = packing[:]
-        >>> rows.input_ids.tolist(), rows.labels.tolist()
+        >>> rows.ids.tolist(), rows.labels.tolist()
         ([[1, 2, 3, 4, 0], [5, 6, 7, 8, 9]], [[2, 3, 4, -100, -100], [6, 7, -100, 9, -100]])
         >>> rows.document_ids.tolist(), rows.cu_seqlens.tolist()
         ([[2, 2, 2, 2, -1], [0, 0, 0, 1, 1]], [0, 4, 5, 8, 10])

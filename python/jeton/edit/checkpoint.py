@@ -24,7 +24,7 @@ from jeton.corpora.corpus import check_watch
 from jeton.edit import configuration
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
-from jeton.edit.tensors import Tables, is_input_table, read_header, rewrite, tensor_of
+from jeton.edit.tensors import Tables, is_head, is_input_table, read_header, rewrite, tensor_of
 from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import (
     ArgumentError,
@@ -164,7 +164,8 @@ def rewrite_checkpoint(
         other_sizes = configuration.other_sizes(config)
     except RecursionError as error:
         raise FormatError(f"{folder / 'config.json'}: {error}") from None
-    tables = Tables(id_map, rows, new_rows, init, seed, other_sizes, edited.weights)
+    weights, head_weights = edited.weights, edited.head_weights
+    tables = Tables(id_map, rows, new_rows, init, seed, other_sizes, weights, head_weights)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
@@ -216,21 +217,59 @@ def input_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.flo
         ArgumentError: The table has fewer than `rows` rows.
         UnsupportedError: No tensor is known as a table of embeddings.
     """
-    path = _folder(folder)
-    for name in _shards(path):
-        with files.opened(path / name) as file:
-            header, _ = read_header(file, path / name)
+    table = _table(_folder(folder), rows, is_input_table)
+    if table is None:
+        raise UnsupportedError(f"{folder} has no tensor that is known as a table of embeddings")
+    return table
+
+
+def head_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.float32] | None:
+    """The output head of a model, as `input_table`; `None` if it is its table of embeddings."""
+    return _table(_folder(folder), rows, is_head)
+
+
+def _table(
+    folder: Path, rows: int, is_wanted: Callable[[str], bool]
+) -> npt.NDArray[np.float32] | None:
+    for name in _shards(folder):
+        with files.opened(folder / name) as file:
+            header, _ = read_header(file, folder / name)
         for tensor, entry in header.items():
-            if tensor == "__metadata__" or not is_input_table(tensor) or len(entry["shape"]) != 2:
+            if tensor == "__metadata__" or not is_wanted(tensor) or len(entry["shape"]) != 2:
                 continue
             if entry["shape"][0] < rows:
                 raise ArgumentError(
-                    f"{path}: {tensor} has {entry['shape'][0]:,} rows, and the tokenizer {rows:,} "
-                    "ids: it is not this model's tokenizer"
+                    f"{folder}: {tensor} has {entry['shape'][0]:,} rows, and the tokenizer "
+                    f"{rows:,} ids: it is not this model's tokenizer"
                 )
-            table = tensor_of(path / name, tensor)
+            table = tensor_of(folder / name, tensor)
             return np.asarray(table.float().numpy()[:rows])
-    raise UnsupportedError(f"{path} has no tensor that is known as a table of embeddings")
+    return None
+
+
+def check_tokenizer_of(folder: str | os.PathLike[str], tok: Tokenizer) -> None:
+    """Checks that a tokenizer has the tokens of the one in a model's folder, if one is there.
+
+    Raises:
+        ArgumentError: An id has different tokens.
+    """
+    own_tokens = _own_tokens(_folder(folder))
+    if own_tokens is None:
+        return
+    for id, token in bytes_by_id(tok).items():
+        own = own_tokens.get(id, b"")
+        if _plain(own) != _plain(token):
+            raise ArgumentError(
+                f"{os.fspath(folder)}: id {id} is {own!r} in the tokenizer of this model and "
+                f"{token!r} in the one given: it is not this model's tokenizer"
+            )
+
+
+def _own_tokens(folder: Path) -> dict[int, bytes] | None:
+    try:
+        return bytes_by_id(load(folder))
+    except (MissingFileError, FormatError, ArgumentError, UnsupportedError):
+        return None  # the folder need not have a tokenizer that loads without arguments
 
 
 def _leading_out(folder: Path) -> set[str]:
@@ -328,8 +367,9 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     tok = edited.tok
     if tok.chat_template is None and own.chat_template is not None:
         tok = tok.replace(chat_template=own.chat_template)
-    if tok.model_max_length is None and own.model_max_length is not None:
-        tok = tok.replace(model_max_length=own.model_max_length)
+    longest = own.settings.model_max_length
+    if tok.settings.model_max_length is None and longest is not None:
+        tok = tok.replace(model_max_length=longest)
     tok_roles = tok.roles
     own_roles = {
         role: names.get(token.encode(), token.encode()).decode()

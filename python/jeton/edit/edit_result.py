@@ -25,6 +25,7 @@ class Edited:
         renamed: The old and new names of renamed tokens.
         weights: For new tokens whose rows are sums of old ones, and not their mean: the old ids,
             and their coefficients.
+        head_weights: The same for output heads, if they have coefficients of their own.
         replaces_settings: Whether the tokenizer has settings of its own, which a checkpoint takes
             over.
     """
@@ -36,6 +37,7 @@ class Edited:
     left_out: tuple[bytes, ...] = ()
     renamed: tuple[tuple[bytes, bytes], ...] = ()
     weights: Mapping[int, tuple[tuple[int, ...], tuple[float, ...]]] = field(default_factory=dict)
+    head_weights: Mapping[int, tuple[tuple[int, ...], tuple[float, ...]]] | None = None
     replaces_settings: bool = False
 
     def __repr__(self) -> str:

@@ -87,8 +87,11 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
         "post_processor": _rename_in_processor(tok.post_processor, new_names),
         "normalizer": _rename_symbols(tok.normalizer, new_names),
     }
-    if tok.padding is not None and tok.padding["pad_token"] in new_names:
-        changes["padding"] = {**tok.padding, "pad_token": new_names[tok.padding["pad_token"]]}
+    if tok.settings.padding is not None and tok.settings.padding["pad_token"] in new_names:
+        changes["padding"] = {
+            **tok.settings.padding,
+            "pad_token": new_names[tok.settings.padding["pad_token"]],
+        }
     changes = {name: stage for name, stage in changes.items() if stage is not None}
     new_tok = tok.replace(added_tokens=added_tokens, **changes)
     roles = {role: new_names[it] for role, it in tok.roles.items() if it in new_names}

@@ -28,16 +28,22 @@ _LARGEST_HEADER = 100_000_000
 _BLOCK = 16 << 20
 """How many bytes are copied at a time."""
 
-_TABLES = re.compile(
+_HEADS = re.compile(
     r"(^|\.)("
-    r"wte|embed_tokens|word_embeddings?|tok_embeddings|embed_in|embed_out|shared|embeddings?"
-    r"|tokens_embed|transformer\.w"
-    r"|lm_head|generator_lm_head|output_projection|predictions|output|output_layer|head"
+    r"embed_out|lm_head|generator_lm_head|output_projection|predictions|output|output_layer|head"
     r"|(lm_head|mlm_score|predictions|head)\.decoder|lm_head\.out_proj"
     r"|lm_loss|pred_layer\.proj|proj_out|vocab_projector"
     r")(\.(weight|bias))?$|^decoder\.(weight|bias)$"
 )
-"""Names of tensors with one row per token. `output` is Llama's own name for its head."""
+"""Names of output heads. `output` is Llama's own name for its head."""
+
+_EMBEDDINGS = re.compile(
+    r"(^|\.)("
+    r"wte|embed_tokens|word_embeddings?|tok_embeddings|embed_in|shared|embeddings?|tokens_embed"
+    r"|transformer\.w"
+    r")(\.(weight|bias))?$"
+)
+"""Names of embeddings with one row per token."""
 
 _INPUT = re.compile(
     r"(^|\.)(wte|embed_tokens|word_embeddings?|tok_embeddings|embed_in|shared|tokens_embed)\.weight$"
@@ -62,6 +68,10 @@ _BITS = {
 """The number of bits of each type."""
 
 
+Weights = Mapping[int, tuple[tuple[int, ...], tuple[float, ...]]]
+"""For new ids: the old ids whose rows are summed, and their coefficients."""
+
+
 class Tensor(NamedTuple):
     """A tensor of a rewritten file."""
 
@@ -82,13 +92,16 @@ class Tables:
         init: Literal["mean", "zeros", "normal"],
         seed: int,
         other_sizes: Container[int] = (),
-        weights: Mapping[int, tuple[tuple[int, ...], tuple[float, ...]]] | None = None,
+        weights: Weights | None = None,
+        head_weights: Weights | None = None,
     ) -> None:
-        """`other_sizes` are the sizes of the model that are not a number of tokens; `weights` are
-        those of `Edited`."""
+        """`other_sizes` are the sizes of the model that are not a number of tokens; `weights` and
+        `head_weights` are those of `Edited`."""
         self.id_map, self.rows, self.new_rows = id_map, rows, new_rows
         self.unclear = rows in other_sizes
-        self.init, self.seed, self.weights = init, seed, weights or {}
+        self.init, self.seed = init, seed
+        self.weights: Weights = weights or {}
+        self.head_weights: Weights = self.weights if head_weights is None else head_weights
 
     def axis(self, name: str, shape: list[int]) -> int | None:
         """The axis along which a tensor has one entry per token; `None` if it has none.
@@ -103,7 +116,7 @@ class Tables:
             return None
         if _COLUMNS.search(name) and shape[-1] == self.rows:
             return len(shape) - 1
-        if _TABLES.search(name) and shape[0] == self.rows:
+        if (_EMBEDDINGS.search(name) or _HEADS.search(name)) and shape[0] == self.rows:
             return 0
         if self.unclear:
             return None
@@ -118,7 +131,8 @@ class Tables:
         from jeton.edit.remapping import remap
 
         new = remap(table, self.id_map, init=self.init, rows=self.new_rows, seed=self.seed)
-        for id, (old_ids, coefficients) in self.weights.items():
+        weights = self.head_weights if is_head(name) else self.weights
+        for id, (old_ids, coefficients) in weights.items():
             shape = [-1, *[1] * (table.dim() - 1)]
             of_rows = table.new_tensor(coefficients).float().reshape(shape)
             new[id] = (of_rows * table[list(old_ids)].float()).sum(0).to(table.dtype)
@@ -150,6 +164,11 @@ def tensor_of(path: Path, name: str) -> torch.Tensor:
 def is_input_table(name: str) -> bool:
     """Whether a tensor is a model's table of input embeddings, by its name."""
     return _INPUT.search(name) is not None and not _INSIDE.search(name)
+
+
+def is_head(name: str) -> bool:
+    """Whether a tensor is an output head, by its name."""
+    return _HEADS.search(name) is not None and not _INSIDE.search(name)
 
 
 def rewrite(source: Path, target: Path, tables: Tables) -> list[Tensor]:

@@ -6,17 +6,18 @@ Look here for `transplant`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from jeton.arguments import check_kind, checked_int, checked_path
-from jeton.edit.checkpoint import input_table
+from jeton.edit.checkpoint import check_tokenizer_of, head_table, input_table
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.pursuit import sparse_sums
+from jeton.edit.tensors import Weights
 from jeton.encoding.alignment import plain_tokens
 from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import ArgumentError, JetonError
@@ -77,6 +78,7 @@ def transplant(
     The rows of tokens that both have are copied. Those of the others are the mean of the old
     tokens that spell them; or, with the model of the other tokenizer as `donor`, sums of shared
     tokens that approximate them in the donor's table, with the same coefficients in the model's.
+    An output head of its own has coefficients of its own, from the donor's head.
     `rewrite_checkpoint` writes the model. It has to be trained further before it is of use; the
     better its first rows, the sooner.
 
@@ -88,7 +90,8 @@ def transplant(
         terms: How many shared tokens a sum may have.
 
     Raises:
-        ArgumentError: The tokenizers share no token; a model has fewer rows than its tokenizer ids.
+        ArgumentError: The tokenizers share no token; a model has fewer rows than its tokenizer
+            ids, or a tokenizer with other tokens in its folder.
         MissingFileError, FormatError, UnsupportedError: A folder holds no model that can be read.
 
     Source: Goddard and Fernandes Neto, "Training-Free Tokenizer Transplantation via
@@ -114,8 +117,12 @@ def transplant(
     spelling = _Spelling(tok, old)
     rest = [id for id in new if id not in known]
     made_of = {id: spelling.parts(*new[id]) for id in rest}
-    weights: dict[int, tuple[tuple[int, ...], tuple[float, ...]]] = {}
-    table = None if model is None else input_table(checked_path("model", model), tok.max_id + 1)
+    weights: Weights = {}
+    head_weights: Weights | None = None
+    table = None
+    if model is not None:
+        check_tokenizer_of(checked_path("model", model), tok)
+        table = input_table(model, tok.max_id + 1)
     cosine, held_ids, held = None, _held(shared), 0
     if donor is None:
         if table is not None:
@@ -123,16 +130,15 @@ def transplant(
             pairs = [(table[of], table[list(parts)].mean(0)) for of, parts in rows if parts]
             cosine, held = _cosine(pairs), len(pairs)
     else:
-        donor_table = input_table(checked_path("donor", donor), other.max_id + 1)
+        check_tokenizer_of(checked_path("donor", donor), other)
+        donor_table = input_table(donor, other.max_id + 1)
         ids = np.array(sorted(shared))
         old_ids = np.array([shared[id] for id in ids.tolist()])
         plain = [id for id in rest if new[id][1] != "special"]
-        chosen, values = sparse_sums(donor_table[plain], donor_table[ids], terms)
-        for row, id in enumerate(plain):
-            used = values[row] != 0
-            if used.any():
-                made = tuple(old_ids[chosen[row][used]].tolist())
-                weights[id] = (made, tuple(values[row][used].tolist()))
+        weights = _pursued(donor_table, plain, ids, old_ids, terms)
+        donor_head = head_table(donor, other.max_id + 1)
+        if donor_head is not None and not np.array_equal(donor_head, donor_table):
+            head_weights = _pursued(donor_head, plain, ids, old_ids, terms)
         if table is not None:
             is_held = np.isin(ids, held_ids)
             chosen, values = sparse_sums(
@@ -154,6 +160,7 @@ def transplant(
         added=tuple(new_tokens[id] for id in sorted(rest)),
         renamed=tuple((old_tokens[before], new_tokens[id]) for id, before in by_role.items()),
         weights=weights,
+        head_weights=head_weights,
         replaces_settings=True,
         shared=len(shared),
         by_role=len(by_role),
@@ -202,7 +209,7 @@ class _Spelling:
         self._longest = max(map(len, self._ids), default=0)
 
     def parts(self, token: bytes, kind: str) -> tuple[int, ...]:
-        """The old ids: those of encoding, if they spell it; else the longest from the left."""
+        """The old ids: those of encoding if they spell it, or the longest matches from the left."""
         if kind == "special" or not token:
             return ()
         try:
@@ -230,6 +237,24 @@ class _Spelling:
             else:
                 return ()
         return tuple(ids)
+
+
+def _pursued(
+    donor_table: Floats,
+    plain: Sequence[int],
+    ids: npt.NDArray[np.int64],
+    old_ids: npt.NDArray[np.int64],
+    terms: int,
+) -> Weights:
+    """The plain new tokens as sums of the shared tokens, whose new and old ids are given."""
+    chosen, values = sparse_sums(donor_table[plain], donor_table[ids], terms)
+    weights = {}
+    for row, id in enumerate(plain):
+        used = values[row] != 0
+        if used.any():
+            made = tuple(old_ids[chosen[row][used]].tolist())
+            weights[id] = (made, tuple(values[row][used].tolist()))
+    return weights
 
 
 def _held(shared: Mapping[int, int]) -> list[int]:

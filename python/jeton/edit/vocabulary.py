@@ -57,7 +57,7 @@ class EditableVocabulary:
         """The vocabulary of a tokenizer."""
         tokens = bytes_by_id(tok)
         added_ids = {token.id for token in tok.added_tokens if token.id is not None}
-        if (pad_id := _pad_id(tok.padding)) is not None:
+        if (pad_id := _pad_id(tok.settings.padding)) is not None:
             added_ids |= tokens.keys() & {pad_id}
         model = tok.model
         if isinstance(model, models.BPE):
@@ -209,7 +209,7 @@ def with_model(
     added_tokens: Sequence[AddedToken],
 ) -> Tokenizer:
     """The tokenizer with another model, and with the new ids of tokens in all other parts."""
-    processor, padding = tok.post_processor, tok.padding
+    processor, padding = tok.post_processor, tok.settings.padding
     if padding is not None and (pad_id := _pad_id(padding)) is not None:
         padding["pad_id"] = new.get(pad_id, pad_id)
     return tok.replace(

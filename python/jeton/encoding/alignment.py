@@ -78,7 +78,7 @@ def align(
 
 
 def _gaps(spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int, int]]:
-    """Where tokens part: the number of tokens before, and the first and last byte of a split."""
+    """A split between tokens: the number of tokens before it, and its first and last byte."""
     first, starts = size, [size] * (len(spans) + 1)
     for number in range(len(spans) - 1, -1, -1):
         start, end = spans[number]

@@ -42,7 +42,7 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
         raise UnsupportedError(
             f"as_transformers needs {error.name or 'transformers'} (pip install transformers)"
         ) from None
-    config = tokenizer.config
+    config = tokenizer.settings.config
     kind = getattr(transformers, str(config.get("tokenizer_class")), None)
     defaults = {
         name: getattr(kind, name)

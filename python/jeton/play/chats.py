@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.chat.chat import Chat, Request
+from jeton.chat.chat import Chat, Notes, Request
 from jeton.chat.showing import pieces
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, JetonError
@@ -29,8 +29,8 @@ _MAX_TEXT: Final = 200_000
 
 def shown_chat(card: Card, question: Question) -> dict[str, object]:
     """The chat of `messages`, `template` and `tools`."""
-    left_out: list[str] = []
-    chat = _chat(card, question, bool(question.value("prompt", False)), left_out.append)
+    notes: list[Notes] = []
+    chat = _chat(card, question, bool(question.value("prompt", False)), notes.append)
     if len(chat.text) > _MAX_TEXT:
         raise ArgumentError(f"the chat has {len(chat.text):,} characters; {_MAX_TEXT:,} are shown")
     try:
@@ -38,11 +38,11 @@ def shown_chat(card: Card, question: Question) -> dict[str, object]:
         fault = ""
     except JetonError as error:
         mask, fault = [0] * len(chat.ids), str(error)
+    left_out = [loss for note in notes for loss in note.losses]
     special = set(card.tokenizer.special_tokens.values())
     parts = list(pieces(chat))
     if marks := [it for text, look in parts if look == "template" for it in _MARK.findall(text)]:
-        # This says more than the chat's own warning of a format whose marks are all missing.
-        left_out = [it for it in left_out if "none of the control tokens" not in it]
+        # This says more than `Notes.marks`.
         names = ", ".join(dict.fromkeys(marks))
         left_out.append(
             f"this tokenizer has no token for {counted(len(marks), 'mark')} of the template, "
@@ -89,7 +89,7 @@ def parsed_answer(card: Card, question: Question) -> dict[str, object]:
     }
 
 
-def _chat(card: Card, question: Question, has_prompt: bool, says: Callable[[str], None]) -> Chat:
+def _chat(card: Card, question: Question, has_prompt: bool, says: Callable[[Notes], None]) -> Chat:
     """The chat. Templates are untrusted, so a separate process renders it."""
     messages = _parsed("messages", question.value("messages"))
     tools = _parsed("tools", question.value("tools")) if question.value("tools", "") else None

@@ -36,21 +36,23 @@ class Tokenizer(
     chats               `chat`, `parse`, `parse_stream`, `count_messages`, `fit_messages`,
                         `chat_template`
     its tokens          `vocab`, `len(tok)`, `token in tok`, `id_of`, `token_spelling`,
-                        `token_bytes`, `special_tokens`, `added_tokens`, `roles`, `role_ids`,
-                        `vocab_size`, `max_id`, `padded_vocab_size`, `merges`, `scores`
+                        `token_bytes`, `all_token_bytes`, `special_tokens`, `added_tokens`,
+                        `roles`, `role_ids`, `vocab_size`, `max_id`, `padded_vocab_size`,
+                        `merges`, `scores`
     understanding it    `explain`, `gotchas`, `usage`, `nbest`, `encoding_plan`, `play`
     its stages          `normalizer`, `pre_tokenizer`, `model`, `post_processor`, `decoder`,
                         `post_process`
-    its settings        `config`, `padding`, `truncation`, `model_max_length`
+    its settings        `settings`
     another one         `replace`, `with_added_tokens`, `approximation`, `from_json`,
                         `from_ranks`, `to_json`, `digest`
-    other libraries     `as_transformers`, `as_tiktoken`, `as_sentencepiece`
+    other libraries     `as_transformers`, `as_tiktoken`, `as_sentencepiece`, `as_xgrammar`,
+                        `as_llguidance`
     ==================  =======================================================================
 
     It is immutable, so threads and forked processes can share it; options that vary are arguments
     of each call, and editing returns a new tokenizer. Tokenizers with the same stages are equal:
-    they return the same ids. Their other settings (`roles`, `chat_template`, `model_max_length`,
-    `config`) are not compared, but pickled and copied.
+    they return the same ids. Their other settings (`roles`, `chat_template`, `settings`) are not
+    compared, but pickled and copied.
 
     A `str` with surrogates is not valid Unicode: a surrogate pair is read as the character that it
     encodes, a lone surrogate as U+FFFD. Spans still count the characters of the original `str`.

@@ -94,7 +94,7 @@ class Trainer:
                 `jeton.data.prepare` and the commands; words are those of encoding the file, and
                 runs of line ends are learnt. `"line"`: each line with its line end, as `tokenizers`
                 reads files; `sentencepiece` takes lines too. Then no word crosses lines. Any other
-                text is what stands between two documents, such as `"\\n\\n"` or
+                text is the separator of two documents, such as `"\\n\\n"` or
                 `"<|endoftext|>"`, and belongs to none.
             bad_records: Whether a record, row, line or text that cannot be read is an error with
                 its place (`"error"`) or is left out (`"drop"`), with a warning that says how many.

@@ -110,6 +110,7 @@ mod tests {
             ignore in any::<bool>(),
         ) {
             let text = text.concat();
+            prop_assume!(!matches!(text[..], [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])); // no UTF-16
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.txt");
             std::fs::write(&path, &text).unwrap();

@@ -1,11 +1,13 @@
-//! Refuses files that are not text, whatever their names are, by how their contents begin.
+//! Refuses files that are not text, whatever their names are: by how they begin, and by NUL bytes anywhere.
 
+use std::io::{self, Read};
 use std::path::Path;
 
+use super::compression::Compression;
 use crate::word_counts;
 use jeton_text::error::{Error, ErrorKind, Result};
 
-/// Decompressed bytes that are examined.
+/// Decompressed bytes that are examined before a file is read.
 pub(super) const HEAD: u64 = 64 << 10;
 
 const UNPACK: &str = "unpack it, and name the files of text in it";
@@ -71,14 +73,69 @@ pub(super) fn check(path: &Path, head: &[u8]) -> Result<()> {
     if let Some((_, _, what, remedy)) = magic {
         return refused(format!("this is {what}, not text"), remedy);
     }
-    let Some(place) = head.iter().position(|&byte| byte == 0) else {
-        return Ok(());
+    if Compression::of(head).is_some() {
+        return refused(
+            "this is compressed, not text".to_owned(),
+            "decompress it first: gzip -dc, zstd -dc or xz -dc",
+        );
+    }
+    let encoding = match head {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
+        _ => None,
     };
-    let is_utf16 = matches!(head, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
-    let remedy = if is_utf16 {
-        "it begins as UTF-16 does: convert the file to UTF-8"
-    } else {
-        "leave the file out, or write the text in it as UTF-8"
-    };
-    refused(format!("this is not text: byte {place} is NUL"), remedy)
+    if let Some(encoding) = encoding {
+        return refused(
+            format!("this is text in {encoding}, not in UTF-8"),
+            "convert the file to UTF-8",
+        );
+    }
+    match nul_in(head) {
+        Some(place) => Err(has_nul(place as u64).at(path.display().to_string())),
+        None => Ok(()),
+    }
+}
+
+/// Fails if these bytes, which begin a stream, are not text.
+///
+/// # Errors
+/// As for a file with this content; `name` is the stream's.
+pub fn check_text(name: &str, bytes: &[u8]) -> Result<()> {
+    check(Path::new(name), bytes)
+}
+
+fn nul_in(bytes: &[u8]) -> Option<usize> {
+    // `contains` reads whole words, and a NUL is rare.
+    let has_one = bytes.contains(&0);
+    has_one.then(|| bytes.iter().position(|&byte| byte == 0))?
+}
+
+fn has_nul(place: u64) -> Error {
+    let message = format!("this is not text: byte {place} is NUL");
+    let hint = "leave the file out, or write the text in it as UTF-8";
+    Error::new(ErrorKind::Format, message).hint(hint)
+}
+
+/// A stream that fails at a NUL byte, with an [`Error`] inside.
+pub(super) struct Text<R> {
+    inner: R,
+    /// Which byte of the file, decompressed, comes next.
+    place: u64,
+}
+
+impl<R: Read> Text<R> {
+    pub(super) fn new(inner: R, place: u64) -> Self {
+        Self { inner, place }
+    }
+}
+
+impl<R: Read> Read for Text<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        if let Some(at) = nul_in(&buffer[..length]) {
+            return Err(io::Error::other(has_nul(self.place + at as u64)));
+        }
+        self.place += length as u64;
+        Ok(length)
+    }
 }

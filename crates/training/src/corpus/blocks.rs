@@ -270,16 +270,7 @@ impl<R: Read> Blocks<R> {
                 Ok((text, bad))
             }
             InvalidUtf8::Strict => {
-                let is_utf16 = self.offset == 0
-                    && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
-                let begins = if is_utf16 {
-                    "it begins as UTF-16 does: "
-                } else {
-                    ""
-                };
-                let hint = format!(
-                    "{begins}convert the file, or set errors=\"replace\" or errors=\"ignore\""
-                );
+                let hint = "convert the file, or set errors=\"replace\" or errors=\"ignore\"";
                 let (message, place) = if self.options.unit != "line" {
                     let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                     let record = first_line + newlines(before);

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::stream::{Digested, Source, Stream};
+use super::compression::Stream;
+use super::stream::{Digested, Source};
 use jeton_text::error::Result;
 use jeton_text::files::file_error;
 

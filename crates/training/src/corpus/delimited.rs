@@ -12,7 +12,7 @@ use std::path::Path;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::LONGEST_LINE;
-use super::stream::Stream;
+use super::compression::Stream;
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 use jeton_text::files::file_error;
 
@@ -58,16 +58,18 @@ impl Delimited {
             Some(column) => column,
             None if names.is_empty() => 0,
             None => {
-                let hint = match did_you_mean(name, names.iter().map(String::as_str)) {
-                    Some(close) => format!("did you mean {close:?}?"),
-                    None => {
-                        let more = if names.len() > NAMED { ", …" } else { "" };
-                        let some = names[..names.len().min(NAMED)].join(", ");
-                        format!("it has {some}{more}; name one by field=")
-                    }
-                };
-                let error = Error::new(ErrorKind::Format, format!("there is no column {name:?}"));
-                return Err(error.at(path.display().to_string()).hint(hint));
+                let more = if names.len() > NAMED { ", …" } else { "" };
+                let some = names[..names.len().min(NAMED)].join(", ");
+                let message = format!("there is no column {name:?}; it has {some}{more}");
+                let error = Error::new(ErrorKind::Format, message).at(path.display().to_string());
+                if names.len() == 1 && names[0].contains([';', '|', '\t']) {
+                    let hint = "separate values by commas, or by tabs in a file named .tsv";
+                    return Err(error.hint(hint));
+                }
+                return Err(match did_you_mean(name, names.iter().map(String::as_str)) {
+                    Some(close) => error.hint(format!("did you mean {close:?}?")),
+                    None => error.hint("name one by field=").parameter("field"),
+                });
             }
         };
         Ok(Self {

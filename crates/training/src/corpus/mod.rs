@@ -17,6 +17,7 @@ use std::time::Duration;
 
 mod binary;
 mod blocks;
+mod compression;
 mod contents;
 mod delimited;
 mod documents;
@@ -26,6 +27,7 @@ mod json_lines;
 mod split_text;
 mod stream;
 
+pub use binary::check_text;
 pub use contents::Contents;
 pub use documents::{CorpusPosition, DocumentOptions};
 pub use file_kind::FileKind;
@@ -34,9 +36,10 @@ pub use find_files::{FoundFiles, find_files};
 pub use documents::{DocumentPart, Documents, Part};
 
 use blocks::{Block, BlockOptions, Blocks};
+use compression::Stream;
 use delimited::Delimited;
 use split_text::SplitText;
-use stream::{Source, Stream};
+use stream::Source;
 
 use crate::word_counts;
 use crate::word_counts::WordCounter;

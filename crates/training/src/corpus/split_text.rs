@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use super::LONGEST_LINE;
+use super::compression::Stream;
 use super::delimited::write_string;
-use super::stream::Stream;
 
 /// Bytes that are read, and lines that are made, at a time.
 const CHUNK: usize = 64 << 10;

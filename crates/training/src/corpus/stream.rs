@@ -1,4 +1,4 @@
-//! The bytes of one file of a corpus, decompressed if they begin as gzip, Zstandard or xz do.
+//! The bytes of one file of a corpus, decompressed and checked to be text.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -9,14 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use super::binary;
+use super::compression::{Compression, MAGIC, Stream, decompressed};
 use jeton_text::error::Result;
 use jeton_text::files::file_error;
-
-/// The bytes of a file.
-pub(super) type Stream = Box<dyn Read + Send>;
-
-/// Kilobytes that decompressing xz may take: the largest dictionary that its presets use, and some.
-const XZ_MEMORY: u32 = 256 << 10;
 
 /// A file before it is decompressed.
 pub(super) struct Source<'p> {
@@ -65,7 +60,8 @@ impl<'p> Source<'p> {
         let read = text.by_ref().take(binary::HEAD).read_to_end(&mut head);
         read.map_err(|error| file_error(self.path, "read", &error))?;
         binary::check(self.path, &head)?;
-        Ok(Box::new(io::Cursor::new(head).chain(text)))
+        let rest = binary::Text::new(text, head.len() as u64);
+        Ok(Box::new(io::Cursor::new(head).chain(rest)))
     }
 }
 
@@ -85,50 +81,12 @@ fn recognised(mut raw: Stream) -> io::Result<(Stream, Option<Compression>)> {
     Ok((Box::new(io::Cursor::new(magic).chain(raw)), compression))
 }
 
-fn decompressed(raw: Stream, compression: Option<Compression>) -> Stream {
-    match compression {
-        Some(Compression::Gzip) => {
-            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(raw)))
-        }
-        Some(Compression::Zstandard) => Box::new(Frames {
-            raw: Some(BufReader::new(raw)),
-            frame: None,
-        }),
-        Some(Compression::Xz) => {
-            let raw = BufReader::new(raw);
-            Box::new(lzma_rust2::XzReader::new_mem_limit(raw, true, XZ_MEMORY))
-        }
-        None => raw,
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Compression {
-    Gzip,
-    Zstandard,
-    Xz,
-}
-
-/// Bytes at the beginning of a file that say how it is compressed.
-const MAGIC: u64 = 6;
-
-impl Compression {
-    /// That of a file with these first bytes.
-    fn of(magic: &[u8]) -> Option<Self> {
-        match magic {
-            [0x1F, 0x8B, ..] => Some(Self::Gzip),
-            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Self::Zstandard),
-            [0xFD, b'7', b'z', b'X', b'Z', 0] => Some(Self::Xz),
-            _ => None,
-        }
-    }
-}
-
 /// Some bytes of a file, as they are.
 pub(super) fn open_part(path: &Path, bytes: &Range<u64>) -> io::Result<Stream> {
     let mut file = fs::File::open(path)?;
     file.seek(SeekFrom::Start(bytes.start))?;
-    Ok(Box::new(file.take(bytes.end - bytes.start)))
+    let part = file.take(bytes.end - bytes.start);
+    Ok(Box::new(binary::Text::new(part, bytes.start)))
 }
 
 /// The bytes of the lines that begin within a range of bytes; none if the file is compressed.
@@ -194,38 +152,6 @@ impl<R: Read> Read for Digesting<R> {
         *bytes += length as u64;
         sha256.update(&buffer[..length]);
         Ok(length)
-    }
-}
-
-/// The frames of a Zstandard file, one after another.
-struct Frames<R: Read> {
-    /// What comes after the frames read so far; none while one is read.
-    raw: Option<BufReader<R>>,
-    frame: Option<Frame<R>>,
-}
-
-type Frame<R> = ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>;
-
-impl<R: Read> Read for Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // The decoder's message about its own state does not help users.
-        let broken = || io::Error::other("its Zstandard data is damaged or cut short");
-        loop {
-            if let Some(frame) = &mut self.frame {
-                let length = frame.read(buffer).map_err(|_| broken())?;
-                if length > 0 || buffer.is_empty() {
-                    return Ok(length);
-                }
-                self.raw = self.frame.take().map(|frame| frame.into_inner());
-            }
-            let Some(mut raw) = self.raw.take() else {
-                return Ok(0);
-            };
-            if io::BufRead::fill_buf(&mut raw)?.is_empty() {
-                return Ok(0);
-            }
-            self.frame = Some(Frame::new(raw).map_err(|_| broken())?);
-        }
     }
 }
 

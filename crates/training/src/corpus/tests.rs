@@ -259,7 +259,7 @@ fn a_byte_order_mark_belongs_to_no_text() {
     let wide = folder.put("z.txt", b"\xFF\xFEa\0b\0");
     let error = counted(&[wide], lines_of_text()).unwrap_err();
     assert!(
-        error.to_string().contains("begins as UTF-16 does"),
+        error.to_string().contains("in UTF-16, not in UTF-8"),
         "{error}"
     );
 }
@@ -301,18 +301,56 @@ fn what_is_no_text_is_refused() {
 }
 
 #[test]
-fn damaged_zstandard_is_told_in_words() {
-    let folder = Folder::new("damaged");
-    let whole = zstandard(lines().concat().as_bytes());
-    let cut = folder.put("cut.zst", &whole[..whole.len() - 9]);
-    let begins = folder.put("begins.zst", &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF]);
-    for path in [cut, begins] {
+fn nul_is_found_wherever_it_is() {
+    let folder = Folder::new("nul");
+    let text = lines().concat().repeat(40);
+    let at = binary::HEAD as usize + 4_321;
+    assert!(text.len() > at + 1_000);
+    let mut bytes = text.into_bytes();
+    bytes[at] = 0;
+    let files = [
+        folder.put("a.txt", &bytes),
+        folder.put("a.gz", &gzip(&bytes)),
+        folder.put("a.zst", &zstandard(&bytes)),
+    ];
+    let expected = format!("this is not text: byte {at} is NUL");
+    for path in files {
         let error = counted(&[path], lines_of_text()).unwrap_err();
-        let told = error.to_string();
-        assert!(
-            told.ends_with("zst: cannot be read: its Zstandard data is damaged or cut short"),
-            "{told}"
-        );
+        assert_eq!(error.kind(), ErrorKind::Format);
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
+    let path = folder.put("b.txt", &bytes);
+    let begin = at as u64 - 1_000;
+    let part = Corpus::open_part(&path, &(begin..begin + 2_000), lines_of_text()).unwrap();
+    let mut counter = WordCounter::new(stages(), CountingOptions::default());
+    let error = count_corpus(&part, &mut counter).unwrap_err();
+    assert!(error.to_string().contains(&expected), "{error}");
+}
+
+#[test]
+fn damaged_compression_is_told_in_words() {
+    let folder = Folder::new("damaged");
+    let text = lines().concat();
+    let (whole, zipped) = (zstandard(text.as_bytes()), gzip(text.as_bytes()));
+    let mut flipped = zipped.clone();
+    let sum = flipped.len() - 8;
+    flipped[sum] ^= 1;
+    let begins_xz = b"\xFD7zXZ\0\0\x04";
+    let files = [
+        ("cut.zst", &whole[..whole.len() - 9], "Zstandard"),
+        (
+            "begins.zst",
+            &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF],
+            "Zstandard",
+        ),
+        ("cut.gz", &zipped[..zipped.len() - 9], "gzip"),
+        ("sum.gz", &flipped, "gzip"),
+        ("begins.xz", begins_xz, "xz"),
+    ];
+    for (name, bytes, what) in files {
+        let error = counted(&[folder.put(name, bytes)], lines_of_text()).unwrap_err();
+        let told = format!("cannot be read: its {what} data is damaged or cut short");
+        assert!(error.to_string().ends_with(&told), "{name}: {error}");
     }
 }
 

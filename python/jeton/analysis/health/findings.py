@@ -186,19 +186,6 @@ class Health(Saved):
     corpus: str | None = None
     version: str = __version__
 
-    def __post_init__(self) -> None:
-        check_kind("findings", self.findings, tuple, "a tuple of Finding")
-        for finding in self.findings:
-            check_kind("each of findings", finding, Finding, "a Finding")
-        checked_int("vocab_size", self.vocab_size, 0)
-        corpus = () if self.corpus is None else (self.corpus,)
-        for text in (self.tokenizer, self.version, *corpus):
-            check_kind("each digest and the version of a health", text, str, "a str")
-        check_kind("rules", self.rules, frozenset, "a frozenset of names")
-        check_kind("skipped", self.skipped, Mapping, "a mapping of names to why")
-        for text in (*self.rules, *self.skipped, *self.skipped.values()):
-            check_kind("each of rules and skipped", text, str, "a str")
-
     @property
     def worst(self) -> Severity | None:
         """The highest severity of a finding; `None` if there is no finding."""

@@ -53,7 +53,7 @@ _SAYS: Final = {
     "template-sorts": ("changes the order of keys or tools", "change the order of keys or tools"),
     "template-clock": ("writes the day", "write the day"),
 }  # fmt: skip
-"""What is said of one template that breaks a rule, and of several."""
+"""How a finding describes one template that breaks a rule, and several."""
 
 
 @looks_for(

@@ -141,7 +141,7 @@ def _checked_texts(ids: Iterator[Any]) -> Iterator[str]:
 def _described(tok: BaseTokenizer, template: str) -> Turn | None:
     """The turn as the tokenizer's folder describes it, if the template is the folder's own."""
     own = tok.chat_template
-    if own is None or "response_template" not in tok.config:
+    if own is None or "response_template" not in tok.settings.config:
         return None
     is_own = template in ([own] if isinstance(own, str) else own.values())
     return _by_description(tok) if is_own else None
@@ -149,12 +149,12 @@ def _described(tok: BaseTokenizer, template: str) -> Turn | None:
 
 @once_per_tokenizer
 def _by_description(tok: BaseTokenizer) -> Turn:
-    """The turn that `tok.config` describes.
+    """The turn that `tok.settings.config` describes.
 
     Raises:
         FormatError: The description is invalid.
     """
-    description = description_of(tok.config["response_template"])
+    description = description_of(tok.settings.config["response_template"])
     tokens = {it.content: it.id for it in added_tokens_of(tok) if it.id is not None}
     return Turn(compiled_description(description, tokens), compiled_description(description, {}))
 

@@ -116,7 +116,7 @@ class ParseStream:
         self._space = space
         self._ids: list[int] = []
         self._lengths: list[int] = []
-        """How many characters each id, or each text, brought."""
+        """The number of characters that each id, or each text, added."""
         self._call_ids, self._stops = ids, stops
         self._takes_ids, self._finished = True, False
         self._decode_anew()
@@ -139,7 +139,7 @@ class ParseStream:
         machine.events = []
 
     def _taken(self) -> list[Event]:
-        """The events that the machine has."""
+        """Takes the machine's events."""
         events, self._machine.events = self._machine.events, []
         return events
 
@@ -186,7 +186,8 @@ class ParseStream:
         words, states = ("content", "reasoning", "head"), self._compiled.states.values()
         found = [state for state in states if state.spec.takes in words]
         known = (mark for it in found for mark in it.marks if mark.is_text)
-        known = (it for it in known if not it.fault or (it.names and not it.is_stray))
+        known = (it for it in known if it.names != "call" and not it.is_stray)
+        known = (it for it in known if it.names or not it.fault)
         marks = [mark.text.strip() or mark.text for mark in known]
         return marks + ["".join(shape.steps) for it in found for shape in it.spec.shapes]
 

@@ -236,4 +236,4 @@ ADDED: Final = {
     MADE: made,
     JOINED: lambda values: joined([printed(it) for it in values]),
 }
-"""What the sandbox has loops, lists, slices and `a ~ b` go through."""
+"""The filters through which the sandbox sends loops, lists, slices and `a ~ b`."""

@@ -1,4 +1,4 @@
-"""How much the operations of a template make that may make more than they are given.
+"""Sizes of what a template's operations return, where that may be larger than their arguments.
 
 Padding, repeating, powers, and what writes one text for many places. What is not here makes at most
 in proportion to its input, so `limits.made` counts it afterwards: also what a newer Jinja brings.
@@ -17,7 +17,7 @@ __all__ = ["GROWTH", "widths"]
 
 _DIGITS: Final = re.compile(r"\d+")
 _DIGIT_UNITS: Final = 1 << 10
-"""The units of a decimal digit of a whole number, so that some 4,000 are the most of a value."""
+"""Units per decimal digit of an integer, so that a value has some 4,000 digits at most."""
 
 
 def widths(pattern: str) -> int:
@@ -131,4 +131,4 @@ GROWTH: Final[dict[str, Callable[..., int]]] = {
     "wordwrap": _wrapped,
     "zfill": _padded,
 }
-"""The most units that operators, methods and filters make, by their names, of their arguments."""
+"""The maximum units that operators, methods and filters return for their arguments, by name."""

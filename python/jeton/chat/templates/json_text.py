@@ -25,7 +25,7 @@ __all__ = ["to_json"]
 
 _QUOTE: Final = (1, TEMPLATE)
 _MAX_WRITTEN: Final = 8
-"""The texts that are kept of a tool."""
+"""The JSON texts that are cached per tool."""
 
 
 def to_json(

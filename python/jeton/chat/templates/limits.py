@@ -41,31 +41,31 @@ __all__ = [
 ]
 
 ITEM: Final = 8
-"""The units that an item of a list counts as: a unit is a character, of at most four bytes."""
+"""Units per item of a list; a unit is a character, of at most four bytes."""
 
 PIECE: Final = 64
-"""The units that a text of its own counts as, beside its characters."""
+"""Units per separate text, in addition to its characters."""
 
 _TOTAL: Final = 1 << 26
-"""The units that any template may make in all."""
+"""Maximum units that a template may create in total."""
 
 _TOTAL_PER_CHARACTER: Final = 1 << 10
-"""How many more it may make for each character of its input."""
+"""Further units per character of its input."""
 
 _VALUE: Final = 1 << 22
-"""The units of one value, each text and list in it counted as often as it is there."""
+"""The maximum units of one value, counting each text and list in it as often as it occurs."""
 
 _OUTPUT: Final = 1 << 20
-"""The characters that any template may write."""
+"""Maximum characters that a template may write."""
 
 _PER_CHARACTER: Final = 32
-"""How many more units a value may have, and characters the output, for each of the input."""
+"""Further units of a value, and characters of the output, per character of the input."""
 
 _BITS: Final = 1 << 14
 """The size of a whole number."""
 
 _DEPTH: Final = 200
-"""How deep lists are nested: CPython compares and hashes them by calling itself."""
+"""Maximum depth of nested lists: CPython compares and hashes them recursively."""
 
 T = TypeVar("T")
 
@@ -144,7 +144,7 @@ def limits(
 
 @contextlib.contextmanager
 def stopped(day: date | None) -> Iterator[None]:
-    """Has templates see the beginning of a day; with `None` the time that it is."""
+    """Makes templates see the beginning of a day; with `None`, the current time."""
     with _under(replace(current(), day=day)):
         yield
 
@@ -159,7 +159,7 @@ def _under(limits: Limits) -> Iterator[None]:
 
 
 def can_isolate() -> bool:
-    """Whether there is a Python to start for a process of its own: a frozen program has none."""
+    """Whether a Python can be started for a separate process: a frozen program has none."""
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
@@ -170,7 +170,7 @@ def now() -> datetime:
 
 
 class _Run:
-    """A template that runs: what it may still take."""
+    """A running template: how much it may still use."""
 
     def __init__(self, characters: int) -> None:
         self.seconds = current().seconds
@@ -226,7 +226,7 @@ class _Run:
 
 @contextlib.contextmanager
 def running(characters: int) -> Iterator[None]:
-    """Keeps a template within its limits; `characters` is the length of its input."""
+    """Enforces a template's limits; `characters` is the length of its input."""
     run = _Run(characters)
     token = _RUN.set(run)
     try:
@@ -245,7 +245,7 @@ def spend(units: int = 1) -> None:
 
 
 def guard(units: int) -> None:
-    """Refuses a value of so many units before it is made."""
+    """Refuses a value of this many units before it is made."""
     run = _RUN.get()
     if run is not None:
         run.guard(units)
@@ -280,7 +280,7 @@ def check_output(length: int, characters: int) -> None:
 
 
 def emptied_at_end(names: dict[str, Any]) -> None:
-    """Empties a namespace when the template ends: it may hold itself, and much beside."""
+    """Empties a namespace when the template ends: it may refer to itself, and to much else."""
     run = _RUN.get()
     if run is not None:
         run.namespaces.append(names)

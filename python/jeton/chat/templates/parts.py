@@ -53,7 +53,7 @@ class TracedFloat(float):
 
 
 class KeptTool(dict[str, Any]):
-    """A tool that stays from chat to chat, with the JSON that was written of it, by the options."""
+    """A tool that later chats reuse, with its JSON by the options of `tojson`."""
 
     __slots__ = ("_json",)
 

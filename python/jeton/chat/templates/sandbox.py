@@ -46,7 +46,7 @@ __all__ = ["Refusal", "Sandbox"]
 _VALUES: Final = (
     str, bytes, int, float, complex, list, tuple, dict, range, KeysView, ValuesView, ItemsView,
 )  # fmt: skip
-"""What has methods that templates call."""
+"""The types whose methods templates call."""
 
 _TYPES: Final = (str, bytes, int, float, dict)
 """The types that have such methods themselves, as `from_bytes`."""
@@ -54,7 +54,7 @@ _TYPES: Final = (str, bytes, int, float, dict)
 _TEXTS: Final = (str, Traced)
 
 _MAX_SYMBOLS: Final = 1 << 22
-"""The most names times blocks of a template: compiling copies all names for each block."""
+"""Maximum product of names and blocks of a template: compiling copies all names per block."""
 
 
 class Refusal(TemplateError):
@@ -62,7 +62,7 @@ class Refusal(TemplateError):
 
 
 class _Rewriter(NodeTransformer):
-    """Has loops, lists, slices and `a ~ b` go through filters of the sandbox."""
+    """Sends loops, lists, slices and `a ~ b` through filters of the sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -173,7 +173,7 @@ def _finalize(context: Context, value: object) -> str:
 
 
 class _Method:
-    """The method `format` or `format_map` of a text, as the sandbox has it."""
+    """The sandbox's own `format` or `format_map` of a text."""
 
     def __init__(self, apply: Callable[..., str]) -> None:
         self._apply = apply
@@ -194,7 +194,7 @@ class _EscapeFormatter(SandboxedEscapeFormatter):
 
 _CALLABLE: Final = (Macro, LoopContext, BlockReference, Joiner, Undefined, _Method)
 _OWNERS: Final = (Cycler, LoopContext, _Dict, _Generation)
-"""Whose methods templates may call, beside those of values."""
+"""Objects whose methods templates may call, in addition to values."""
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -284,7 +284,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 def _call_result(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a method of a value gives, or of its type."""
+    """The result of a method of a value, or of its type."""
     name = method.__name__
     args = tuple(list(counted_items(it)) if isinstance(it, Iterator) else it for it in args)
     if name in GROWTH:

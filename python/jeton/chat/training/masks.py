@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
+from jeton.chat.training.parts import part_of_field
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class _MessagePart:
     @property
     def is_call(self) -> bool:
         """Whether it ends with a call of a tool."""
-        return _is_call(self.ends_with)
+        return part_of_field(self.ends_with) == "calls"
 
 
 @dataclass
@@ -183,7 +184,11 @@ class Answers:
         of a tool again, around its result."""
         text, segments = self._chat.text, self._chat.segments
         words = [(it, text[start:end]) for start, end, it in segments]
-        calls = [at for at, (it, _) in enumerate(words) if self._is_said(it) and _is_call(it.field)]
+        calls = [
+            at
+            for at, (it, _) in enumerate(words)
+            if self._is_said(it) and part_of_field(it.field) == "calls"
+        ]
         times = Counter(words[at] for at in calls)
         found = set[int]()
         for message in {words[at][0].message for at in calls if times[words[at]] > 1}:
@@ -220,17 +225,14 @@ class Answers:
 
         No other turn has the further ones, and they end the chat that ends with the answer, too.
         """
-        ids, spans, text = self._ids, self._spans, self._chat.text
+        ids = self._ids
         if end >= last or ids[end] == self._end or ids[end + 1] in self._after_questions:
             return end
-        alone = self._alone(part.message)
-        if alone is None:
-            return end
-        start = self._said_until(part)
+        same = self._same_until(part)
         while (
             end < last
             and ids[end + 1] not in self._after_questions
-            and alone.behind.startswith(text[start : spans[end + 1][1]])
+            and self._spans[end + 1][1] <= same
         ):
             end += 1
         return end
@@ -257,11 +259,11 @@ class Answers:
         if alone is None:
             return None
         behind = alone.behind.removesuffix(self._prompt).rstrip()
-        start = self._said_until(part)
-        if not self._chat.text[start:].startswith(behind):
+        end = self._said_until(part) + len(behind)
+        if self._same_until(part) < end:
             return None
         starts = [span[0] for span in self._spans[part.end : stop]]
-        return part.end - 1 + bisect.bisect_left(starts, start + len(behind))
+        return part.end - 1 + bisect.bisect_left(starts, end)
 
     def _end_alone(self, part: _MessagePart, first: int, *, ends_texts: bool) -> int | None:
         """The control token that ends a turn, as a chat shows that ends with it.
@@ -272,14 +274,11 @@ class Answers:
         ids, spans, text = self._ids, self._spans, self._chat.text
         if ids[first] == self._end or (ids[first] == self._end_of_user and not ends_texts):
             return first
-        alone = self._alone(part.message)
-        if alone is None:
-            return None
-        behind, start = alone.behind, self._said_until(part)
+        same = self._same_until(part)
         closing = [
             at
             for at in itertools.takewhile(self._by_template.__getitem__, range(first, len(ids)))
-            if self._is_control[at] and behind.startswith(text[start : spans[at][1]])
+            if self._is_control[at] and spans[at][1] <= same
         ]
         # White space divides the end of a turn from what follows all turns.
         divided = next((at for at in closing if ids[at] == self._end_of_user), len(ids))
@@ -296,9 +295,20 @@ class Answers:
         if not part.is_call or not closing:
             return None
         last = max(closing[-1], self._end_in_text(part, len(ids)) or 0)
-        if behind == text[start : spans[last][1]] and not self._shape.has_ends:
+        alone = self._alone(part.message)
+        whole = self._said_until(part) + len(alone.behind if alone else "")
+        if spans[last][1] == whole == same and not self._shape.has_ends:
             last += bool(self._is_control[last + 1 : last + 2].any())
         return last
+
+    def _same_until(self, part: _MessagePart) -> int:
+        """Up to which character the template writes the same behind a part as in a chat that ends
+        with it; 0 if it does not take that chat."""
+        alone, start = self._alone(part.message), self._said_until(part)
+        if alone is None:
+            return 0
+        here = self._chat.text[start : start + len(alone.behind)]
+        return start + shared_length(alone.behind, here)
 
     def _silences(self) -> list[int]:
         """The tokens of answers without text, if the template shows where one begins: what it
@@ -402,7 +412,3 @@ class Answers:
         while not self._said[run]:
             run -= 1
         return self._starts[run + 1]
-
-
-def _is_call(field: str) -> bool:
-    return field.startswith(("tool_calls", "function_call"))

@@ -32,6 +32,7 @@ from jeton.errors import (
 
 if TYPE_CHECKING:
     from jeton.chat import Chat
+    from jeton.chat.chat import Notes
     from jeton.tokenizer import Tokenizer
 
 __all__ = ["ChatEncoder", "ChatRecord", "counts_by_name"]
@@ -205,8 +206,9 @@ class ChatEncoder:
             len(chat.dropped),
         )
 
-    def _say(self, losses: str) -> None:
+    def _say(self, notes: Notes) -> None:
         """Warns about content that the template leaves out, once per kind of loss."""
+        losses = str(notes)
         kind = frozenset(re.sub(r"\d+", "…", losses).split(", "))
         if kind not in self._losses:
             self._losses.add(kind)

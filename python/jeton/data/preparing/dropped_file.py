@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.data.manifest import Manifest
-from jeton.errors import FileError, FormatError
+from jeton.errors import FileError, FormatError, MissingFileError
 
 __all__ = ["DROPPED", "DroppedFile", "dropped_of"]
 
@@ -50,7 +50,7 @@ class DroppedFile:
             raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
 
     def sync(self) -> None:
-        """Brings the records to the disk."""
+        """Flushes the records to the disk."""
         if self._file is not None:
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -62,13 +62,32 @@ class DroppedFile:
 
 
 def dropped_of(folder: Path, manifest: Manifest) -> tuple[DroppedRecord, ...]:
-    """The records that a set left out."""
+    """The records that a set left out.
+
+    Raises:
+        MissingFileError: The set names a file of them, but has none.
+        FormatError: The file is damaged.
+    """
     if DROPPED not in manifest.files:
         return ()
-    records = []
-    for line in (folder / DROPPED).read_text("utf-8").splitlines():
+    path = folder / DROPPED
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file, though the set names it") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: not UTF-8 at byte {error.start}") from None
+    return tuple(_record(line, f"{path}: line {number}") for number, line in enumerate(lines, 1))
+
+
+def _record(line: str, place: str) -> DroppedRecord:
+    try:
         fields = json.loads(line)
-        path, reason = fields.pop("path"), fields.pop("reason")
-        [(unit, number)] = fields.items()
-        records.append(DroppedRecord(RecordPlace(path, unit, number), reason))
-    return tuple(records)
+    except (ValueError, RecursionError):
+        fields = None
+    match fields:
+        case {"path": str() | None as path, "reason": str() as reason, **rest} if len(rest) == 1:
+            [(unit, number)] = rest.items()
+            if type(number) is int:
+                return DroppedRecord(RecordPlace(path, unit, number), reason)
+    raise FormatError(f"{place} is not a record that was left out; the set is damaged")

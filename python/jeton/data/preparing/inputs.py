@@ -84,7 +84,7 @@ def source_of(
 
 
 def default_split(data: object, validation: object) -> str:
-    """How a share of the data is chosen for validation: of several files documents by hash."""
+    """How the share for validation is chosen: by hash of documents if there are several files."""
     if validation is None or isinstance(data, (bytes, bytearray)):
         return "cut"
     return "hash" if len(paths_of(data, "data") or ()) > 1 else "cut"

@@ -168,7 +168,8 @@ class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=KnowsOt
             return _from_image, (type(self), self._core.image(), self._settings)
         stages = (self.model, self.normalizer, self.pre_tokenizer)
         rest = (self.post_processor, self.decoder, self.added_tokens)
-        sections = {"padding": self.padding, "truncation": self.truncation}
+        settings = self.settings
+        sections = {"padding": settings.padding, "truncation": settings.truncation}
         return _from_stages, (type(self), stages + rest, sections, self._settings)
 
     if not TYPE_CHECKING:

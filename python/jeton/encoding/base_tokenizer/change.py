@@ -71,7 +71,7 @@ class ChangeMethods(HasSettings, HasStages):
             model_max_length: How many tokens the model takes.
             src_lang, tgt_lang: The languages of a translation model (mBART, mBART-50, NLLB,
                 M2M-100), as its codes: of texts, and of `text_target`.
-            language, task: What Whisper hears, as a code or a name, and what it does:
+            language, task: The language that Whisper hears, as a code or a name, and its task:
                 `"transcribe"` or `"translate"`.
 
         Raises:
@@ -113,7 +113,7 @@ class ChangeMethods(HasSettings, HasStages):
 
             if post_processor is not _KEEP:
                 raise ArgumentError(f"{next(iter(spoken))} is a post_processor: pass one of them")
-            config = {**self.config, **spoken}
+            config = {**self.settings.config, **spoken}
             changes["post_processor"] = stored_component(
                 components.post_processors.PostProcessor, around_texts(self, config)
             )

@@ -1,14 +1,64 @@
-"""Settings that are not stages: roles, chat template, longest input."""
+"""Settings that are not stages: roles, chat template, and what else the files say."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+import jeton._core as _core
 from jeton.encoding.base_tokenizer.tokens import HasTokens
-from jeton.loading.settings import CONFIG, STANDARD_ROLES, json_object
+from jeton.loading.settings import CONFIG, STANDARD_ROLES, Settings, json_object
 
-__all__ = ["HasSettings"]
+__all__ = ["FileSettings", "HasSettings"]
+
+
+class FileSettings:
+    """What the files of a tokenizer say about its use: `tok.settings`.
+
+    `tok.replace(padding=…, truncation=…, model_max_length=…)` gives a tokenizer with others.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.load("jeton-4k").replace(model_max_length=2048)
+        >>> tok.settings.model_max_length, tok.settings.padding
+        (2048, None)
+    """
+
+    __slots__ = ("_core", "_settings")
+
+    _core: _core.Pipeline
+    _settings: Settings
+
+    def __init__(self, core: _core.Pipeline, settings: Settings) -> None:
+        self._core, self._settings = core, settings
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The `tokenizer_config.json` of the folder, as it was loaded. A new dict each time."""
+        return json_object(self._settings.files, CONFIG)
+
+    @property
+    def model_max_length(self) -> int | None:
+        """How many tokens the model takes, if the folder says so. `encode` does not truncate."""
+        return self._settings.model_max_length
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """Padding by a `tokenizer.json`: `tok(...)` applies it, `encode` does not."""
+        padding, _ = self._core.sections
+        return None if padding is None else dict(json.loads(padding))
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """Truncation by a `tokenizer.json`: `tok(...)` applies it, `encode` does not."""
+        _, truncation = self._core.sections
+        return None if truncation is None else dict(json.loads(truncation))
+
+    def __repr__(self) -> str:
+        return (
+            f"FileSettings(model_max_length={self.model_max_length}, padding={self.padding}, "
+            f"truncation={self.truncation}, config of {len(self.config)} entries)"
+        )
 
 
 class HasSettings(HasTokens):
@@ -49,23 +99,6 @@ class HasSettings(HasTokens):
         return template if template is None or isinstance(template, str) else dict(template)
 
     @property
-    def model_max_length(self) -> int | None:
-        """How many tokens the model takes, if the folder says so. `encode` does not truncate."""
-        return self._settings.model_max_length
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The `tokenizer_config.json` of the folder, as it was loaded. A new dict each time."""
-        return json_object(self._settings.files, CONFIG)
-
-    @property
-    def padding(self) -> dict[str, Any] | None:
-        """Padding by a `tokenizer.json`: `tok(...)` applies it, `encode` does not."""
-        padding, _ = self._core.sections
-        return None if padding is None else dict(json.loads(padding))
-
-    @property
-    def truncation(self) -> dict[str, Any] | None:
-        """Truncation by a `tokenizer.json`: `tok(...)` applies it, `encode` does not."""
-        _, truncation = self._core.sections
-        return None if truncation is None else dict(json.loads(truncation))
+    def settings(self) -> FileSettings:
+        """What the files say of its use: `padding`, `truncation`, `model_max_length`, `config`."""
+        return FileSettings(self._core, self._settings)

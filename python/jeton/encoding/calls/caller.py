@@ -104,7 +104,7 @@ class Caller:
     def _of_targets(self) -> Caller:
         """What texts in the target language share, for a translation model."""
         tokenizer = self.spelling.tokenizer
-        config = tokenizer.config
+        config = tokenizer.settings.config
         if not is_translator(config):
             return self
         if config.get("tgt_lang") is None:
@@ -119,7 +119,7 @@ class Caller:
     @cached_property
     def _of_target_language(self) -> Caller:
         tokenizer = self.spelling.tokenizer
-        return Caller(tokenizer.replace(src_lang=tokenizer.config["tgt_lang"]))
+        return Caller(tokenizer.replace(src_lang=tokenizer.settings.config["tgt_lang"]))
 
     def frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
         """The special tokens around one text, or around two."""

@@ -207,15 +207,15 @@ class Defaults:
         Raises:
             FormatError: A section of its `tokenizer.json` breaks the format.
         """
-        config, longest = tokenizer.config, tokenizer.model_max_length
+        config, longest = tokenizer.settings.config, tokenizer.settings.model_max_length
         name = bare_name(config)
         as_bert = not config and tells_texts_apart(tokenizer._core, tokenizer.roles)
         names = config.get("model_input_names")
         inputs = names if names and isinstance(names, list) else input_names(name)
-        section = _Section.of("padding", tokenizer.padding)
+        section = _Section.of("padding", tokenizer.settings.padding)
         side = _side_of(config.get("padding_side"), section, padding_side(name))
         padding = None if section is None else Padding.of_section(section, side)
-        section = _Section.of("truncation", tokenizer.truncation)
+        section = _Section.of("truncation", tokenizer.settings.truncation)
         truncation_side = _side_of(config.get("truncation_side"), section, "right")
         truncation = None if section is None else Truncation.of_section(section, truncation_side)
         origin = origin_of(tokenizer, False)

@@ -1,0 +1,101 @@
+"""`dropped.jsonl`, which names the records that a token set left out: written, cut, damaged."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import jeton
+from jeton import data
+from jeton.corpora.dropped import DroppedRecord, RecordPlace
+from jeton.data.manifest import Manifest
+from jeton.data.preparing.dropped_file import DROPPED, DroppedFile, dropped_of
+from jeton.errors import FormatError, MissingFileError
+
+RECORDS = [
+    DroppedRecord(RecordPlace("a \n.jsonl", "line", 3), "not JSON"),
+    DroppedRecord(RecordPlace(None, "document", 0), "no text “x”"),
+    DroppedRecord(RecordPlace("b.csv", "record", 2**40), "2 fields"),
+]
+TOK = jeton.BPETrainer(260, special_tokens=["<|endoftext|>"]).train(["the theory there"])
+
+
+def a_set(folder: Path) -> Manifest:
+    """A set that left out the second record of three."""
+    source = folder / "x.jsonl"
+    source.write_text('{"text": "a"}\n[]\n{"text": "b"}\n')
+    return data.prepare(source, TOK, folder / "set", bad_records="drop")
+
+
+def written(folder: Path, records: list[DroppedRecord], kept: int = 0) -> bytes:
+    with closing(DroppedFile(folder, kept)) as file:
+        file.add(records)
+        file.sync()
+    path = folder / DROPPED
+    return path.read_bytes() if path.exists() else b""
+
+
+def test_records_come_back_as_they_were(tmp_path: Path) -> None:
+    manifest = a_set(tmp_path)
+    written(tmp_path / "set", RECORDS)
+    assert dropped_of(tmp_path / "set", manifest) == tuple(RECORDS)
+
+
+def test_a_set_names_what_it_left_out(tmp_path: Path) -> None:
+    [record] = dropped_of(tmp_path / "set", a_set(tmp_path))
+    assert record.place == RecordPlace(str(tmp_path / "x.jsonl"), "line", 2)
+
+
+def test_there_is_no_file_if_nothing_is_left_out(tmp_path: Path) -> None:
+    assert written(tmp_path, []) == b"" and not (tmp_path / DROPPED).exists()
+    manifest = data.prepare(["a", "b"], TOK, tmp_path / "set", bad_records="drop")
+    assert dropped_of(tmp_path / "set", manifest) == ()
+
+
+def test_a_resumed_run_keeps_what_it_had_counted(tmp_path: Path) -> None:
+    whole = written(tmp_path, RECORDS)
+    with (tmp_path / DROPPED).open("ab") as file:
+        file.write(b'{"path": "torn')
+    assert written(tmp_path, RECORDS[2:], kept=2) == whole
+    assert written(tmp_path, [], kept=0) == b""
+
+
+@pytest.mark.parametrize("content", [b"", b'{"path": "a", "line": 1, "reason": "b"}\n', b"torn"])
+def test_a_resumed_run_that_lacks_records_says_so(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / DROPPED).write_bytes(content)
+    with pytest.raises(FormatError, match="is damaged; remove"):
+        DroppedFile(tmp_path, 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"torn",
+        b"[]",
+        b'{"path": "a", "reason": "b"}',
+        b'{"path": "a", "line": "1", "reason": "b"}',
+        b'{"path": 1, "line": 1, "reason": "b"}',
+        b'{"path": "a", "line": 1, "row": 1, "reason": "b"}',
+        b"\xff",
+        b"[" * 99_999,
+    ],
+    ids=lambda line: repr(line[:30]),
+)
+def test_a_damaged_file_is_named(tmp_path: Path, line: bytes) -> None:
+    manifest = a_set(tmp_path)
+    good = RECORDS[0].to_json().encode()
+    (tmp_path / "set" / DROPPED).write_bytes(good + b"\n" + line + b"\n")
+    with pytest.raises(FormatError, match=r"dropped\.jsonl: (line 2|not UTF-8)"):
+        dropped_of(tmp_path / "set", manifest)
+
+
+def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    manifest = a_set(tmp_path)
+    (tmp_path / "set" / DROPPED).unlink()
+    with pytest.raises(MissingFileError, match="dropped"):
+        dropped_of(tmp_path / "set", manifest)
+    assert json.loads(RECORDS[1].to_json())["path"] is None
