@@ -201,7 +201,8 @@ def _seed_of(seed: int | None, name: str) -> int | None:
     """The seed of a source, which does not depend on the other sources."""
     if seed is None:
         return None
-    return int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:8], "little")
+    digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
+    return int.from_bytes(digest[:8], "little") >> 1
 
 
 def taken_of(state: Mapping[str, Any], argument: str = "state") -> dict[str, int]:

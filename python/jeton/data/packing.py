@@ -201,6 +201,7 @@ class Packing(Examples[PackedRows]):
         """
         if self._shift_labels:
             raise ArgumentError("models of transformers shift labels: pack with shift_labels=False")
+        [number] = checked_numbers("number", [number], len(self)).tolist()
         row = self[number]
         return {
             "input_ids": row.ids,
