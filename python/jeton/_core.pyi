@@ -68,6 +68,7 @@ __all__ = [
     "set_cache_limit",
     "target_of",
     "train",
+    "train_languages",
     "train_sizes",
     "write_into",
 ]
@@ -147,6 +148,13 @@ def train(
 def train_sizes(
     algorithm: _Algorithm,
     counts: WordCounts,
+    parameters: dict[str, Any],
+    sizes: list[int],
+    watch: _Told | None,
+) -> list[Model]: ...
+def train_languages(
+    counts: list[WordCounts],
+    development: list[WordCounts],
     parameters: dict[str, Any],
     sizes: list[int],
     watch: _Told | None,

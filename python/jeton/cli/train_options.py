@@ -15,7 +15,7 @@ import jeton
 import jeton._core as _core
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
-__all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "settings"]
+__all__ = ["DEFAULT_SIZES", "TRAINERS", "balance", "check_kind", "settings"]
 
 TRAINERS: dict[str, type[Any]] = {
     "bpe": jeton.BPETrainer,
@@ -33,6 +33,8 @@ _KINDS = {
     "pattern": ("bpe", "wordlevel"),
     "alphabet": ("bpe",),
     "start_from": ("bpe",),
+    "languages": ("bpe",),
+    "development": ("bpe",),
     "rule": ("wordpiece",),
     "min_frequency": ("bpe", "wordpiece", "wordlevel"),
     "max_word_length": ("bpe", "wordpiece", "wordlevel"),
@@ -77,6 +79,22 @@ def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
             raise click.UsageError(f"{_OPTIONS[name]} is for --kind {names}")
     if len(sizes) > 1 and kind != "bpe":
         raise click.UsageError(f"--kind {kind} takes one --vocab-size")
+
+
+def balance(languages: str) -> str | dict[str, float]:
+    """The value of `languages=` of a trainer: a name, or ratios from `en=1,de=1.5`."""
+    if "=" not in languages:
+        return languages
+    ratios = {}
+    for part in languages.split(","):
+        name, _, number = part.partition("=")
+        try:
+            ratios[name] = float(number)
+        except ValueError:
+            raise click.UsageError(
+                f"--languages {languages}: {part!r} is not NAME=RATIO, as in en=1,de=1.5"
+            ) from None
+    return ratios
 
 
 def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
