@@ -282,7 +282,7 @@ WRONG_SHARES: list[tuple[Callable[[jeton.WordCounts], object], str]] = [
     (lambda it: it.scaled(math.nan), "must be a finite number"),
     (lambda it: it.scaled(1e300), "exceed"),
     (lambda it: it.scaled(2**62), "exceed"),
-    (lambda it: it.scaled(1e-30), "less than"),
+    (lambda it: it.scaled(1e-30), "vanish"),
     (lambda it: it.scaled("2"), "must be a number, not str"),  # type: ignore[arg-type]
     (lambda it: it.scaled(True), "must be a number, not bool"),
     (lambda it: it.mixed([it]), "either weights or a temperature"),

@@ -232,7 +232,7 @@ class WordCounts:
         if 0 < exact.numerator < 2**63:
             scaled = self.core.scaled(exact.numerator, exact.denominator)
         if scaled is None:
-            raise ArgumentError(f"the counts times {factor} are less than 2⁻⁴⁰ or exceed 2⁶³")
+            raise ArgumentError(f"factor {factor} makes the counts vanish, or exceed 2⁶³")
         return self.of_core(scaled)
 
     @classmethod
@@ -275,13 +275,13 @@ class WordCounts:
                 raise ArgumentTypeError(
                     f"counts[{at}] must be WordCounts, not {type(corpus).__name__}"
                 )
-        if (weights is None) == (temperature is None):
-            raise ArgumentError("mixed takes either weights or a temperature")
         sizes = [corpus.core.text_bytes() for corpus in corpora]
         if not sizes or 0 in sizes:
             raise ArgumentError(
                 f"counts[{sizes.index(0)}] has no words" if sizes else "counts is empty"
             )
+        if (weights is None) == (temperature is None):
+            raise ArgumentError("mixed takes either weights or a temperature")
         if weights is not None:
             if isinstance(weights, (str, bytes)) or not isinstance(weights, Iterable):
                 raise ArgumentTypeError("weights must be numbers, one for each of counts")
