@@ -306,8 +306,8 @@ class Machine:
             return None if is_open else False
         end, is_whole = readers.end_of_calls(buffer, at)
         rest = buffer[end:].lstrip()
-        if not rest and not last:
-            return None
+        if rest.strip() in ("", ",", ";") and not last:
+            return None  # another call may follow
         if is_whole and (not rest or rest.startswith(mark.behind)):
             return True
         if is_whole and not last and any(it.startswith(rest) for it in mark.behind):

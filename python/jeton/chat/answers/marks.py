@@ -431,7 +431,7 @@ def _misplaced(name: str, states: Mapping[str, MarkedState], written: str | None
 
 def _bare_calls(state: MarkedState, states: Mapping[str, MarkedState]) -> list[_Mark]:
     """What a call may begin with among words whose mark is missing."""
-    if state.spec.takes != "content" or any("{names}" in it.steps for it in state.spec.shapes):
+    if state.spec.takes != "content":
         return []
     for mark in (it for it in state.marks if it.state in states):
         target = states[mark.state]
