@@ -198,9 +198,9 @@ def packed_rows() -> str:
     documents = [[1] * 5, [2] * 6, [3] * 3, [4] * 2]
     letters = "·ABCD"
     shown = []
-    for method in ("concatenate", "best_fit", "bins"):
+    for method in ("concatenate", "best_fit_crop", "bins"):
         packing = pack(documents, 8, method)
-        for number, ids in enumerate(packing[:].input_ids.tolist()):
+        for number, ids in enumerate(packing[:].ids.tolist()):
             runs = ["".join(run) for _, run in itertools.groupby(letters[id] for id in ids)]
             marked = tuple(Chip(run, "dim" if run[0] == "·" else "") for run in runs)
             shown.append(Row(marked, method if number == 0 else ""))

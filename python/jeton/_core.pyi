@@ -68,6 +68,7 @@ __all__ = [
     "set_cache_limit",
     "target_of",
     "train",
+    "train_languages",
     "train_sizes",
     "write_into",
 ]
@@ -147,6 +148,13 @@ def train(
 def train_sizes(
     algorithm: _Algorithm,
     counts: WordCounts,
+    parameters: dict[str, Any],
+    sizes: list[int],
+    watch: _Told | None,
+) -> list[Model]: ...
+def train_languages(
+    counts: list[WordCounts],
+    development: list[WordCounts],
     parameters: dict[str, Any],
     sizes: list[int],
     watch: _Told | None,
@@ -612,6 +620,8 @@ class WordCounts:
         self, cutting: tuple[str, bool] | bytes, max_word_length: int | None
     ) -> None: ...
     def at_least(self, count: int) -> WordCounts: ...
+    def scaled(self, numerator: int, denominator: int) -> WordCounts | None: ...
+    def text_bytes(self) -> int: ...
     def words(self, start: int, end: int) -> list[tuple[str, int]]: ...
     def find(self, word: str) -> int | None: ...
     def equals(self, other: WordCounts) -> bool: ...

@@ -8,6 +8,8 @@ problem wherever a mark is left over, from ids and from text, whole and as a str
 from __future__ import annotations
 
 import json
+import random
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,13 @@ if __name__ == "__main__":
 
 from answer_cases import MARKS
 from chat_cases import WEATHER, byte_level
-from damaged_answers import DAMAGES, damaged
+from damaged_answers import DAMAGES, damaged, shuffled
 from jeton.chat import FORMATS, Parsed
 
 TABLE = Path(__file__).with_name("damaged_answers.json")
 ROWS: dict[str, dict[str, dict[str, Any]]] = json.loads(TABLE.read_text("utf-8"))
 TOK = byte_level("".join(MARKS))
+TOKENS = re.compile("|".join(map(re.escape, sorted(TOK.special_tokens, key=len, reverse=True))))
 CASES = [
     (format, damage)
     for format in FORMATS
@@ -77,6 +80,47 @@ def test_damaged_answers_lose_nothing_in_silence(format: str, damage: str) -> No
         assert "".join(it.text for it in events if it.kind == "reasoning") == reasoning
         left = [it for it in MARKS if it in parsed.content + reasoning and it[0] in "<["]
         assert parsed.problems or not left
+
+
+def _is_sound(format: str, text: str, tools: list[Any] | None, rng: random.Random) -> None:
+    """Whether an answer is read alike in all pieces, loses nothing, and names what is left over."""
+    for given in (text, TOK.encode(text, special="allow")):
+        whole = TOK.parse(given, format=format, tools=tools)
+        content, reasoning = whole.content, whole.message.get("reasoning_content", "")
+        for most in (1, 12):
+            stream, at = TOK.parse_stream(format=format, tools=tools), 0
+            events = []
+            while at < len(given):
+                step = rng.randint(1, most)
+                events += stream.push(given[at : at + step])
+                at += step
+            events += stream.finish()
+            assert stream.parsed == whole, text
+            assert "".join(it.text for it in events if it.kind == "content") == content, text
+            assert "".join(it.text for it in events if it.kind == "reasoning") == reasoning, text
+            for at, call in enumerate(whole.calls if not whole.problems else ()):
+                said = (it.text for it in events if it.kind == "arguments" and it.call == at)
+                assert json.loads("".join(said)) == call.arguments, text
+        assert "".join(it.text for it in whole.parts) == text
+        named = "\n".join(it.what for it in whole.problems)
+        if not isinstance(given, str):
+            left = [it for it in TOKENS.findall(content + reasoning) if it[:1] in ("<", "[")]
+            assert all(repr(it)[1:-1] in named for it in left), (text, left, named)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_answers_in_disorder_raise_nothing_and_name_what_is_left(format: str) -> None:
+    rng = random.Random(format)
+    for _ in range(20):
+        _is_sound(format, shuffled(rng, format), rng.choice([[WEATHER], None]), rng)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("format", FORMATS)
+def test_many_answers_in_disorder_raise_nothing_and_name_what_is_left(format: str) -> None:
+    rng = random.Random(f"many {format}")
+    for _ in range(300):
+        _is_sound(format, shuffled(rng, format), rng.choice([[WEATHER], None]), rng)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`tok.parse` by the `response_template` of a folder, against `parse_response` of transformers.
 
-These tests hold `jeton.chat.answers.fields`, which puts the message together, and
+These tests hold `jeton.chat.answers.response_templates`, which checks a description and turns it
+into a format, `jeton.chat.answers.fields`, which puts the message together, and
 `jeton.chat.answers.field_values`, which gives its values their types.
 """
 
@@ -16,7 +17,7 @@ import pytest
 import jeton
 from chat_cases import WEATHER, byte_level
 from jeton.chat.answers.field_values import Unreadable, parsed_content
-from jeton.errors import FormatError
+from jeton.errors import FormatError, UnsupportedError
 
 _CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -202,15 +203,12 @@ def _field(**more: Any) -> dict[str, Any]:
     ("change", "message"),
     [
         ({"fields": {}}, "must have fields"),
-        ({"version": 2}, "dict of version 1"),
-        ({"colour": 1}, "does not know: colour"),
         ({"start_anchor": None}, "start_anchor must be"),
         ({"start_anchor": ""}, "start_anchor must be"),
         (_field(content="yaml"), "'yaml' is none of"),
         (_field(content=[]), r"field 'tool_calls': content \[\] is none of"),
         ({"fields": {"content": {"open_pattern": "("}}}, "open_pattern cannot be read"),
         ({"fields": {"content": {"open_pattern": 5}}}, "open_pattern must be a text"),
-        ({"fields": {"content": {"shut": "("}}}, "does not know: shut"),
         ({"fields": {"content": {}, "thinking": {}}}, "more than one field"),
         ({"fields": {"content": 5}}, "field 'content' must be a dict"),
         (_field(content_args=5), "content_args: must be a dict"),
@@ -221,6 +219,7 @@ def _field(**more: Any) -> dict[str, Any]:
         (_field(content="kv-lines", content_args={"value_parser": {"name": "x"}}), "is none of"),
         (_field(content="kv-lines", content_args={"kv_sep": ""}), "kv_sep must be a text"),
         (_field(content="json", content_args={"string_delims": ["<", ">"]}), "list of pairs"),
+        (_field(transform={"function": ["{contents.name}"]}), "nothing is called 'contents.name'"),
         (_field(repeats="yes"), "repeats must be true or false"),
         ({"defaults": {"tool_calls": None}}, "'tool_calls' repeats, so its default must be a list"),
         ({"defaults": []}, "defaults as a dict"),
@@ -229,10 +228,27 @@ def _field(**more: Any) -> dict[str, Any]:
 def test_invalid_descriptions_are_refused(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    tok = described({**DESCRIPTIONS["hermes"], **change}, tmp_path)
+    """When the folder is loaded: an answer may come hours later."""
     with pytest.raises(FormatError, match=message) as error:
-        tok.parse([])
+        described({**DESCRIPTIONS["hermes"], **change}, tmp_path)
     assert str(error.value).startswith("tokenizer_config.json: response_template ")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "is of version 2"),
+        ({"colour": 1}, "does not know: colour"),
+        ({"fields": {"content": {"shut": "("}}}, "'content' has keys .* does not know: shut"),
+    ],
+)
+def test_newer_descriptions_are_refused_by_parse_alone(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    tok = described({**DESCRIPTIONS["hermes"], **change}, tmp_path)
+    assert tok.decode(tok.encode("So.")) == "So."
+    with pytest.raises(UnsupportedError, match=message):
+        tok.parse([])
 
 
 @pytest.mark.parametrize(

@@ -280,8 +280,8 @@ def test_a_stateful_data_loader_resumes(tokens: TokenDataset) -> None:
 
 def test_packed_rows(tmp_path: Path) -> None:
     packing = pack([[1, 2, 3], [4, 5], [6], [7, 8, 9, 10]], 4, "bins")
-    rows = [row for batch in packing.loader(2) for row in batch.input_ids.tolist()]
-    assert sorted(rows) == sorted(packing[:].input_ids.tolist())
+    rows = [row for batch in packing.loader(2) for row in batch.ids.tolist()]
+    assert sorted(rows) == sorted(packing[:].ids.tolist())
     torch = pytest.importorskip("torch")
     [batch] = packing.loader(3, device="cpu", shuffle=False)
     assert torch.equal(batch.labels, torch.as_tensor(packing[:].labels))

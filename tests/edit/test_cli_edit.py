@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import jeton
 from edit_families import FAMILIES, some_lines
+from jeton import edit
 from jeton.cli import main
 
 
@@ -87,3 +88,15 @@ def test_refused(folder: Path) -> None:
     done = CliRunner().invoke(main, line, input="")
     assert done.exit_code == 1 and "cannot be reached" in done.output
     assert not (folder / "new.json").exists()
+
+
+def test_leaves_are_counted_again_in_each_round(folder: Path) -> None:
+    line = ["edit", "prune", "old.json", "in.txt", "--min-count", "3", "--leaves", "2"]
+    done = CliRunner().invoke(main, [*line, "-o", "new.json"])
+    assert done.exit_code == 0, done.output
+    expected = edit.prune(jeton.load("old.json"), corpus=[Path("in.txt")], min_count=3, leaves=2)
+    assert expected.removed and jeton.load("new.json") == expected.tok
+    line[3] = "-"
+    done = CliRunner().invoke(main, [*line, "-o", "more.json"], input="text")
+    assert done.exit_code == 2 and "--leaves reads FILES in each round" in done.output
+    assert not (folder / "more.json").exists()

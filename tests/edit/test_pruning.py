@@ -37,6 +37,51 @@ def test_tokens_that_a_corpus_does_not_use_are_pruned(family: str, seed: int) ->
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_leaves_go_in_rounds_that_count_anew(family: str) -> None:
+    tok = FAMILIES[family](1)
+    corpus = some_lines(7, 12)
+    step, removed = tok, []
+    for rounds in range(1, 4):
+        edited = edit.prune(tok, corpus=corpus, min_count=3, leaves=rounds)
+        step = edit.prune(step, corpus=corpus, min_count=3, leaves=1).tok
+        assert edited.tok == step
+        check_promises(tok, edited, corpus + some_lines(3, 30))
+        check_reachable(tok, edited)
+        removed.append(len(edited.removed))
+    assert removed[0] and removed == sorted(removed)
+    end = edit.prune(tok, corpus=corpus, min_count=3, leaves=99)
+    assert edit.prune(end.tok, corpus=corpus, min_count=3, leaves=1).removed == ()
+
+
+def test_a_leaf_is_removed_before_what_it_is_merged_from() -> None:
+    tok = jeton.BPETrainer(259, pattern="whitespace").train(["abcd"] * 9)
+    longest, *rest = sorted(set(tok.vocab) - {bytes([byte]) for byte in range(256)}, key=len)[::-1]
+    once = edit.prune(tok, corpus=["ab"], leaves=1)
+    assert once.removed == (longest,) and len(rest) == 2
+    thrice = edit.prune(tok, corpus=["x"], leaves=3)
+    assert set(thrice.removed) == {longest, *rest}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"leaves": 1}, ArgumentError, "leaves needs corpus"),
+        ({"leaves": 1, "counts": {}}, ArgumentError, "leaves needs corpus"),
+        ({"leaves": 0, "corpus": ["a"]}, ArgumentError, "leaves must be at least 1"),
+        ({"leaves": "2", "corpus": ["a"]}, ArgumentTypeError, "leaves must be an int"),
+        ({"leaves": 1, "corpus": ["a"], "size": 9}, ArgumentError, "not down to a size"),
+        ({"leaves": 2, "corpus": iter(["a"])}, ArgumentError, "an iterator can be read once"),
+    ],
+)
+def test_leaves_that_make_no_sense(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    tok = jeton.BPETrainer(259, pattern="whitespace").train(["abcd"] * 9)
+    with pytest.raises(error, match=message):
+        edit.prune(tok, **options)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_sizes(family: str) -> None:
     tok = FAMILIES[family](1)
     least = edit.prune(tok, counts={}).tok.vocab_size

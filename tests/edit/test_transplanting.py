@@ -182,6 +182,17 @@ def test_sums_end_where_nothing_is_left() -> None:
     assert np.count_nonzero(values[1]) == 0
 
 
+@pytest.mark.medium
+def test_the_model_of_another_tokenizer_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    source = model(tmp_path / "old", OLD, random_table(OLD.vocab_size))
+    other = model(tmp_path / "new", NEW, random_table(NEW.vocab_size))
+    with pytest.raises(ArgumentError, match="is not this model's tokenizer"):
+        edit.transplant(OLD, NEW, model=other)
+    with pytest.raises(ArgumentError, match="is not this model's tokenizer"):
+        edit.transplant(OLD, NEW, model=source, donor=source)
+
+
 def test_tokenizers_without_a_common_token_are_refused() -> None:
     a, b = jeton.CharTrainer().train("abc"), jeton.CharTrainer().train("xyz")
     with pytest.raises(ArgumentError, match="no token in common"):

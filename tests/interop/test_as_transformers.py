@@ -199,7 +199,7 @@ def expect_everywhere_the_same(make: Callable[[], jeton.Tokenizer], folder: Path
     expect_the_same(again, fast, "saved by transformers")
     assert (tok.added_tokens, tok.roles) == (again.added_tokens, again.roles)
     assert fast.all_special_tokens == auto(folder / "ours").all_special_tokens
-    if not made.config:  # or transformers said which ones it knows of
+    if not made.settings.config:  # or transformers said which ones it knows of
         assert set(fast.all_special_tokens) == set(tok.special_tokens)
     roles = {*made.roles.values()}
     assert [it for it in tok.added_tokens if it.content not in roles] == [

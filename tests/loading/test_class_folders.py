@@ -24,7 +24,8 @@ GOLDEN: dict[str, Any] = json.loads(
 TEXTS: list[str] = GOLDEN["texts"]
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*tokenizer_config.json does not set:jeton.errors.FormatWarning"
+    "ignore:.*(tokenizer_config.json does not set|a space in front of '<mask>'):"
+    "jeton.errors.FormatWarning"
 )
 
 

@@ -90,6 +90,7 @@ def whisper(folder: Path) -> Any:
     vocab = {"a": 0, "b": 1, "Ġ": 2, "Ġb": 3}
     theirs = transformers.WhisperTokenizer(vocab=vocab, merges=[("Ġ", "b")])
     theirs.add_special_tokens({"additional_special_tokens": WHISPER[1:]})
+    theirs.set_prefix_tokens()
     theirs.save_pretrained(folder)
     return theirs
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 import jeton
 from jeton.errors import ArgumentTypeError, FormatWarning
@@ -139,3 +139,92 @@ def test_the_pattern_of_mistral_has_no_effect_on_other_tokenizers(tmp_path: Path
         assert jeton.load(path, fix_mistral_regex=True) == jeton.load(path)
     with pytest.raises(ArgumentTypeError, match="fix_mistral_regex"):
         jeton.load(path, fix_mistral_regex=1)  # type: ignore[arg-type]
+
+
+WHISPER = [
+    "<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|zh|>", "<|de|>", "<|translate|>",
+    "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
+]  # fmt: skip
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(
+    ("before", "config", "differs"),
+    [
+        ("<|startoftranscript|> <|notimestamps|>", {}, False),
+        ("<|startoftranscript|>", {}, True),
+        ("<|startoftranscript|> <|en|> <|transcribe|> <|notimestamps|>", {}, True),
+        (
+            "<|startoftranscript|> <|de|> <|transcribe|> <|notimestamps|>",
+            {"language": "German", "task": "transcribe"},
+            False,
+        ),
+        ("<|startoftranscript|> <|notimestamps|>", {"language": "de"}, True),
+        ("<|startoftranscript|> <|notimestamps|>", {"predict_timestamps": True}, True),
+        ("", {}, True),
+    ],
+)
+def test_a_warning_says_where_whispers_class_puts_other_tokens_in_front(
+    before: str, config: dict[str, Any], differs: bool, tmp_path: Path
+) -> None:
+    """The ids of jeton are those of the file, as in transformers 4."""
+    vocab = {"a": 0, "b": 1, "Ġ": 2, "Ġb": 3}
+    tok = Tokenizer(models.BPE(vocab, [("Ġ", "b")]))
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tok.add_special_tokens(WHISPER)
+    if before:
+        around = [*before.split(), "<|endoftext|>"]
+        ids = {it: tok.token_to_id(it) for it in around}
+        tok.post_processor = processors.TemplateProcessing(
+            single=f"{before} $A <|endoftext|>",
+            pair=f"{before} $A $B <|endoftext|>",
+            special_tokens=[*ids.items()],
+        )
+    tok.save(str(tmp_path / "tokenizer.json"))
+    roles = dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>")
+    values = {"tokenizer_class": "WhisperTokenizer", **roles, **config}
+    values["additional_special_tokens"] = WHISPER[1:]
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(values))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours = jeton.load(tmp_path)
+        theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    said = [str(it.message) for it in caught if it.category is FormatWarning]
+    found = ours.encode("a b", add_special_tokens=True)
+    assert found == tok.encode("a b").ids
+    assert (found != theirs("a b")["input_ids"]) == differs
+    assert any("transformers 5 gives other ids" in it for it in said) == differs
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(
+    ("config", "differs"),
+    [
+        ({}, True),
+        ({"mask_token": "<mask>"}, True),
+        ({"mask_token": {"__type": "AddedToken", "content": "<mask>", "lstrip": True}}, False),
+        ({"mask_token": {"__type": "AddedToken", "content": "<mask>", "lstrip": False}}, False),
+        ({"added_tokens_decoder": {"8": {"content": "<mask>", "lstrip": True}}}, False),
+    ],
+)
+@pytest.mark.parametrize("name", ["Roberta", "Bart", "Longformer", "LED"])
+def test_a_warning_says_where_the_mask_of_roberta_strips_no_space(
+    name: str, config: dict[str, Any], differs: bool, tmp_path: Path
+) -> None:
+    words = ["<s>", "<pad>", "</s>", "<unk>", "a", "b", "Ġ", "Ġb", "<mask>"]
+    (tmp_path / "vocab.json").write_text(json.dumps({it: id for id, it in enumerate(words)}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\nĠ b\n")
+    for token in config.get("added_tokens_decoder", {}).values():
+        flags = ("rstrip", "normalized", "single_word")
+        token.update({"special": True, **dict.fromkeys(flags, False)})
+    values = {"tokenizer_class": f"{name}Tokenizer", **config}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(values))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours = jeton.load(tmp_path)
+        theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    said = [str(it.message) for it in caught if it.category is FormatWarning]
+    texts = ["a <mask> b", "a<mask>b", "a  <mask>"]
+    expected = [theirs(it, add_special_tokens=False)["input_ids"] for it in texts]
+    assert ([ours.encode(it, special="allow") for it in texts] != expected) == differs
+    assert any("a space in front of '<mask>'" in it for it in said) == differs

@@ -69,10 +69,13 @@ def test_public_names() -> None:
 def test_public_names_of_a_tokenizer() -> None:
     assert [name for name in dir(jeton.Tokenizer) if not name.startswith("_")] == [
         "added_tokens",
+        "all_token_bytes",
         "approximation",
+        "as_llguidance",
         "as_sentencepiece",
         "as_tiktoken",
         "as_transformers",
+        "as_xgrammar",
         "chat",
         "chat_template",
         "chunk",
@@ -178,8 +181,8 @@ def examples_of(owner: type) -> Iterator[tuple[type, str]]:
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_examples_of_methods(owner: type, name: str) -> None:
-    if name == "as_transformers":
-        pytest.importorskip("transformers")
+    if name in ("as_transformers", "as_llguidance", "as_xgrammar"):
+        pytest.importorskip(name.removeprefix("as_"))
     text = inspect.getdoc(inspect.getattr_static(owner, name)) or ""
     example = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)

@@ -140,6 +140,23 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "", "", _CALL,
         )
     ],
+    "minimax-m3": [
+        (
+            "<mm:think>Hm.</mm:think>So.\n]<]minimax[>[<tool_call>\n"
+            ']<]minimax[>[<invoke name="get_weather">]<]minimax[>[<city>Bergen]<]minimax[>[</city>'
+            "]<]minimax[>[<days>3]<]minimax[>[</days>]<]minimax[>[</invoke>\n"
+            "]<]minimax[>[</tool_call>",
+            "So.", "Hm.", _CALL,
+        ),
+        (
+            ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="get_weather">\n'
+            "]<]minimax[>[<more>\n"
+            "]<]minimax[>[<items>]<]minimax[>[<item>1]<]minimax[>[</item>]<]minimax[>[<item>a < b"
+            "]<]minimax[>[</item>]<]minimax[>[</items>\n]<]minimax[>[<k>true]<]minimax[>[</k>\n"
+            "]<]minimax[>[</more>\n]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+            "", "", [("get_weather", {"more": {"items": [1, "a < b"], "k": True}})],
+        ),
+    ],
     "kimi": [
         (
             "So.<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 
 from answer_cases import WRITTEN
 from jeton.chat import FORMATS
 
-__all__ = ["DAMAGES", "damaged", "sound"]
+__all__ = ["DAMAGES", "damaged", "shuffled", "sound"]
 
 
 def sound(format: str) -> str:
@@ -46,3 +47,40 @@ def damaged(format: str, damage: str) -> str | None:
     """A damaged answer; `None` if an answer of the format has no mark that could be damaged."""
     pieces = _pieces(format, sound(format))
     return DAMAGES[damage](pieces) if len(pieces) > 1 or damage == "cut" else None
+
+
+_WORDS = (
+    *("So.", "I look.\n", " ", "\n", "é", "get_weather", "city", "3", "null", "<", "</"),
+    *("{", "}", "[", "]", "(", ")", '"', "'", "\\", ":", "=", ", ", ";"),
+    *('{"name": "get_weather", "arguments": {"city": "B"}}', '{"name": "x"}'),
+    "get_weather(city='a')",
+)
+
+
+def shuffled(rng: random.Random, format: str) -> str:
+    """A sound answer of a format that is damaged a few times, at random: cut, doubled, nested, in
+    another order, with marks and words that do not belong there."""
+    states = FORMATS[format].states.values()
+    marks = sorted({it.strip() for state in states for it in state.marks} - {""})
+    pieces = [it for it in _pieces(format, rng.choice(WRITTEN[format])[0]) if it]
+    for _ in range(rng.randint(1, 4)):
+        pieces = pieces[:60] or [rng.choice(_WORDS)]
+        at, other = rng.randrange(len(pieces)), rng.randrange(len(pieces))
+        damage = rng.randrange(8)
+        if damage == 0:
+            del pieces[at]
+        elif damage == 1:
+            pieces.insert(at, pieces[at])
+        elif damage == 2:
+            pieces[at], pieces[other] = pieces[other], pieces[at]
+        elif damage == 3:
+            pieces.insert(at, rng.choice(marks or _WORDS))
+        elif damage == 4:
+            pieces.insert(at, rng.choice(_WORDS))
+        elif damage == 5:
+            pieces[at:at] = [*pieces]
+        elif damage == 6:
+            pieces[at] = pieces[at][: rng.randrange(len(pieces[at]) + 1)]
+        else:
+            del pieces[at + 1 :]
+    return "".join(pieces)

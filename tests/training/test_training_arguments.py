@@ -356,7 +356,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "special tokens of characters twice": (
         lambda: J.CharTrainer(special_tokens=["<a>", "<a>"]),
         ArgumentError,
-        "special_tokens holds '<a>' twice",
+        "'<a>' is there twice",
     ),
     "characters of other words": (
         lambda: jeton.CharTrainer().train(jeton.WordCounts.count(["ab"], pattern="whitespace")),
@@ -429,24 +429,14 @@ def test_word_counts_are_pickled_with_what_they_were_counted_by() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tie_break", "longest"),
-    [
-        ("first", 4),
-        ("lexicographic", 4),
-        ("alphabetic", 4),
-        ("sentencepiece", 4),
-        ("huggingface", 3),
-    ],
+    "tie_break", ["first", "lexicographic", "alphabetic", "sentencepiece", "huggingface"]
 )
+@pytest.mark.parametrize("longest", [1, 2, 3, 4])
 def test_the_longest_token_has_the_length_that_was_asked_for(tie_break: Any, longest: int) -> None:
     tok = J.BPETrainer(
-        60, alphabet="characters", pattern="none", tie_break=tie_break, max_token_length=4
+        60, alphabet="characters", pattern="none", tie_break=tie_break, max_token_length=longest
     ).train(["abc", "abcd"] * 3)
     assert max(map(len, tok.vocab)) == longest
-    tok = J.BPETrainer(
-        60, alphabet="characters", pattern="none", tie_break=tie_break, max_token_length=1
-    ).train(["abc"] * 3)
-    assert max(map(len, tok.vocab)) == (2 if tie_break == "huggingface" else 1)
 
 
 UNKNOWN: dict[str, Callable[..., Any]] = {

@@ -168,7 +168,7 @@ def test_ids_are_where_they_were_asked_for() -> None:
         ({"required_chars": "\ud800"}, "required_chars (must be|is not valid)"),
         ({"bos_id": 0}, "both have the id 0"),
         ({"special_tokens": "abc"}, "special_tokens must be an iterable"),
-        ({"special_tokens": ["<m>", "<m>"]}, '"<m>" is there twice'),
+        ({"special_tokens": ["<m>", "<m>"]}, "'<m>' is there twice"),
         ({"user_defined_symbols": ["<unk>"]}, '"<unk>" is there twice'),
         ({"special_tokens": [""]}, "empty"),
         ({"user_defined_symbols": [3]}, "each of user_defined_symbols"),

@@ -3,63 +3,33 @@
 //!
 //! Look here last: the other strategies find their pieces with less work.
 
-use std::hash::BuildHasher;
 use std::rc::Rc;
 
-use foldhash::fast::RandomState;
-
-use crate::cache::buffered_sink::{BUFFER_TOKENS, BufferedSink};
-use crate::cache::lookup::{NewChunks, tokens_of};
+use crate::cache::buffered_sink::BufferedSink;
+use crate::cache::lookup::{ChunkWorkspace, NewChunks, tokens_of};
 use crate::cache::word_cache::{LONGEST, WordCache};
-use crate::cache::workspace_pool::{Reusable, WorkspacePool};
-use crate::fallback::{Fallback, ModelTables};
+use crate::cache::workspace_pool::WorkspacePool;
+use crate::fallback::{Fallback, FallbackWorkspace, ModelTables};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
-use jeton_models::merge::ShortWord;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Normalizer;
 use jeton_stages::split::any_splitter::AnySplitter;
-use jeton_stages::split::scanner::Scanner;
 use jeton_text::error::Result;
 use jeton_text::interrupt::{Pace, paced};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::short_keys::LONG;
 use jeton_text::printable;
 
+/// No byte of UTF-8: before the key of a piece of a word that stages split.
+const PIECE: u8 = 0xFF;
+
 /// A tokenizer whose pieces are cached, whatever splits them.
 #[derive(Debug)]
 pub struct CachedPieces {
     splitter: AnySplitter,
     tables: ModelTables,
-    pool: WorkspacePool<PieceWorkspace>,
-}
-
-/// What one call works with.
-struct PieceWorkspace {
-    scanner: Scanner,
-    /// The cached words; and the cached pieces of what is too long to be a word.
-    words: WordCache,
-    pieces: WordCache,
-    /// Room for a new piece.
-    work: ShortWord,
-    /// Room for tokens on their way.
-    tokens: [u32; BUFFER_TOKENS],
-}
-
-impl Reusable for PieceWorkspace {
-    fn new() -> Box<Self> {
-        Box::new(Self {
-            scanner: Scanner::default(),
-            words: WordCache::half(RandomState::default().hash_one(0)),
-            pieces: WordCache::half(RandomState::default().hash_one(1)),
-            work: ShortWord::NEW,
-            tokens: [0; BUFFER_TOKENS],
-        })
-    }
-
-    fn is_current(&self) -> bool {
-        self.words.keeps_the_limit()
-    }
+    pool: WorkspacePool<FallbackWorkspace>,
 }
 
 impl CachedPieces {
@@ -109,17 +79,20 @@ impl CachedPieces {
             before_model.normalizer = None;
         }
         let mut workspace = self.pool.take();
-        let PieceWorkspace {
+        let FallbackWorkspace {
             scanner,
-            words,
-            pieces,
+            lookup,
             work,
-            tokens: room,
         } = &mut *workspace;
+        let ChunkWorkspace {
+            words,
+            tokens: room,
+            ..
+        } = lookup;
         let mut call = PiecesCall {
             splitter: &self.splitter,
             words,
-            pieces,
+            key: Vec::new(),
             fallback: Fallback::new(&stages.model, &self.tables, work),
             printable: self.splitter.printable.then(String::new),
         };
@@ -151,7 +124,8 @@ impl CachedPieces {
 struct PiecesCall<'c> {
     splitter: &'c AnySplitter,
     words: &'c mut WordCache,
-    pieces: &'c mut WordCache,
+    /// Room for keys.
+    key: Vec<u8>,
     fallback: Fallback<'c>,
     /// Room for a piece in GPT-2's printable characters, if the model sees those.
     printable: Option<String>,
@@ -185,11 +159,16 @@ impl PiecesCall<'_> {
                 piece.len()
             };
             let part = &piece[start..end];
-            if !self.pieces.emit(part.as_bytes(), sink) {
+            self.key.clear();
+            if self.splitter.cuts_words() {
+                self.key.push(PIECE);
+            }
+            self.key.extend_from_slice(part.as_bytes());
+            if !self.words.emit(&self.key, sink) {
                 self.fallback.begin();
                 self.add(part)?;
                 sink.push_all(self.fallback.ids());
-                self.pieces.insert(part.as_bytes(), self.fallback.ids());
+                self.words.insert(&self.key, self.fallback.ids());
             }
             start = end;
         }
@@ -307,6 +286,6 @@ mod tests {
         let done = compiled.encode(&stages, "known,unknown", false, &limit, &mut ids);
         assert!(done.is_err());
         let workspace = compiled.pool.take_kept().unwrap();
-        assert!(workspace.words.emit(b"known", &mut Vec::new()));
+        assert!(workspace.lookup.words.emit(b"known", &mut Vec::new()));
     }
 }

@@ -21,7 +21,6 @@ use jeton_models::stages::Stages;
 use jeton_stages::pre_tokenizer::{PreTokenizer, named};
 use jeton_stages::vocab::{MAX_ID, Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
 use jeton_text::pattern::SearchPattern;
 
 /// The name of the format in messages.
@@ -155,7 +154,7 @@ pub fn read(file: &[u8]) -> Result<Stages> {
         tokens.push((format!("<SPECIAL_{id}>"), id));
     }
     let mut entries = Vec::with_capacity(ranks as usize);
-    for (at, entry) in paced((0..ranks).zip(file.vocab)) {
+    for (at, entry) in (0..ranks).zip(file.vocab) {
         if entry.rank != at {
             return broken(format!(
                 "vocab[{at}]: the rank {} is not its place",
@@ -200,7 +199,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     }
     let ranks = tiktoken::ranks(stages, bpe)?;
     let mut entries = Vec::with_capacity(ranks.len());
-    for ((token, id), rank) in paced(ranks.texts().zip(0_u32..)) {
+    for ((token, id), rank) in ranks.texts().zip(0_u32..) {
         if id != rank + specials {
             return cannot(format!(
                 "{} with the id {id}: ranks follow the special tokens without a gap",

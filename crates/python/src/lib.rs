@@ -86,7 +86,9 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
-    use super::trainers::{check_trainer, sentencepiece_separators, train, train_sizes};
+    use super::trainers::{
+        check_trainer, sentencepiece_separators, train, train_languages, train_sizes,
+    };
     #[pymodule_export]
     use super::word_counts::{WordCounter, WordCounts, find_files, pattern_pre_tokenizer};
 

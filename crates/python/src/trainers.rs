@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use jeton_core::model::{self, SentencePiece};
 use jeton_core::normalizer::{Charsmap, Normalization};
-use jeton_core::train::bpe::{BpePieces, BpeTrainer, Start};
+use jeton_core::train::bpe::{Balance, BpePieces, BpeTrainer, Languages, Start};
 use jeton_core::train::pieces::{PieceOptions, PieceRules};
 use jeton_core::train::sentencepiece::{Learning, MetaPieces, SentencePieceTrainer};
 use jeton_core::train::unigram::UnigramPieces;
@@ -152,6 +152,46 @@ pub fn train_sizes(
             trainer.train_sizes(&counts.core, &sizes, watch)
         })?;
         Ok(trained.into_iter().map(|core| Model { core }).collect())
+    })
+}
+
+/// The models of these sizes, from one run that is fair to languages: counts of a corpus for each, and
+/// of a development text for each or none; `watch` as above.
+#[pyfunction]
+pub fn train_languages(
+    py: Python<'_>,
+    counts: Vec<PyRef<'_, WordCounts>>,
+    development: Vec<PyRef<'_, WordCounts>>,
+    parameters: &Bound<'_, PyDict>,
+    sizes: Vec<usize>,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<Vec<Model>> {
+    guard(py, || {
+        let trainer = bpe_trainer(parameters)?;
+        let languages = languages(&Parameters(parameters))?;
+        let [counts, development] =
+            [&counts, &development].map(|all| all.iter().map(|it| &it.core).collect::<Vec<_>>());
+        let trained = watched(py, watch, |watch| {
+            trainer.train_languages(&languages, &counts, &development, &sizes, watch)
+        })?;
+        let models = trained.into_iter().map(model::Model::Bpe);
+        Ok(models.map(|core| Model { core }).collect())
+    })
+}
+
+/// How to be fair to languages.
+fn languages(given: &Parameters<'_, '_>) -> Outcome<Languages> {
+    let balance = match given.size_or_none("window_size")? {
+        Some(size) => Balance::Window {
+            size,
+            alpha: given.get("alpha", "a float")?,
+        },
+        None => Balance::Worst,
+    };
+    Ok(Languages {
+        balance,
+        ratios: given.get("ratios", "a list of float")?,
+        global_merges: given.size("global_merges")?,
     })
 }
 

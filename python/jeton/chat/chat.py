@@ -31,7 +31,9 @@ from jeton.chat.templates.turn_shape import turn_shape
 from jeton.chat.templates.variables import PLAIN, TemplateValues
 from jeton.chat.templates.writers import Writers
 from jeton.chat.training.masks import Answers
+from jeton.chat.training.parts import checked_parts, covered, part_of_field
 from jeton.chat.unprinted import Unprinted, UnprintedError
+from jeton.encoding.once import ends_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -41,6 +43,7 @@ from jeton.errors import (
 )
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -404,7 +407,9 @@ class Chat:
             at += length
         return found
 
-    def loss_mask(self, roles: Iterable[str] = ("assistant",)) -> list[int]:
+    def loss_mask(
+        self, roles: Iterable[str] = ("assistant",), *, parts: Iterable[str] | None = None
+    ) -> list[int]:
         """1 for each token that a model learns to write, else 0.
 
         If the template marks what the model writes (`{% generation %}`) and `roles` is only the
@@ -420,9 +425,15 @@ class Chat:
 
         Args:
             roles: Whose messages count.
+            parts: What of them counts: any of `"reasoning"`, `"content"` and `"calls"`, by the
+                fields of the messages. What the template writes in front of a part belongs to it,
+                as `</think>` does to the words behind it. The token that ends the turn is always
+                learnt, if it is `eos`, `eot` or one of the folder's `generation_config.json`. By
+                default all count.
 
         Raises:
-            ArgumentError: No token is covered, so nothing would be learnt.
+            ArgumentError: No token is covered, so nothing would be learnt; `parts` names a part
+                that there is not.
 
         Example:
             >>> import jeton
@@ -438,6 +449,7 @@ class Chat:
         """
         if isinstance(roles, str) or not isinstance(roles, Iterable):
             raise ArgumentTypeError('roles must be an iterable of roles, as ("assistant",)')
+        named_parts = checked_parts(parts)
         named = set(roles)
         if not named:
             raise ArgumentError(
@@ -457,6 +469,8 @@ class Chat:
                 end=self._control.of_call.role_ids.get("eos", -1),
                 roles=named,
             ).mask()
+        if parts is not None:
+            mask = self._of_parts(mask.astype(bool), named_parts)
         if not mask.any():
             speakers = ", ".join(dict.fromkeys(map(repr, self.roles)))
             raise ArgumentError(
@@ -464,6 +478,20 @@ class Chat:
                 f"would be all zero (the chat has {speakers})"
             )
         found: list[int] = mask.astype(np.int64).tolist()
+        return found
+
+    def _of_parts(
+        self, mask: npt.NDArray[np.bool_], parts: frozenset[str]
+    ) -> npt.NDArray[np.bool_]:
+        """What a mask covers of some parts of the answers."""
+        ends = ends_of(self.tokenizer)
+        origins, ids = self.origins, self.ids
+        edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
+        found = np.zeros_like(mask)
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            of = origins[start:end]
+            kinds = [part_of_field(it.field) if it.kind == "message" else "" for it in of]
+            found[start:end] = covered(kinds, [id in ends for id in ids[start:end]], parts)
         return found
 
     @functools.cached_property

@@ -22,6 +22,8 @@ from jeton.chat.encoding import encoded_stretch
 from jeton.chat.messages import Sent, fields_of
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
+from jeton.chat.training.parts import checked_parts, covered
+from jeton.encoding.once import ends_of
 from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
 
 if TYPE_CHECKING:
@@ -156,15 +158,31 @@ class Rollout:
     def __len__(self) -> int:
         return len(self._ids)
 
-    def loss_mask(self) -> list[int]:
+    def loss_mask(self, *, parts: Iterable[str] | None = None) -> list[int]:
         """1 for each token that the model wrote, else 0.
 
         What the template added to an answer, such as the end of a turn that the model did not
         reach, is not learnt.
+
+        Args:
+            parts: What of the answers counts: any of `"reasoning"`, `"content"` and `"calls"`, as
+                in `Chat.loss_mask`. By default all of them.
+
+        Raises:
+            ArgumentError: `parts` names a part that there is not.
         """
+        named = checked_parts(parts)
+        ends = ends_of(self.tokenizer)
         mask = [0] * len(self._ids)
-        for start, end in self._sampled:
-            mask[start:end] = [1] * (end - start)
+        for (start, end), answer in zip(self._sampled, self._answers, strict=True):
+            kinds = [""] * (end - start)
+            for part in answer.parts:
+                if part.kind not in ("mark", "rest"):
+                    kind = "calls" if part.kind == "call" else part.kind
+                    kinds[slice(*part.span)] = [kind] * (part.span[1] - part.span[0])
+            is_end = [id in ends for id in self._ids[start:end]]
+            learnt = [True] * len(kinds) if parts is None else covered(kinds, is_end, named)
+            mask[start:end] = map(int, learnt)
         return mask
 
     def extend(

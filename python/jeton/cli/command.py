@@ -157,8 +157,10 @@ class Command(click.Command):
             meant = _MEANT.get(error.option_name)
             option = next((it for it in self.params if meant in it.opts), None)
             if isinstance(option, click.Option):
-                error.possibilities = None  # names that only look alike
-                add_hint(error, f"{meant}: {option.help}")
+                # Without the names that only look alike.
+                plain = click.NoSuchOption(error.option_name, ctx=error.ctx)
+                add_hint(plain, f"{meant}: {option.help}")
+                raise plain from None
             raise
         except click.MissingParameter as error:
             arguments = [it for it in self.params if isinstance(it, click.Argument)]

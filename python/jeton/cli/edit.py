@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -181,8 +182,19 @@ def _say_changes(tok: jeton.Tokenizer, edited: Edited) -> None:
     if edited.renamed:
         rows.append(("renamed", f"{len(edited.renamed):,}"))
     if edited.left_out:
-        rows.append(("unreachable, so left out", f"{len(edited.left_out):,}"))
+        rows.append(("left out", f"{len(edited.left_out):,}"))
     say(table(rows, "<>"))
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of files, which are read again by each iteration."""
+
+    paths: tuple[str, ...]
+    reader: Reader
+
+    def __iter__(self) -> Iterator[str]:
+        return _texts(self.paths, self.reader)
 
 
 def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:
@@ -198,6 +210,12 @@ def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:
 @click.option("--size", type=click.IntRange(1), help="How many tokens to keep.")
 @click.option("--min-count", type=click.IntRange(1), help="Remove tokens that occur less often.")
 @click.option(
+    "--leaves",
+    type=click.IntRange(1),
+    metavar="ROUNDS",
+    help="Only tokens that no merge needs; FILES are counted again after each round.",
+)
+@click.option(
     "--script", "scripts", multiple=True, help="Keep this script (Latin, Han, …); repeatable."
 )
 @click.option("--drop", multiple=True, metavar="TOKEN", help="Remove this token; repeatable.")
@@ -208,6 +226,7 @@ def _prune(
     reader: Reader,
     size: int | None,
     min_count: int | None,
+    leaves: int | None,
     scripts: tuple[str, ...],
     drop: tuple[str, ...],
     keep: tuple[str, ...],
@@ -217,14 +236,17 @@ def _prune(
     With --size and no FILES, the tokens learned last are removed. Byte pair encoding keeps every
     token that a kept one is merged from. Bytes, special tokens and the unknown token always stay.
     """
+    if leaves is not None and leaves > 1 and "-" in paths:
+        raise click.UsageError("--leaves reads FILES in each round, so not standard input")
     counted = paths != ("-",) or not (size or scripts or drop)
     if counted:
         check_inputs(paths)
     return prune(
         tok,
         size=size,
-        corpus=_texts(paths, reader) if counted else None,
+        corpus=_Texts(paths, reader) if counted else None,
         min_count=min_count,
+        leaves=leaves,
         scripts=scripts or None,
         drop=drop or None,
         keep=keep,

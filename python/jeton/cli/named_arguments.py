@@ -64,14 +64,12 @@ def corpora_by_name(values: Sequence[str], what: str = "--corpus") -> dict[str, 
     return _by_name(values, what, short)
 
 
-def languages_by_name(values: Sequence[str]) -> dict[str, str]:
-    """Files of parallel text by language, which each must name."""
+def languages_by_name(values: Sequence[str], what: str = "--parallel") -> dict[str, str]:
+    """Files by language, which each must name; `what` is the option."""
     for value in values:
         if not _parted(value)[0]:
-            raise click.UsageError(
-                f"--parallel {value!r} is not LANGUAGE=FILE, as in de=german.txt"
-            )
-    return _by_name(values, "--parallel", str)
+            raise click.UsageError(f"{what} {value!r} is not LANGUAGE=FILE, as in de=german.txt")
+    return _by_name(values, what, str)
 
 
 def _by_name(values: Sequence[str], what: str, short: Callable[[str], str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import click
 import jeton
 from jeton.cli.command import Command, TokenCount, add_hint, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
+from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target, force_option
-from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, settings
+from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, balance, check_kind, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
     RANKS_AS_MODEL,
@@ -36,7 +38,9 @@ FILES are files or folders: text, JSON Lines (.jsonl, .ndjson), CSV or TSV, also
 gzip, Zstandard or xz, or Parquet; - is standard input. A text file is one document; with
 --documents line, each line is, and with --split-on TEXT what is between these texts. A file that
 is named twice is read once, and files in folders whose names begin with a dot are skipped. Instead
-of FILES, give one file that --save-counts wrote.
+of FILES, give what --save-counts wrote: one file, or several that are added, or mixed by --weight
+or --temperature so that small languages get their share. With --languages, each of FILES is
+NAME=PATH: the corpus, or the counts, of one language.
 
 The ending of --output sets the format: .json is a tokenizer.json, .tiktoken is ranks, .model is
 SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or if it is an
@@ -62,7 +66,11 @@ Examples:
   jeton train corpus/ -o longer.json --start-from gpt2 --vocab-size 60000
   jeton train corpus/ -o tok.json --memory 4GB --save-counts corpus.counts
   jeton train corpus.counts -o small.json --vocab-size 8000
+  jeton train en.counts de.counts -o tok.json --weight 0.7 --weight 0.3
+  jeton train *.counts -o tok.json --temperature 3
   jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000
+  jeton train en=english/ de=german/ -o tok.json --languages base \\
+      --development en=dev.en --development de=dev.de
 """
 
 
@@ -119,6 +127,16 @@ _PATH = FilePath(path_type=Path)
     help="Continue from this tokenizer: its merges come first, and its ids stay.",
 )
 @click.option(
+    "--languages",
+    help="Fair to languages: base or window, or ratios as en=1,de=1.5. FILES are NAME=PATH.",
+)
+@click.option(
+    "--development",
+    multiple=True,
+    metavar="NAME=PATH",
+    help="Parallel text of a language, by which --languages judges. Repeatable.",
+)
+@click.option(
     "--rule",
     type=click.Choice(["released", "published"]),
     help="Which rule of WordPiece.  [default: released]",
@@ -146,6 +164,19 @@ _PATH = FilePath(path_type=Path)
     "--save-counts",
     type=_PATH,
     help="Write the word counts to this file, to train from again.",
+)
+@click.option(
+    "--weight",
+    "weights",
+    type=click.FloatRange(min=0, min_open=True),
+    multiple=True,
+    help="The share of a file of counts, by bytes: once for each file, in order.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="T",
+    help="Mix files of counts: one of n bytes has a share as n^(1/T). 1 keeps the shares.",
 )
 @click.option("--field", help="The field of JSON lines, or the column of a table.")
 @documents_option
@@ -175,6 +206,8 @@ def train(
     specials: tuple[str, ...],
     alphabet: str | None,
     start_from: str | None,
+    languages: str | None,
+    development: tuple[str, ...],
     rule: str | None,
     assignments: tuple[str, ...],
     min_frequency: int,
@@ -183,6 +216,8 @@ def train(
     memory: str | None,
     temp_dir: Path | None,
     save_counts: Path | None,
+    weights: tuple[float, ...],
+    temperature: float | None,
     field: str | None,
     documents: str,
     errors: str,
@@ -206,6 +241,11 @@ def train(
     }
     if len(sizes) > 1 and companion(target) is not None:
         raise click.UsageError(f"{target}: a pair of files goes with a single --vocab-size")
+    corpora, texts = _corpora(files, languages, development)
+    if corpora is not None:
+        files = (*corpora.values(), *texts.values())
+        if save_counts is not None:
+            raise click.UsageError("--save-counts is for one corpus; count each language alone")
     inputs = files if start_from is None else (*files, Path(start_from))
     check_target(None, inputs=inputs, force=force)
     for path in targets.values():
@@ -216,14 +256,23 @@ def train(
         check_target(save_counts, inputs=inputs, force=force)
         if save_counts.resolve() in {path.resolve() for path in targets.values()}:
             raise FileError(f"{save_counts}: the tokenizer goes there (name another for counts)")
-    from_counts = len(files) == 1 and is_counts(files[0])
-    for file in files if len(files) > 1 else ():
-        if is_counts(file):
-            error = click.UsageError(f"{file} is a file of word counts, not text")
-            add_hint(error, "name the file alone, to train from it")
-            raise error
+    of_counts = [is_counts(file) for file in files if corpora is None]
+    from_counts = bool(of_counts) and all(of_counts)
+    if any(of_counts) and not from_counts:
+        error = click.UsageError(
+            f"{files[of_counts.index(True)]} is a file of word counts, not text"
+        )
+        add_hint(error, "name only files of counts, or only text")
+        raise error
     if from_counts:
         _refuse_options_of_counting(files[0])
+        if weights and temperature is not None:
+            raise click.UsageError("--weight and --temperature exclude each other")
+        if weights and len(weights) != len(files):
+            raise click.UsageError(f"--weight is there {len(weights)} times for {len(files)} files")
+    elif weights or temperature is not None:
+        option = "--weight" if weights else "--temperature"
+        raise click.UsageError(f"{option} is for files of word counts (--save-counts writes them)")
     memory_bytes(memory)
     parameters: dict[str, Any] = {}
     if specials:
@@ -250,52 +299,98 @@ def train(
         is_model = target.name.lower().endswith(".model")
         parameters["style"] = "sentencepiece" if is_model else "huggingface"
     parameters |= settings(kind, assignments)
-    trainer = TRAINERS[kind](**parameters)
+    fair = {} if languages is None else {"languages": balance(languages)}
+    trainer = TRAINERS[kind](**parameters, **fair)
+    for name in ("global_merges", "window_size", "alpha"):
+        parameters.pop(name, None)
     is_limited = kind == "unigram" or (alphabet == "sentencepiece" and start is None)
     without_limit = {"hard_vocab_limit": False} if is_limited else {}
     miniature = TRAINERS[kind](**(parameters | without_limit))
     rehearse(miniature, targets[sizes[0]], inputs=inputs, force=force)
     with closing(watcher(progress == "json")) as watch:
-        if from_counts:
-            counts = jeton.WordCounts.load(files[0])
-            try:
-                trainer.count(counts)
-            except ArgumentError as error:
-                raise error.reworded(f"{files[0]}: {error.message}") from None
-            save_counts = files[0]
+        reading = {
+            "field": field,
+            "errors": errors,
+            "documents": documents,
+            "bad_records": bad_records,
+            "memory": memory,
+            "temp_dir": temp_dir,
+            "watch": watch,
+        }
+        if corpora is not None:
+            trained = trainer.train_all(
+                {name: _corpus(path) for name, path in corpora.items()},
+                development={name: _corpus(path) for name, path in texts.items()} or None,
+                **reading,
+            )
         else:
-            counts = trainer.count(
-                list(files),
-                field=field,
-                errors=errors,
-                documents=documents,
-                bad_records=bad_records,
-                memory=memory,
-                temp_dir=temp_dir,
-                watch=watch,
-            )
-            if save_counts is not None:
-                counts.save(save_counts)
-        try:
-            if kind == "bpe":
-                trained = trainer.train_all(counts, memory=memory, watch=watch)
+            if from_counts:
+                counts = _mixed(trainer, files, weights, temperature)
             else:
-                trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
-        except KeyboardInterrupt:
-            watch.close()
-            echo_note(
-                "the counts are lost; --save-counts would have kept them"
-                if save_counts is None
-                else f"the counts are in {save_counts}: train from that file to resume"
-            )
-            raise
+                counts = trainer.count(list(files), **reading)
+                if save_counts is not None:
+                    counts.save(save_counts)
+            try:
+                if kind == "bpe":
+                    trained = trainer.train_all(counts, memory=memory, watch=watch)
+                else:
+                    trained = {sizes[0]: trainer.train(counts, memory=memory, watch=watch)}
+            except KeyboardInterrupt:
+                watch.close()
+                kept = files[0] if from_counts else save_counts
+                echo_note(
+                    "the counts are lost; --save-counts would have kept them"
+                    if kept is None
+                    else f"the counts are in {kept}: train from that file to resume"
+                )
+                raise
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
         put(f"{targets[size]}")
     if not from_counts and progress != "json":
-        say_what_documents_are(files, field, documents)
+        texts_read = [file for file in files if not is_counts(file)]
+        say_what_documents_are(texts_read, field, documents)
     if kind == "unigram" and progress != "json":
         echo_note(_STYLES[trainer.style])
+
+
+def _mixed(
+    trainer: Any, files: tuple[Path, ...], weights: tuple[float, ...], temperature: float | None
+) -> jeton.WordCounts:
+    """The counts in these files, which the trainer accepts, in their shares."""
+    corpora: list[jeton.WordCounts] = []
+    for file in files:
+        counts = jeton.WordCounts.load(file)
+        try:
+            trainer.count(counts)
+            if corpora:
+                corpora[0].merged(counts.at_least(2**62))
+        except ArgumentError as error:
+            raise error.reworded(f"{file}: {error.message}") from None
+        corpora.append(counts)
+    if weights or temperature is not None:
+        return jeton.WordCounts.mixed(corpora, weights=weights or None, temperature=temperature)
+    return functools.reduce(jeton.WordCounts.merged, corpora)
+
+
+def _corpora(
+    files: tuple[Path, ...], languages: str | None, development: tuple[str, ...]
+) -> tuple[dict[str, Path] | None, dict[str, Path]]:
+    """The corpus and the development text of each language; `None` without languages."""
+    if languages is None:
+        if development:
+            raise click.UsageError("--development goes with --languages")
+        return None, {}
+    balance(languages)
+    named = languages_by_name([str(file) for file in files], "with --languages, FILES")
+    texts = languages_by_name(development, "--development")
+    corpora = {name: Path(path) for name, path in named.items()}
+    return corpora, {name: Path(path) for name, path in texts.items()}
+
+
+def _corpus(path: Path) -> list[Path] | jeton.WordCounts:
+    """The counts in a file, or the file or folder as a corpus."""
+    return jeton.WordCounts.load(path) if is_counts(path) else [path]
 
 
 _STYLES = {

@@ -15,7 +15,7 @@ import jeton
 import jeton._core as _core
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
-__all__ = ["DEFAULT_SIZES", "TRAINERS", "check_kind", "settings"]
+__all__ = ["DEFAULT_SIZES", "TRAINERS", "balance", "check_kind", "settings"]
 
 TRAINERS: dict[str, type[Any]] = {
     "bpe": jeton.BPETrainer,
@@ -33,6 +33,8 @@ _KINDS = {
     "pattern": ("bpe", "wordlevel"),
     "alphabet": ("bpe",),
     "start_from": ("bpe",),
+    "languages": ("bpe",),
+    "development": ("bpe",),
     "rule": ("wordpiece",),
     "min_frequency": ("bpe", "wordpiece", "wordlevel"),
     "max_word_length": ("bpe", "wordpiece", "wordlevel"),
@@ -77,6 +79,26 @@ def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
             raise click.UsageError(f"{_OPTIONS[name]} is for --kind {names}")
     if len(sizes) > 1 and kind != "bpe":
         raise click.UsageError(f"--kind {kind} takes one --vocab-size")
+
+
+def balance(languages: str) -> str | dict[str, float]:
+    """The value of `languages=` of a trainer: a name, or ratios from `en=1,de=1.5`."""
+    if languages in ("base", "window"):
+        return languages
+    ratios = {}
+    for part in languages.split(","):
+        name, _, number = part.partition("=")
+        try:
+            ratio = float(number)
+        except ValueError:
+            ratio = 0.0
+        if not name or not 0 < ratio < float("inf"):
+            raise click.UsageError(
+                f"--languages {languages!r} is neither base nor window nor ratios above 0, as in "
+                "en=1,de=1.5"
+            )
+        ratios[name] = ratio
+    return ratios
 
 
 def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Look here also for the stages before the model in the form that the core takes.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import tempfile
@@ -18,7 +19,7 @@ from jeton.arguments import (
     checked_int,
     checked_path,
 )
-from jeton.components import normalizers, pre_tokenizers
+from jeton.components import AddedToken, normalizers, pre_tokenizers
 from jeton.components.component import stored_component
 from jeton.corpora.corpus import (
     Progress,
@@ -202,27 +203,24 @@ def _warn_of_rare(distinct: int, total: int, min_word_count: int) -> None:
 def first_stages(
     normalizer: normalizers.Normalizer | None,
     pre_tokenizer: pre_tokenizers.PreTokenizer | None,
-    special_tokens: Iterable[str],
+    known_tokens: Iterable[str | AddedToken],
     *,
     is_raw: bool = True,
 ) -> tuple[str, bool]:
     """The stages before the model, as in a `tokenizer.json`.
 
-    If the model does not see raw bytes, a byte-level pre-tokenizer spells them out.
+    No word contains a known token; those that are a text are special. If the model does not see raw
+    bytes, a byte-level pre-tokenizer spells them out.
     """
+    tokens = [
+        AddedToken(token, special=True) if isinstance(token, str) else token
+        for token in dict.fromkeys(known_tokens)
+    ]
     stages = json.dumps(
         {
             "added_tokens": [
-                {
-                    "id": id,
-                    "content": token,
-                    "special": True,
-                    "single_word": False,
-                    "lstrip": False,
-                    "rstrip": False,
-                    "normalized": False,
-                }
-                for id, token in enumerate(dict.fromkeys(special_tokens))
+                dataclasses.asdict(dataclasses.replace(token, id=id))
+                for id, token in enumerate(tokens)
             ],
             "normalizer": stored_component(normalizers.Normalizer, normalizer),
             "pre_tokenizer": stored_component(pre_tokenizers.PreTokenizer, pre_tokenizer),

@@ -247,6 +247,31 @@ def _table(
     return None
 
 
+def check_tokenizer_of(folder: str | os.PathLike[str], tok: Tokenizer) -> None:
+    """Checks that a tokenizer has the tokens of the one in a model's folder, if one is there.
+
+    Raises:
+        ArgumentError: An id has different tokens.
+    """
+    own_tokens = _own_tokens(_folder(folder))
+    if own_tokens is None:
+        return
+    for id, token in bytes_by_id(tok).items():
+        own = own_tokens.get(id, b"")
+        if _plain(own) != _plain(token):
+            raise ArgumentError(
+                f"{os.fspath(folder)}: id {id} is {own!r} in the tokenizer of this model and "
+                f"{token!r} in the one given: it is not this model's tokenizer"
+            )
+
+
+def _own_tokens(folder: Path) -> dict[int, bytes] | None:
+    try:
+        return bytes_by_id(load(folder))
+    except (MissingFileError, FormatError, ArgumentError, UnsupportedError):
+        return None  # the folder need not have a tokenizer that loads without arguments
+
+
 def _leading_out(folder: Path) -> set[str]:
     """The links in a folder that lead out of it, by their paths in the folder.
 

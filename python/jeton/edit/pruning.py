@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jeton.arguments import checked_int
@@ -33,6 +33,7 @@ def prune(
     corpus: TextsOrFiles | None = None,
     counts: Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer] | None = None,
     min_count: int | None = None,
+    leaves: int | None = None,
     scripts: Iterable[str] | None = None,
     drop: Iterable[bytes | str | int] | None = None,
     keep: Iterable[bytes | str | int] = (),
@@ -57,6 +58,10 @@ def prune(
         counts: How often each id occurs, instead of a corpus.
         min_count: Removes tokens that occur less often, unless a kept token needs them. With only a
             corpus or counts it is 1: unused tokens are removed.
+        leaves: Removes only leaves, that is, tokens that no merge needs, and in this many rounds:
+            after each, the corpus is encoded and counted again, since what a token was in text is
+            now other tokens, and its parts may be leaves. It needs `corpus`, and `min_count` is 1
+            by default. With `None`, tokens are counted once, and removed down to the root.
         scripts: Names of scripts, such as `{"Latin", "Cyrillic"}`; tokens with letters of other
             scripts are removed.
         drop: Tokens to remove: bytes, texts or ids.
@@ -82,6 +87,8 @@ def prune(
     vocabulary = EditableVocabulary.of(tok)
     protected = set(vocabulary.fixed)
     protected.update(_ids("keep", keep, vocabulary))
+    if leaves is not None:
+        _check_leaves(leaves, corpus, size)
     occurs = _counts(tok, corpus, counts)
     if (
         occurs is not None
@@ -115,7 +122,9 @@ def prune(
             and letter_scripts(token.decode("utf-8", "ignore")) - allowed
         ]
         tree.drop_leaves(foreign, dict.fromkeys(foreign, 0), None)
-    if size is not None or min_count is not None:
+    if leaves is not None and corpus is not None and occurs is not None:
+        _drop_rare_leaves(tok, tree, corpus, occurs, min_count or 1, leaves)
+    elif size is not None or min_count is not None:
         frequency = occurs or {}
         candidates = [
             id for id in vocabulary.tokens if min_count is None or frequency.get(id, 0) < min_count
@@ -132,6 +141,40 @@ def prune(
     new = rebuild(tok, order)
     tokens = tuple(vocabulary.tokens[id] for id in sorted(vocabulary.tokens.keys() - tree.ids))
     return Edited(new, id_map_of(tok, new, order), removed=tokens)
+
+
+def _check_leaves(leaves: object, corpus: object, size: object) -> None:
+    checked_int("leaves", leaves, 1)
+    if corpus is None:
+        raise ArgumentError("leaves needs corpus=, which is counted again in each round")
+    if size is not None:
+        raise ArgumentError("leaves removes by min_count, not down to a size; leave out one")
+    if isinstance(corpus, Iterator):
+        raise ArgumentError(
+            "leaves counts the corpus again in each round, and an iterator can be read once; give "
+            "a list of texts, or files"
+        )
+
+
+def _drop_rare_leaves(
+    tok: Tokenizer,
+    tree: _Tree,
+    corpus: TextsOrFiles,
+    counts: Mapping[int, int],
+    min_count: int,
+    rounds: int,
+) -> None:
+    """Removes the leaves that occur too rarely, then counts anew, as often as there are rounds."""
+    for number in range(rounds):
+        if number:
+            order = sorted(tree.ids)
+            usage = rebuild(tok, order).usage(corpus)
+            counts = {order[id]: count for id, count in usage.most_common(len(usage.ids))}
+        rare = [id for id in sorted(tree.ids) if tree.is_leaf(id) and counts.get(id, 0) < min_count]
+        if not rare:
+            break
+        for id in rare:
+            tree.remove(id)
 
 
 class _Tree:

@@ -88,4 +88,4 @@ def _pursue(
         triangles[going, term, term] = length
         along[going, term, 0] = np.einsum("nw,nw->n", direction, left[going])
         left[going] -= along[going, term] * direction
-    return chosen, np.linalg.solve(triangles, along)[..., 0]
+    return chosen, np.asarray(np.linalg.solve(triangles, along)[..., 0], np.float64)

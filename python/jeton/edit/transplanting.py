@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.arguments import check_kind, checked_int, checked_path
-from jeton.edit.checkpoint import head_table, input_table
+from jeton.edit.checkpoint import check_tokenizer_of, head_table, input_table
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.pursuit import sparse_sums
@@ -90,7 +90,8 @@ def transplant(
         terms: How many shared tokens a sum may have.
 
     Raises:
-        ArgumentError: The tokenizers share no token; a model has fewer rows than its tokenizer ids.
+        ArgumentError: The tokenizers share no token; a model has fewer rows than its tokenizer
+            ids, or a tokenizer with other tokens in its folder.
         MissingFileError, FormatError, UnsupportedError: A folder holds no model that can be read.
 
     Source: Goddard and Fernandes Neto, "Training-Free Tokenizer Transplantation via
@@ -118,7 +119,10 @@ def transplant(
     made_of = {id: spelling.parts(*new[id]) for id in rest}
     weights: Weights = {}
     head_weights: Weights | None = None
-    table = None if model is None else input_table(checked_path("model", model), tok.max_id + 1)
+    table = None
+    if model is not None:
+        check_tokenizer_of(checked_path("model", model), tok)
+        table = input_table(model, tok.max_id + 1)
     cosine, held_ids, held = None, _held(shared), 0
     if donor is None:
         if table is not None:
@@ -126,7 +130,8 @@ def transplant(
             pairs = [(table[of], table[list(parts)].mean(0)) for of, parts in rows if parts]
             cosine, held = _cosine(pairs), len(pairs)
     else:
-        donor_table = input_table(checked_path("donor", donor), other.max_id + 1)
+        check_tokenizer_of(checked_path("donor", donor), other)
+        donor_table = input_table(donor, other.max_id + 1)
         ids = np.array(sorted(shared))
         old_ids = np.array([shared[id] for id in ids.tolist()])
         plain = [id for id in rest if new[id][1] != "special"]

@@ -106,11 +106,9 @@ def _of_speech(tok: _Tokenizer, config: Mapping[str, Any]) -> list[str]:
     """What Whisper's class puts in front of a text."""
     tokens = ["<|startoftranscript|>"]
     if (language := config.get("language")) is not None:
-        codes = {name: code for code, name in languages.WHISPER.items()}
-        spelled = language.lower()
-        code = {**codes, **languages.WHISPER_ALIASES}.get(spelled, spelled)
-        if code not in languages.WHISPER:
-            close = _core.did_you_mean(spelled, [*codes, *languages.WHISPER_ALIASES])
+        if (code := languages.whisper_code(language)) is None:
+            names = [*languages.WHISPER.values(), *languages.WHISPER_ALIASES]
+            close = _core.did_you_mean(language.lower(), names)
             hint = f" (did you mean {close!r}?)" if close else ""
             raise ArgumentError(f"language: the model has no language {language!r}{hint}")
         tokens.append(f"<|{code}|>")

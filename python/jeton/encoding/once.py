@@ -1,6 +1,7 @@
 """`once_per_tokenizer`: a function whose result is kept for as long as its tokenizer lives.
 
-Look here, too, for the added tokens of a tokenizer, which chats and answers read often.
+Look here, too, for the added tokens of a tokenizer, which chats and answers read often, and for the
+ids that end an answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["added_tokens_of", "once_per_tokenizer"]
+__all__ = ["added_tokens_of", "ends_of", "once_per_tokenizer"]
 
 T = TypeVar("T")
 
@@ -40,3 +41,13 @@ def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[Base
 def added_tokens_of(tok: BaseTokenizer) -> tuple[AddedToken, ...]:
     """`tok.added_tokens`, which makes them anew each time."""
     return tuple(tok.added_tokens)
+
+
+def ends_of(tok: BaseTokenizer) -> tuple[int, ...]:
+    """The ids that end an answer: the roles `eos` and `eot`, and those of the folder's
+    `generation_config.json`."""
+    roles = [it for role in ("eos", "eot") if (it := tok.role_ids.get(role)) is not None]
+    settings = tok._settings
+    return tuple(
+        dict.fromkeys([*roles, *(() if settings.stages_changed else settings.generation_ends)])
+    )

@@ -1,7 +1,7 @@
 """Tokenizers with the interfaces of other libraries: the classes behind `tok.as_…()`.
 
-Look here for the results of `tok.as_tiktoken()`, `tok.as_sentencepiece()` and
-`tok.as_transformers()`. Three other modules build on them: `jeton.tiktoken` and
-`jeton.sentencepiece` replace those libraries, and `jeton.patch_transformers` makes transformers
-encode with jeton.
+Look here for the results of `tok.as_tiktoken()`, `tok.as_sentencepiece()`,
+`tok.as_transformers()`, `tok.as_xgrammar()` and `tok.as_llguidance()`. Three other modules build on
+them: `jeton.tiktoken` and `jeton.sentencepiece` replace those libraries, and
+`jeton.patch_transformers` makes transformers encode with jeton.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["M2M100", "MBART", "MBART50", "NLLB", "WHISPER", "WHISPER_ALIASES"]
+__all__ = ["M2M100", "MBART", "MBART50", "NLLB", "WHISPER", "WHISPER_ALIASES", "whisper_code"]
 
 MBART: Final = tuple(
     """
@@ -102,3 +102,14 @@ WHISPER_ALIASES: Final[Mapping[str, str]] = dict(
     """.split()
 )
 """Other names of Whisper's languages, with their codes."""
+
+
+def whisper_code(language: str) -> str | None:
+    """The code of a language of Whisper by its name or its code, in any case; `None` for others.
+
+    >>> whisper_code("German"), whisper_code("de"), whisper_code("klingon")
+    ('de', 'de', None)
+    """
+    codes = {name: code for code, name in WHISPER.items()}
+    code = {**codes, **WHISPER_ALIASES}.get(language.lower(), language.lower())
+    return code if code in WHISPER else None

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
+from jeton.loading.languages import whisper_code
 from jeton.loading.settings import json_value
 
 __all__ = [
@@ -318,6 +319,13 @@ def differs_in_transformers_5(config: Mapping[str, Any], stages: Mapping[str, An
         stages: The stages of the `tokenizer.json`, without its model.
     """
     name = bare_name(config)
+    if name == "Whisper":
+        of_class = _around_speech(config)
+        of_file = _around(stages.get("post_processor"))
+        if of_class is None or of_class == of_file:
+            return None
+        said = [" ".join(it) or "no token" for it in (of_class, of_file)]
+        return f"around a text it puts {said[0]}, and the file {said[1]}"
     steps, kinds = _steps(stages.get("pre_tokenizer")), _steps(stages.get("normalizer"))
     if name in _SPLIT_AT_SPACE and "Metaspace" in steps and "WhitespaceSplit" not in steps:
         if "Precompiled" not in kinds:
@@ -334,6 +342,25 @@ def differs_in_transformers_5(config: Mapping[str, Any], stages: Mapping[str, An
                 f"{_PLACES[of_class]}, and the file does not"
             )
     return None
+
+
+def _around_speech(config: Mapping[str, Any]) -> list[str] | None:
+    """The tokens that Whisper's class puts around a text; `None` if it has no such language."""
+    language, task = config.get("language"), config.get("task")
+    code = whisper_code(language) if isinstance(language, str) else ""
+    if code is None:
+        return None
+    before = ["<|startoftranscript|>", *[f"<|{it}|>" for it in (code, task) if it]]
+    before += [] if config.get("predict_timestamps") else ["<|notimestamps|>"]
+    return [*before, _spelling(config, "eos", "<|endoftext|>") or ""]
+
+
+def _around(post_processor: Any) -> list[str]:
+    """The tokens that a post-processor puts around a text."""
+    if not isinstance(post_processor, Mapping):
+        return []
+    pieces = post_processor.get("single") or ()
+    return [it["SpecialToken"]["id"] for it in pieces if "SpecialToken" in it]
 
 
 def _steps(stage: Any) -> set[str]:

@@ -36,15 +36,17 @@ class Tokenizer(
     chats               `chat`, `parse`, `parse_stream`, `count_messages`, `fit_messages`,
                         `chat_template`
     its tokens          `vocab`, `len(tok)`, `token in tok`, `id_of`, `token_spelling`,
-                        `token_bytes`, `special_tokens`, `added_tokens`, `roles`, `role_ids`,
-                        `vocab_size`, `max_id`, `padded_vocab_size`, `merges`, `scores`
+                        `token_bytes`, `all_token_bytes`, `special_tokens`, `added_tokens`,
+                        `roles`, `role_ids`, `vocab_size`, `max_id`, `padded_vocab_size`,
+                        `merges`, `scores`
     understanding it    `explain`, `gotchas`, `usage`, `nbest`, `encoding_plan`, `play`
     its stages          `normalizer`, `pre_tokenizer`, `model`, `post_processor`, `decoder`,
                         `post_process`
     its settings        `settings`
     another one         `replace`, `with_added_tokens`, `approximation`, `from_json`,
                         `from_ranks`, `to_json`, `digest`
-    other libraries     `as_transformers`, `as_tiktoken`, `as_sentencepiece`
+    other libraries     `as_transformers`, `as_tiktoken`, `as_sentencepiece`, `as_xgrammar`,
+                        `as_llguidance`
     ==================  =======================================================================
 
     It is immutable, so threads and forked processes can share it; options that vary are arguments

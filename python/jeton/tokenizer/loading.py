@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 
 import jeton._core as _core
 from jeton.arguments import checked_flag
-from jeton.errors import FormatWarning, warn_caller
+from jeton.errors import FormatWarning, UnsupportedError, warn_caller
 from jeton.loading import sources
 from jeton.tokenizer import Tokenizer
 
@@ -94,6 +95,8 @@ def load(
     if fix_mistral_regex is not None:
         checked_flag("fix_mistral_regex", fix_mistral_regex)
     config = tok.settings.config if settings.files else {}
+    if "response_template" in config:
+        _check_description(config["response_template"])
     if fix_mistral_regex is None:
         fix_mistral_regex = config.get("fix_mistral_regex") is True
         return _by_mistral_pattern(tok) if fix_mistral_regex and _may_be_mistrals(tok) else tok
@@ -105,6 +108,15 @@ def load(
         )
         return tok
     return _by_mistral_pattern(tok) if fix_mistral_regex else tok
+
+
+def _check_description(value: object) -> None:
+    """Refuses a damaged description of answers. One that jeton cannot follow is refused by `parse`
+    alone, which nothing else needs."""
+    from jeton.chat.answers.response_templates import description_of
+
+    with contextlib.suppress(UnsupportedError):
+        description_of(value)
 
 
 def _may_be_mistrals(tok: Tokenizer) -> bool:

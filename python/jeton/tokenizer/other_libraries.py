@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
+    from llguidance import LLTokenizer
     from transformers import PreTrainedTokenizerFast
+    from xgrammar import TokenizerInfo
 
     from jeton.interop.sentencepiece import SentencePieceProcessor
     from jeton.interop.tiktoken import Encoding as TiktokenEncoding
@@ -55,6 +58,56 @@ class OtherLibraryMethods(BaseTokenizer):
         from jeton.interop.sentencepiece import SentencePieceProcessor
 
         return SentencePieceProcessor.of_tokenizer(self)
+
+    def as_xgrammar(
+        self, *, size: int | None = None, stop_ids: Iterable[int] | None = None
+    ) -> TokenizerInfo:
+        """The `xgrammar.TokenizerInfo` of this tokenizer, for vLLM, SGLang and TensorRT-LLM.
+
+        Args:
+            size: The last dimension of the model's logits, if it is larger than the vocabulary.
+            stop_ids: What ends an answer. By default the tokens with the roles `eos` and `eot`, and
+                those of the folder's `generation_config.json`.
+
+        Raises:
+            ArgumentError: `size` is too small; nothing says what ends an answer.
+            UnsupportedError: xgrammar is not installed.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("hello")
+            >>> info = tok.as_xgrammar(stop_ids=[4])  # doctest: +SKIP
+            >>> info.decoded_vocab  # doctest: +SKIP
+            [b'e', b'h', b'l', b'o', b'']
+        """
+        from jeton.interop.grammars import xgrammar_info
+
+        return xgrammar_info(self, size, stop_ids)
+
+    def as_llguidance(
+        self, *, size: int | None = None, stop_ids: Iterable[int] | None = None
+    ) -> LLTokenizer:
+        """The `llguidance.LLTokenizer` of this tokenizer. Its grammars may name special tokens.
+
+        Args:
+            size: The last dimension of the model's logits, if it is larger than the vocabulary.
+            stop_ids: What ends an answer. By default the tokens with the roles `eos` and `eot`, and
+                those of the folder's `generation_config.json`.
+
+        Raises:
+            ArgumentError: `size` is too small; nothing says what ends an answer.
+            UnsupportedError: llguidance is not installed.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("hello")
+            >>> tokens = tok.as_llguidance(stop_ids=[4])  # doctest: +SKIP
+            >>> tokens.tokenize_str("hole") == tok.encode("hole")  # doctest: +SKIP
+            True
+        """
+        from jeton.interop.grammars import llguidance_tokenizer
+
+        return llguidance_tokenizer(self, size, stop_ids)
 
     def as_transformers(self) -> PreTrainedTokenizerFast:
         """This tokenizer as a fast tokenizer of transformers, for code that expects one.

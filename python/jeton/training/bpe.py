@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import check_kind, check_text, checked_characters, checked_int, names_checked
@@ -21,6 +21,8 @@ from jeton.corpora.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Counting, Needs
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
+from jeton.training.known_tokens import SpecialTokens, checked_tokens
+from jeton.training.languages import Balance, Corpora, Languages, refuse_languages
 from jeton.training.sentencepiece import piece_counting, piece_parameters, piece_tokenizer
 from jeton.training.start import Start, numbered
 from jeton.training.trainer import Algorithm, WordTrainer, core_watch, warn_if_short
@@ -29,7 +31,7 @@ __all__ = ["BPETrainer"]
 
 
 TieBreak: TypeAlias = Literal[
-    "huggingface", "lexicographic", "alphabetic", "first", "sentencepiece"
+    "huggingface", "lexicographic", "alphabetic", "spelling", "first", "sentencepiece"
 ]
 
 
@@ -51,13 +53,15 @@ class BPETrainer(WordTrainer):
         post_processor: The post-processor of the trained tokenizer.
         decoder: The decoder of the trained tokenizer; by default the one that fits.
         special_tokens: Special tokens; they have the first ids (but see `byte_order`), and no word
-            contains one. With SentencePiece's alphabet they are added to its own special tokens,
-            on the first free ids.
+            contains one. An `AddedToken` that is not special, such as `jeton.AddedToken("~ing")`,
+            is known before training too, and always found in text. With SentencePiece's alphabet
+            they are added to its own special tokens, on the first free ids.
+        user_defined_symbols: Texts that always become a token of their own, which is not special;
+            their ids come after those of special tokens.
         min_frequency: A pair less frequent than this is not merged.
         max_token_length: The maximum length of a merged token in bytes (or characters, depending on
-            the alphabet); with SentencePiece's alphabet 16 by default. With
-            `tie_break="huggingface"` tokens are shorter than this, except that two symbols may
-            always be merged, as in tokenizers.
+            the alphabet); with SentencePiece's alphabet 16 by default. In tokenizers, the option of
+            this name means one less.
         alphabet: What a word is split into before the first merge: its `"bytes"`, all 256 of which
             are in the vocabulary, or its `"characters"`. With `"sentencepiece"`, the pieces are
             those that SentencePiece learns, for a `.model` file: they do not cross scripts, numbers
@@ -81,12 +85,26 @@ class BPETrainer(WordTrainer):
         separate_suffix: Whether the suffix is a separate symbol, not part of the last character.
         tie_break: Which of equally frequent pairs is merged first: the one with the smallest left,
             then right id (`"huggingface"`); the greatest (`"lexicographic"`) or smallest
-            (`"alphabetic"`) pair of byte strings; the one seen `"first"`; the one with the shortest
-            merged token, then the smallest (`"sentencepiece"`). By default Hugging Face's, and with
-            SentencePiece's alphabet its own.
+            (`"alphabetic"`) pair of byte strings; the greatest pair as GPT-2's printable alphabet
+            spells bytes (`"spelling"`); the one seen `"first"`; the one with the shortest merged
+            token, then the smallest (`"sentencepiece"`). By default Hugging Face's; with
+            SentencePiece's alphabet its own; with `languages` by spelling.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
             stages are kept unless others are given, or a list of merges, whose tokens come after
             the alphabet. New ids come after the largest.
+        languages: Fair to languages, each of which `train` takes its own corpus of: the next merge
+            is the best one for the language that compresses worst. `"base"`: that which has most
+            tokens, in its development text, or else in its corpus. `"window"`: likewise, but a
+            language waits if it had more than its part of the last turns. Or a ratio for each
+            language, such as `{"en": 1.0, "hi": 2.5}`: that whose number of units (bytes or
+            characters) per token, divided by its ratio, is smallest. The merges are those of
+            `ParityBpeTrainer` in tokenizers.
+        global_merges: With `languages`, how many merges come first that are the best ones for all
+            languages together; 0 by default.
+        window_size: With `languages="window"` or ratios, how many turns are looked at; 100 by
+            default.
+        alpha: With `languages="window"` or ratios, how many times its equal part of these turns a
+            language may have; 2.0 by default.
         max_word_length: Longer words are split, between characters, into words of this length and
             a rest; a warning says how often. `None`: no limit.
         min_word_count: Words that occur less often are left out; a warning says how many.
@@ -101,8 +119,6 @@ class BPETrainer(WordTrainer):
             as a script.
         split_by_number: Whether pieces must not mix digits and letters.
         split_digits: Whether each digit is a separate piece.
-        user_defined_symbols: Texts that always become a token of their own; their ids come after
-            those of special tokens.
         byte_fallback: Whether text that no piece covers becomes `<0xNN>` tokens; their ids come
             next.
         bos_token: The token at the beginning of a text.
@@ -141,7 +157,7 @@ class BPETrainer(WordTrainer):
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
         decoder: decoders.Decoder | None = None,
-        special_tokens: Iterable[str] | None = None,
+        special_tokens: SpecialTokens | None = None,
         min_frequency: int = 0,
         max_token_length: int | None = None,
         alphabet: Literal["bytes", "characters", "sentencepiece"] | None = None,
@@ -155,6 +171,10 @@ class BPETrainer(WordTrainer):
         separate_suffix: bool = False,
         tie_break: TieBreak | None = None,
         start_from: Tokenizer | Iterable[tuple[bytes | str, bytes | str]] | None = None,
+        languages: Balance | None = None,
+        global_merges: int | None = None,
+        window_size: int | None = None,
+        alpha: float | None = None,
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
         add_dummy_prefix: bool = True,
@@ -165,7 +185,7 @@ class BPETrainer(WordTrainer):
         split_by_unicode_script: bool = True,
         split_by_number: bool = True,
         split_digits: bool = False,
-        user_defined_symbols: Iterable[str] = (),
+        user_defined_symbols: SpecialTokens = (),
         byte_fallback: bool = False,
         bos_token: str = "<s>",
         eos_token: str = "</s>",
@@ -181,6 +201,14 @@ class BPETrainer(WordTrainer):
                 check_kind(name, word, str, "a str")
         check_kind("separate_suffix", separate_suffix, bool, "a bool")
         self.start = Start.of(start_from)
+        self.languages = Languages.of(
+            languages, global_merges=global_merges, window_size=window_size, alpha=alpha
+        )
+        if self.languages is not None and tie_break == "huggingface":
+            raise ArgumentError(
+                "tie_break='huggingface' has counts of its own, which languages does not have; "
+                "leave it out"
+            )
         self.vocab_sizes = self._sizes(vocab_size, new_tokens)
         start_options = self.start.options
         own = {
@@ -206,6 +234,8 @@ class BPETrainer(WordTrainer):
         if alphabet is None:
             alphabet = start_options.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
+        if sentencepiece and self.languages is not None:
+            raise ArgumentError("languages is not for alphabet='sentencepiece'; leave it out")
         self._refuse_others(sentencepiece)
         if sentencepiece:
             rules = {
@@ -247,7 +277,7 @@ class BPETrainer(WordTrainer):
                 pad_id=pad_id,
                 hard_vocab_limit=hard_vocab_limit,
             )
-            self.special_tokens = tuple(self.parameters["special_tokens"])
+            self.known_tokens = checked_tokens(self.parameters["special_tokens"])
             self.pattern = None
             for size in {min(self.vocab_sizes), max(self.vocab_sizes)}:
                 _core.check_trainer(self._algorithm, {**self.parameters, "vocab_size": size})
@@ -262,6 +292,7 @@ class BPETrainer(WordTrainer):
             if normalizer is not None:
                 normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
             unk_token = unk_token or start_options["unk_token"]
+        default_tie_break = "huggingface" if self.languages is None else "spelling"
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
                 pre_tokenizer = self.start.tokenizer.pre_tokenizer
@@ -284,7 +315,7 @@ class BPETrainer(WordTrainer):
                 "unk_token": unk_token or start_options.get("unk_token"),
                 **affixes,
                 "separate_suffix": separate_suffix,
-                "tie_break": "huggingface" if tie_break is None else tie_break,
+                "tie_break": default_tie_break if tie_break is None else tie_break,
                 "start": self.start.parameter,
             },
             pattern=pattern,
@@ -294,6 +325,7 @@ class BPETrainer(WordTrainer):
             post_processor=post_processor,
             decoder=decoder,
             special_tokens=() if special_tokens is None else special_tokens,
+            user_defined_symbols=user_defined_symbols,
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
@@ -304,8 +336,9 @@ class BPETrainer(WordTrainer):
     @names_checked
     def train_all(
         self,
-        data: Corpus,
+        data: Corpus | Corpora,
         *,
+        development: Corpora | None = None,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
         documents: Literal["file", "line"] | str = "file",
@@ -318,6 +351,7 @@ class BPETrainer(WordTrainer):
 
         Args:
             data: As for `train`.
+            development: As for `train`.
             field: As for `train`.
             errors: As for `train`.
             documents: As for `train`.
@@ -346,12 +380,16 @@ class BPETrainer(WordTrainer):
             temp_dir=temp_dir,
             watch=watch,
         )
-        counts = self._counts(data, reading)
-        self._check_words(counts)
         sizes = self.vocab_sizes
-        models = _core.train_sizes(
-            self._algorithm, counts, self.parameters, list(sizes), core_watch(watch)
-        )
+        if self.languages is None:
+            refuse_languages(data, development)
+            counts = self._counts(data, reading)
+            self._check_words(counts)
+            models = _core.train_sizes(
+                self._algorithm, counts, self.parameters, list(sizes), core_watch(watch)
+            )
+        else:
+            models = self._fair_models(data, development, reading, sizes)
         tokenizers = {
             size: self._tokenizer(model) for size, model in zip(sizes, models, strict=True)
         }
@@ -360,6 +398,30 @@ class BPETrainer(WordTrainer):
         if tokenizers[smallest].vocab_size > smallest < largest:
             warn_if_short(smallest, tokenizers[smallest], self._lacking)
         return tokenizers
+
+    def _trained(self, data: Any, development: Any, reading: Reading) -> Tokenizer:
+        if self.languages is None:
+            return super()._trained(data, development, reading)
+        [model] = self._fair_models(data, development, reading, self.vocab_sizes[-1:])
+        tokenizer = self._tokenizer(model)
+        warn_if_short(self.vocab_sizes[-1], tokenizer, self._lacking)
+        return tokenizer
+
+    def _fair_models(
+        self, data: Any, development: Any, reading: Reading, sizes: Sequence[int]
+    ) -> list[_core.Model]:
+        """The models of these sizes, trained on a corpus for each language."""
+        assert self.languages is not None
+        watch = core_watch(reading.watch)
+        return self.languages.train(
+            data,
+            development,
+            reading,
+            count=self._counts,
+            train=lambda counts, texts, more: _core.train_languages(
+                counts, texts, {**self.parameters, **more}, list(sizes), watch
+            ),
+        )
 
     def _refuse_others(self, sentencepiece: bool) -> None:
         """Raises for parameters that this alphabet would ignore."""
@@ -452,11 +514,12 @@ class BPETrainer(WordTrainer):
         replace_space = pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=False)
         return pre_tokenizers.Sequence([add_space, replace_space, lines, words])
 
-    def _boundaries(self) -> tuple[str, ...]:
-        start_tokens = [token.content for token in self.start.added_tokens]
+    def _boundaries(self) -> tuple[AddedToken, ...]:
+        tokens = [*self.start.added_tokens]
         if self.parameters["sentencepiece"]:
-            start_tokens.append(self.parameters["unk_token"])
-        return tuple(dict.fromkeys([*start_tokens, *self.special_tokens]))
+            tokens.append(AddedToken(self.parameters["unk_token"], special=True))
+        by_content = {token.content: token for token in [*self.known_tokens, *reversed(tokens)]}
+        return tuple(by_content.values())
 
     def _special_ids(self) -> dict[str, int]:
         is_first = self.start.tokenizer is None and self.parameters["byte_order"] != "value"
@@ -464,9 +527,9 @@ class BPETrainer(WordTrainer):
 
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":
-            return numbered(self.special_tokens, model.vocab(), is_raw=True)
+            return numbered(self.known_tokens, model.vocab(), is_raw=True)
         unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
-        tokens = self.start.with_ids(self.special_tokens)
+        tokens = self.start.with_ids(self.known_tokens)
         return [token for token in tokens if token.content != unknown]
 
     def _decoder(self) -> decoders.Decoder:
@@ -490,7 +553,6 @@ _FOR_PIECES = (
     "split_by_unicode_script",
     "split_by_number",
     "split_digits",
-    "user_defined_symbols",
     "byte_fallback",
     "bos_token",
     "eos_token",

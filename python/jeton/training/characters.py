@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import jeton._core as _core
-from jeton.arguments import check_text, checked_texts, names_checked
-from jeton.components import AddedToken, decoders, models, pre_tokenizers
+from jeton.arguments import check_text, names_checked
+from jeton.components import decoders, models, pre_tokenizers
 from jeton.corpora.corpus import text_or_data
 from jeton.corpora.counting import COUNTS_NEED, Counting, Reading, first_stages
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
+from jeton.training.known_tokens import SpecialTokens, checked_tokens, shown
 from jeton.training.trainer import CoreWatch, Trainer
 
 __all__ = ["CharTrainer"]
@@ -28,7 +27,8 @@ class CharTrainer(Trainer):
 
     Args:
         unk_token: The token for unseen characters; `None` for a closed alphabet.
-        special_tokens: Special tokens; their ids come after those of the characters.
+        special_tokens: As for `BPETrainer`; their ids come after those of the characters.
+        user_defined_symbols: As for `BPETrainer`.
 
     Raises:
         ArgumentError: A parameter has an invalid value; the message names it.
@@ -48,18 +48,17 @@ class CharTrainer(Trainer):
     """
 
     @names_checked
-    def __init__(self, *, unk_token: str | None = None, special_tokens: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        unk_token: str | None = None,
+        special_tokens: SpecialTokens = (),
+        user_defined_symbols: SpecialTokens = (),
+    ) -> None:
         self.unk_token = None if unk_token is None else check_text("unk_token", unk_token)
-        self.special_tokens = checked_texts("special_tokens", special_tokens)
-        for name, tokens in {
-            "unk_token": [unk_token],
-            "special_tokens": self.special_tokens,
-        }.items():
-            if "" in tokens:
-                raise ArgumentError(f"{name}: a token must not be empty")
-        for at, token in enumerate(self.special_tokens):
-            if token in self.special_tokens[:at]:
-                raise ArgumentError(f"special_tokens holds {token!r} twice; name each once")
+        if unk_token == "":
+            raise ArgumentError("unk_token: a token must not be empty")
+        self.known_tokens = checked_tokens(special_tokens, user_defined_symbols)
 
     def _check_words(self, counts: _core.WordCounts) -> None:
         if not len(counts) and self.unk_token is None:
@@ -76,7 +75,7 @@ class CharTrainer(Trainer):
         return Tokenizer(
             model,
             decoder=decoders.Fuse(),
-            added_tokens=[AddedToken(token, special=True) for token in self.special_tokens],
+            added_tokens=self.known_tokens,
         )
 
     def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
@@ -86,4 +85,4 @@ class CharTrainer(Trainer):
         return Counting(first_stages(None, pre_tokenizers.FixedLength(1), ()), COUNTS_NEED)
 
     def _essentials(self) -> dict[str, object]:
-        return {"unk_token": self.unk_token, "special_tokens": list(self.special_tokens)}
+        return {"unk_token": self.unk_token, "special_tokens": shown(self.known_tokens)}

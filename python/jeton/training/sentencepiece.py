@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import check_text, checked_int, checked_texts
+from jeton.arguments import check_text, checked_int
 from jeton.components import models, normalizers
 from jeton.corpora.counting import TOKEN_NEEDS, Counting, Needs
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
+from jeton.training.known_tokens import SpecialTokens, checked_tokens, plain_texts
 
 __all__ = [
     "OWN_TOKENS",
@@ -32,8 +32,8 @@ def piece_parameters(
     vocab_size: int,
     normalizer: str | normalizers.Normalizer,
     style: Literal["sentencepiece", "huggingface"],
-    special_tokens: Iterable[str],
-    user_defined_symbols: Iterable[str],
+    special_tokens: SpecialTokens,
+    user_defined_symbols: SpecialTokens,
     min_word_count: int,
     **others: object,
 ) -> dict[str, Any]:
@@ -42,17 +42,19 @@ def piece_parameters(
     Raises:
         ArgumentError: A parameter has an invalid value; the message names it.
     """
-    symbols = checked_texts("user_defined_symbols", user_defined_symbols)
+    tokens = checked_tokens(special_tokens, user_defined_symbols)
+    special = plain_texts(token for token in tokens if token.special)
+    symbols = plain_texts(token for token in tokens if not token.special)
     if style == "sentencepiece":
         # The model never sees a space.
-        symbols = tuple(symbol.replace(" ", "▁") for symbol in symbols)
+        symbols = [symbol.replace(" ", "▁") for symbol in symbols]
     normalization, charsmap = _normalization(normalizer, style)
     parameters = {
         "vocab_size": checked_int("vocab_size", vocab_size, 0),
         "normalization": normalization,
         "charsmap": charsmap,
-        "special_tokens": list(checked_texts("special_tokens", special_tokens)),
-        "user_defined_symbols": list(symbols),
+        "special_tokens": special,
+        "user_defined_symbols": symbols,
         "min_word_count": checked_int("min_word_count", min_word_count, 0),
         **others,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jeton.arguments import check_text
@@ -79,14 +79,14 @@ class Start:
         tokens = [(token.content, token.id) for token in self.added_tokens]
         return (list(self._vocab().items()), tokens, self.merges)
 
-    def with_ids(self, special_tokens: Iterable[str]) -> list[AddedToken]:
-        """The existing added tokens, and new special ones with the ids that come next."""
+    def with_ids(self, tokens: Iterable[AddedToken]) -> list[AddedToken]:
+        """The existing added tokens, and new ones with the ids that come next."""
         old = self.added_tokens
         ids = {token.content: token.id or 0 for token in old}
         vocab = self._vocab()
         model = None if self.tokenizer is None else self.tokenizer.model
         is_raw = isinstance(model, models.BPE) and model.alphabet == "bytes"
-        new = [token for token in special_tokens if token not in ids]
+        new = [token for token in tokens if token.content not in ids]
         return [*old, *numbered(new, vocab, ids.values(), is_raw=is_raw)]
 
     def _vocab(self) -> dict[bytes, int]:
@@ -99,27 +99,27 @@ class Start:
 
 
 def numbered(
-    special_tokens: Iterable[str],
+    tokens: Iterable[AddedToken],
     vocab: Mapping[bytes, int],
     other_ids: Iterable[int] = (),
     *,
     is_raw: bool,
 ) -> list[AddedToken]:
-    """Special tokens with the ids that they have in a vocabulary, or else those that come next.
+    """Added tokens with the ids that they have in a vocabulary, or else those that come next.
 
-    In a model of raw bytes (`is_raw`), a token of text has the spelling of a special token only if
+    In a model of raw bytes (`is_raw`), a token of text has the spelling of an added token only if
     both are visible ASCII: other bytes are written as other characters.
     """
     next_id = max([-1, *vocab.values(), *other_ids]) + 1
-    tokens = []
-    for token in dict.fromkeys(special_tokens):
-        spelling = token.encode()
+    with_ids = []
+    for token in tokens:
+        spelling = token.content.encode()
         may_be_text = not is_raw or all(0x21 <= byte <= 0x7E for byte in spelling)
         id = vocab.get(spelling) if may_be_text else None
         if id is None:
             id, next_id = next_id, next_id + 1
-        tokens.append(AddedToken(token, id, special=True))
-    return tokens
+        with_ids.append(replace(token, id=id))
+    return with_ids
 
 
 def _with_merges(tokenizer: Tokenizer) -> Tokenizer:

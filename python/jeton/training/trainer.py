@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import call_text, checked_texts, names_checked
+from jeton.arguments import call_text, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
@@ -33,6 +34,8 @@ from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
 from jeton.loading.patterns import named_pre_tokenizer
 from jeton.tokenizer import Tokenizer
+from jeton.training.known_tokens import SpecialTokens, checked_tokens, shown
+from jeton.training.languages import Corpora, refuse_languages
 
 __all__ = ["Algorithm", "CoreWatch", "Trainer", "WordTrainer", "core_watch", "warn_if_short"]
 
@@ -59,8 +62,9 @@ class Trainer:
     @names_checked
     def train(
         self,
-        data: Corpus,
+        data: Corpus | Corpora,
         *,
+        development: Corpora | None = None,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
         documents: Literal["file", "line"] | str = "file",
@@ -86,6 +90,11 @@ class Trainer:
 
                 A byte order mark at the beginning of a file is left out. A field or a cell that is
                 null is not a text.
+
+                With `BPETrainer(languages=...)`, a mapping of names of languages to such corpora.
+            development: With `BPETrainer(languages=...)`, a text for each language by which it is
+                judged how well it is compressed: as `data`, and parallel, that is, the same
+                sentences in each language.
             field: The field of JSON lines, or the column of a table, with the text; by default
                 `"text"`. If it is given, every file except tables is read as JSON lines.
             errors: How to handle bytes that are not UTF-8, and lone surrogates (in a text, or
@@ -130,9 +139,7 @@ class Trainer:
             temp_dir=temp_dir,
             watch=watch,
         )
-        counts = self._counts(data, reading)
-        self._check_words(counts)
-        return self._train(counts, core_watch(watch))
+        return self._trained(data, development, reading)
 
     @names_checked
     def count(
@@ -186,7 +193,15 @@ class Trainer:
             temp_dir=temp_dir,
             watch=watch,
         )
+        refuse_languages(data, None)
         return WordCounts.of_core(self._counts(data, reading))
+
+    def _trained(self, data: Any, development: Any, reading: Reading) -> Tokenizer:
+        """The tokenizer trained on a corpus."""
+        refuse_languages(data, development)
+        counts = self._counts(data, reading)
+        self._check_words(counts)
+        return self._train(counts, core_watch(reading.watch))
 
     def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
         """The words of a corpus, or of `WordCounts` after a check of how they were counted."""
@@ -238,7 +253,7 @@ class Trainer:
         rest = {
             name: value
             for name, value in self._given.items()
-            if name not in ("new_tokens", "pattern", *essential)
+            if name not in ("new_tokens", "pattern", "user_defined_symbols", *essential)
         }
         return call_text(self, essential | rest)
 
@@ -256,16 +271,19 @@ class WordTrainer(Trainer):
         pre_tokenizer: pre_tokenizers.PreTokenizer | None,
         post_processor: post_processors.PostProcessor | None,
         decoder: decoders.Decoder | None,
-        special_tokens: Iterable[str],
+        special_tokens: SpecialTokens,
+        user_defined_symbols: SpecialTokens = (),
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
     ) -> None:
-        self.special_tokens = checked_texts("special_tokens", special_tokens)
+        self.known_tokens = checked_tokens(special_tokens, user_defined_symbols)
         unk_token, start = parameters.get("unk_token"), parameters.get("start")
         old = {token for token, _ in start[0]} if start else set()
-        if unk_token and unk_token not in self.special_tokens and unk_token.encode() not in old:
-            self.special_tokens = (unk_token, *self.special_tokens)
-        self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
+        spellings = [token.content for token in self.known_tokens]
+        if unk_token and unk_token not in spellings and unk_token.encode() not in old:
+            self.known_tokens = (AddedToken(unk_token, special=True), *self.known_tokens)
+            spellings.insert(0, unk_token)
+        self.parameters = {**parameters, "special_tokens": spellings}
         _core.check_trainer(self._algorithm, self.parameters)
         self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
         if pattern is not None and pre_tokenizer is not None:
@@ -294,7 +312,7 @@ class WordTrainer(Trainer):
 
     def _special_ids(self) -> dict[str, int]:
         """The ids of special tokens that are known before training."""
-        return {token: id for id, token in enumerate(self.special_tokens)}
+        return {token.content: id for id, token in enumerate(self.known_tokens)}
 
     def _needs(self) -> Needs:
         """The maximum memory of training."""
@@ -308,9 +326,9 @@ class WordTrainer(Trainer):
         """Splits text into the words to train from."""
         return self.pre_tokenizer
 
-    def _boundaries(self) -> tuple[str, ...]:
-        """The special tokens, which no word contains."""
-        return self.special_tokens
+    def _boundaries(self) -> tuple[AddedToken, ...]:
+        """The tokens that are known before training, which no word contains."""
+        return self.known_tokens
 
     def _counting(self) -> Counting:
         return Counting(
@@ -328,7 +346,7 @@ class WordTrainer(Trainer):
         )
 
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
-        return [AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)]
+        return [replace(token, id=id) for id, token in enumerate(self.known_tokens)]
 
     def _decoder(self) -> decoders.Decoder | None:
         raise NotImplementedError
@@ -338,7 +356,7 @@ class WordTrainer(Trainer):
         return {
             "vocab_size": self.parameters["vocab_size"],
             **how,
-            "special_tokens": list(self.special_tokens),
+            "special_tokens": shown(self.known_tokens),
         }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 import jeton._core as _core
@@ -11,6 +10,7 @@ from jeton.components import AddedToken, Regex, decoders, normalizers, pre_token
 from jeton.corpora.counting import Counting, Cutting, first_stages
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
+from jeton.training.known_tokens import SpecialTokens
 from jeton.training.sentencepiece import (
     OWN_TOKENS,
     piece_counting,
@@ -53,7 +53,8 @@ class UnigramTrainer(Trainer):
         character_coverage: The share of the corpus's characters that the pieces cover; the rarest
             others are unknown.
         required_chars: Characters that are pieces even if the corpus lacks them.
-        special_tokens: More special tokens; they have the first free ids.
+        special_tokens: More special tokens; they have the first free ids. An `AddedToken` that is
+            not special is a user-defined symbol.
         user_defined_symbols: Texts that always become a token of their own; their ids come next.
         byte_fallback: Whether text that no piece covers becomes `<0xNN>` tokens; their ids come
             next.
@@ -104,8 +105,8 @@ class UnigramTrainer(Trainer):
         max_piece_length: int = 16,
         character_coverage: float = 0.9995,
         required_chars: str = "",
-        special_tokens: Iterable[str] = (),
-        user_defined_symbols: Iterable[str] = (),
+        special_tokens: SpecialTokens = (),
+        user_defined_symbols: SpecialTokens = (),
         byte_fallback: bool = False,
         unk_token: str | None = "<unk>",
         bos_token: str = "<s>",

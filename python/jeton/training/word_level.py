@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from jeton.arguments import check_text, checked_int, checked_texts, names_checked
+from jeton.arguments import check_text, checked_int, names_checked
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 from jeton.corpora.counting import MAX_WORD_LENGTH
 from jeton.errors import ArgumentError
+from jeton.training.known_tokens import SpecialTokens
 from jeton.training.trainer import WordTrainer
 
 __all__ = ["WordLevelTrainer"]
@@ -25,7 +26,8 @@ class WordLevelTrainer(WordTrainer):
         pre_tokenizer: Splits the text, if a pattern is not enough; instead of `pattern`.
         post_processor: The post-processor of the trained tokenizer.
         decoder: The decoder of the trained tokenizer; by default tokens are joined by spaces.
-        special_tokens: Special tokens; they have the first ids, and no word contains one.
+        special_tokens: As for `BPETrainer`; they have the first ids.
+        user_defined_symbols: As for `BPETrainer`.
         unk_token: The token for a word outside of the vocabulary; a special token, with id 0 unless
             it is in `special_tokens`. With `None`, such a word is an error.
         min_frequency: A word less frequent than this is left out.
@@ -56,7 +58,8 @@ class WordLevelTrainer(WordTrainer):
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
         decoder: decoders.Decoder | None = None,
-        special_tokens: Iterable[str] = ("[UNK]",),
+        special_tokens: SpecialTokens = ("[UNK]",),
+        user_defined_symbols: SpecialTokens = (),
         unk_token: str | None = "[UNK]",
         min_frequency: int = 0,
         max_word_length: int | None = MAX_WORD_LENGTH,
@@ -75,7 +78,8 @@ class WordLevelTrainer(WordTrainer):
             pre_tokenizer=pre_tokenizer,
             post_processor=post_processor,
             decoder=decoder,
-            special_tokens=checked_texts("special_tokens", special_tokens),
+            special_tokens=special_tokens,
+            user_defined_symbols=user_defined_symbols,
             max_word_length=max_word_length,
         )
 

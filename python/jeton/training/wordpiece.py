@@ -10,11 +10,11 @@ from jeton.arguments import (
     check_text,
     checked_characters,
     checked_int,
-    checked_texts,
     names_checked,
 )
-from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
+from jeton.components import AddedToken, decoders, normalizers, post_processors, pre_tokenizers
 from jeton.corpora.counting import MAX_WORD_LENGTH, Needs
+from jeton.training.known_tokens import SpecialTokens, checked_tokens
 from jeton.training.trainer import WordTrainer
 
 __all__ = ["WordPieceTrainer"]
@@ -35,14 +35,13 @@ class WordPieceTrainer(WordTrainer):
         post_processor: The post-processor of the trained tokenizer; `None` for BERT's, if `[CLS]`
             and `[SEP]` are in `special_tokens`.
         decoder: The decoder of the trained tokenizer; by default the one that fits.
-        special_tokens: Special tokens; they have the first ids, and no word contains one.
+        special_tokens: As for `BPETrainer`; they have the first ids.
+        user_defined_symbols: As for `BPETrainer`.
         unk_token: The token for a word that cannot be split into tokens; a special token, with id 0
             unless it is in `special_tokens`.
         continuing_subword_prefix: A prefix of each token of a word except the first.
         min_frequency: A pair less frequent than this is not merged.
-        max_token_length: The maximum length of a merged token in characters; with
-            `tie_break="huggingface"` tokens are shorter than this, except that two symbols may
-            always be merged.
+        max_token_length: The maximum length of a merged token in characters.
         initial_alphabet: Characters of the alphabet, even if the corpus lacks them.
         limit_alphabet: The maximum number of characters in the alphabet; the rarest are dropped.
         character_coverage: The share of the corpus's characters that the alphabet covers.
@@ -72,7 +71,8 @@ class WordPieceTrainer(WordTrainer):
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
         decoder: decoders.Decoder | None = None,
-        special_tokens: Iterable[str] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+        special_tokens: SpecialTokens = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+        user_defined_symbols: SpecialTokens = (),
         unk_token: str = "[UNK]",
         continuing_subword_prefix: str = "##",
         min_frequency: int = 0,
@@ -87,11 +87,13 @@ class WordPieceTrainer(WordTrainer):
         self.rule = rule
         check_text("unk_token", unk_token)
         check_text("continuing_subword_prefix", continuing_subword_prefix)
-        special_tokens = checked_texts("special_tokens", special_tokens)
-        if unk_token and unk_token not in special_tokens:
-            special_tokens = (unk_token, *special_tokens)
-        if post_processor is None and {"[CLS]", "[SEP]"} <= set(special_tokens):
-            sep, cls = special_tokens.index("[SEP]"), special_tokens.index("[CLS]")
+        known = checked_tokens(special_tokens, user_defined_symbols)
+        texts = [token.content for token in known]
+        if unk_token and unk_token not in texts:
+            known = (AddedToken(unk_token, special=True), *known)
+            texts.insert(0, unk_token)
+        if post_processor is None and {"[CLS]", "[SEP]"} <= set(texts):
+            sep, cls = texts.index("[SEP]"), texts.index("[CLS]")
             post_processor = post_processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
         super().__init__(
             {
@@ -120,7 +122,7 @@ class WordPieceTrainer(WordTrainer):
             ),
             post_processor=post_processor,
             decoder=decoder,
-            special_tokens=special_tokens,
+            special_tokens=known,
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )

@@ -253,13 +253,13 @@ impl<'t> ByteLevelCall<'_, 't> {
         let [mut group, mut next] = groups.each_mut();
         let end = bounds.len() - 1;
         let until = |first: usize| (first + GROUP).min(end);
-        group.ask(self.words, text, &bounds[..=until(0)]);
+        group.ask_between(self.words, text, &bounds[..=until(0)]);
         let mut first = 0;
         while first < end {
             self.pace.step();
             let last = until(first);
             if last < end {
-                next.ask(self.words, text, &bounds[last..=until(last)]);
+                next.ask_between(self.words, text, &bounds[last..=until(last)]);
             }
             self.group(group, text, &bounds[first..=last], sink);
             std::mem::swap(&mut group, &mut next);
@@ -373,7 +373,7 @@ impl<'t> ByteLevelCall<'_, 't> {
                 *bound = end as u32;
             }
             if self.compiled.whole_piece_tokens.is_empty() {
-                group.ask(self.words, text, &bounds[..=count]);
+                group.ask_between(self.words, text, &bounds[..=count]);
                 self.group(&group, text, &bounds[..=count], sink);
             } else {
                 self.parts(&mut group, text, &bounds[..=count], sink);
@@ -401,7 +401,7 @@ impl<'t> ByteLevelCall<'_, 't> {
                 .position(|bounds| is_token(&bounds));
             let last = odd.map_or(bounds.len() - 1, |count| first + count);
             if first < last {
-                group.ask(self.words, text, &bounds[first..=last]);
+                group.ask_between(self.words, text, &bounds[first..=last]);
                 self.group(group, text, &bounds[first..=last], sink);
             }
             if odd.is_some() {

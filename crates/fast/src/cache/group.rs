@@ -1,16 +1,15 @@
-//! Groups of words for byte-level BPE: 32 words that are looked up in the word cache together, so that the
-//! memory of all is prefetched before the first is read.
+//! Groups of pieces: 32 of them are looked up in the word cache together, so that the memory of all is
+//! prefetched before the first is read.
 
 use super::pending::Pending;
-use super::word_cache::WordCache;
+use super::word_cache::{Found, WordCache};
 use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
-/// Words that are looked up together.
+/// Pieces that are looked up together.
 pub const GROUP: usize = 32;
 
-/// Words from a new one to the one whose neighbour line is prefetched, in case that its own is full: new
-/// words come together.
-pub const AHEAD: usize = 4;
+/// Pieces from a new one to the one whose neighbour line is prefetched, in case that its own is full.
+const AHEAD: usize = 4;
 
 /// The keys and hashes of a group of pieces.
 pub struct Group {
@@ -32,32 +31,50 @@ impl Group {
         (self.keys[number], self.hashes[number])
     }
 
-    /// Takes the pieces of `text` that lie between neighbours in `bounds`, and prefetches the memory
-    /// in which each would be found.
-    pub fn ask(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
+    /// Takes the pieces of `text` that lie between neighbours in `bounds`, as [`Self::ask`] does.
+    pub fn ask_between(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
+        let pieces = bounds.windows(2).map(|it| (it[0] as usize, it[1] as usize));
+        self.ask(words, text, pieces);
+    }
+
+    /// Takes the pieces of `text` that begin and end at these places, and prefetches the memory in which
+    /// each would be found.
+    #[inline(always)]
+    pub fn ask(
+        &mut self,
+        words: &WordCache,
+        text: &[u8],
+        pieces: impl Iterator<Item = (usize, usize)>,
+    ) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
             // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { self.ask_bmi2(words, text, bounds) };
+            return unsafe { self.ask_bmi2(words, text, pieces) };
         }
-        self.ask_portable(words, text, bounds);
+        self.ask_portable(words, text, pieces);
     }
 
     /// The same code, with what newer processors have for shifts and products.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi1,bmi2")]
-    fn ask_bmi2(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
-        self.ask_portable(words, text, bounds);
+    fn ask_bmi2(
+        &mut self,
+        words: &WordCache,
+        text: &[u8],
+        pieces: impl Iterator<Item = (usize, usize)>,
+    ) {
+        self.ask_portable(words, text, pieces);
     }
 
     #[inline(always)]
-    fn ask_portable(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
-        let Some((&first, ends)) = bounds.split_first() else {
-            return;
-        };
-        let mut start = first as usize;
-        for ((&end, key), hash) in ends.iter().zip(&mut self.keys).zip(&mut self.hashes) {
-            let length = end as usize - start;
+    fn ask_portable(
+        &mut self,
+        words: &WordCache,
+        text: &[u8],
+        pieces: impl Iterator<Item = (usize, usize)>,
+    ) {
+        for (((start, end), key), hash) in pieces.zip(&mut self.keys).zip(&mut self.hashes) {
+            let length = end - start;
             if length <= SHORT {
                 *key = ShortKey::new(text, start, length);
                 *hash = words.prefetch_short(*key);
@@ -65,7 +82,33 @@ impl Group {
                 *key = ShortKey::NONE;
                 *hash = ask_long(words, text, start, length);
             }
-            start = end as usize;
+        }
+    }
+
+    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no
+    /// longer than [`LONG`].
+    #[inline(always)]
+    pub fn find<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<Found<'w>> {
+        let (key, hash) = self.piece(number);
+        match end - start {
+            ..=SHORT => words.find_short(key, hash),
+            length @ ..=LONG => words.find_long(LongKey::new(text, start, length), hash),
+            _ => None,
+        }
+    }
+
+    /// Prefetches what else is read to remember a new piece. From one new piece on: new ones come together.
+    #[inline(always)]
+    pub fn prefetch_new(&self, words: &WordCache, number: usize) {
+        if let Some(&hash) = self.hashes.get(number + AHEAD) {
+            words.prefetch_beside(hash);
         }
     }
 
@@ -90,9 +133,7 @@ impl Group {
             pending.set_end(end);
             let (start, length) = (bounds[number], bounds[number + 1] - bounds[number]);
             if !known_long(words, text, start as usize, length as usize, hash, pending) {
-                if let Some(&hash) = self.hashes.get(number + AHEAD) {
-                    words.prefetch_beside(hash);
-                }
+                self.prefetch_new(words, number);
                 return number;
             }
             end = pending.end();
@@ -141,7 +182,7 @@ mod tests {
         words.insert(b" two", &[2, 3, 4, 5, 6]);
         words.insert(&text[7..35], &[7; 9]);
         let mut group = Group::NONE;
-        group.ask(&words, text, &bounds);
+        group.ask_between(&words, text, &bounds);
         let (mut room, mut holes) = ([0; MAX_PENDING], Vec::new());
         let mut pending = Pending::new(&mut room, &mut holes);
         assert_eq!(group.emit_known(&words, text, &bounds, 0, &mut pending), 3);

@@ -6,14 +6,13 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::group::{AHEAD, GROUP};
+use super::group::{GROUP, Group};
 use super::word_cache::{Found, WordCache};
 use crate::cache::buffered_sink::{BUFFER_TOKENS, BufferedSink};
 use crate::sink::Sink;
 use jeton_stages::split::delimiters::{Chunks, Delimiters};
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
-use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
 /// Where chunks lie, which of them are cached, and room for tokens on their way.
 pub struct ChunkWorkspace {
@@ -46,9 +45,9 @@ pub trait NewChunks<S: Sink> {
         true
     }
 
-    /// Gives the tokens of `text[start..end]`, which are not remembered or may not be recalled, to `sink` and says where what
-    /// was read ends: at `end`, or at the end of a later chunk if the tokens of this one depend on what
-    /// follows.
+    /// Gives the tokens of `text[start..end]`, which are not remembered or may not be recalled, to `sink` and
+    /// says where what was read ends: at `end`, or at the end of a later chunk if the tokens of this one
+    /// depend on what follows.
     ///
     /// # Errors
     /// As the stages.
@@ -76,7 +75,8 @@ pub fn tokens<S: Sink>(
     let mut done = start;
     delimiters.chunks(text.as_bytes(), start, chunks, |starts, ends| {
         for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
-            group(family, text, starts, ends, &mut done, sink)?;
+            let pieces = starts.iter().copied().zip(ends.iter().copied());
+            group(family, text, pieces, &mut done, sink)?;
         }
         Ok(())
     })
@@ -94,19 +94,8 @@ pub fn tokens_of<S: Sink>(
 ) -> Result<()> {
     let mut done = 0;
     for pieces in paced(pieces.chunks(GROUP)) {
-        let (mut starts, mut ends) = ([0; GROUP], [0; GROUP]);
-        for ((piece, start), end) in pieces.iter().zip(&mut starts).zip(&mut ends) {
-            (*start, *end) = (piece.start, piece.end);
-        }
-        let count = pieces.len();
-        group(
-            family,
-            text,
-            &starts[..count],
-            &ends[..count],
-            &mut done,
-            sink,
-        )?;
+        let pieces = pieces.iter().map(|piece| (piece.start, piece.end));
+        group(family, text, pieces, &mut done, sink)?;
     }
     Ok(())
 }
@@ -116,15 +105,15 @@ pub fn tokens_of<S: Sink>(
 fn group<S: Sink>(
     family: &mut impl NewChunks<S>,
     text: &str,
-    starts: &[usize],
-    ends: &[usize],
+    pieces: impl Iterator<Item = (usize, usize)> + Clone,
     done: &mut usize,
     sink: &mut BufferedSink<'_, S>,
 ) -> Result<()> {
     let bytes = text.as_bytes();
-    let asked = PrefetchedGroup::new(family.words(), bytes, starts, ends);
+    let mut asked = Group::NONE;
+    asked.ask(family.words(), bytes, pieces.clone());
     let mut all = family.may_recall(sink, GROUP);
-    for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+    for (i, (start, end)) in pieces.enumerate() {
         if start < *done {
             continue;
         }
@@ -139,58 +128,11 @@ fn group<S: Sink>(
             Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Many(ids)) => sink.push_all(ids),
             None => {
-                if let Some(&hash) = asked.hashes.get(i + AHEAD) {
-                    family.words().prefetch_beside(hash);
-                }
+                asked.prefetch_new(family.words(), i);
                 *done = family.chunk(text, start, end, sink)?;
                 all = family.may_recall(sink, GROUP);
             }
         }
     }
     Ok(())
-}
-
-/// Pieces of a group whose memory is prefetched.
-struct PrefetchedGroup {
-    keys: [ShortKey; GROUP],
-    hashes: [u64; GROUP],
-}
-
-impl PrefetchedGroup {
-    /// Prefetches the memory of up to [`GROUP`] pieces.
-    #[inline(always)]
-    fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
-        let mut keys = [ShortKey::NONE; GROUP];
-        let mut hashes = [0; GROUP];
-        for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
-            if end - start <= SHORT {
-                keys[i] = ShortKey::new(text, start, end - start);
-                hashes[i] = words.prefetch_short(keys[i]);
-            } else if end - start <= LONG {
-                hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
-            }
-        }
-        Self { keys, hashes }
-    }
-
-    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no
-    /// longer than [`LONG`].
-    #[inline(always)]
-    fn find<'w>(
-        &self,
-        number: usize,
-        words: &'w WordCache,
-        text: &[u8],
-        start: usize,
-        end: usize,
-    ) -> Option<Found<'w>> {
-        let hash = self.hashes[number];
-        if end - start <= SHORT {
-            words.find_short(self.keys[number], hash)
-        } else if end - start <= LONG {
-            words.find_long(LongKey::new(text, start, end - start), hash)
-        } else {
-            None
-        }
-    }
 }

@@ -6,7 +6,7 @@ use jeton_models::merge::pairs::NO_ID;
 use jeton_models::model::bpe::{Alphabet, BpeOptions};
 use jeton_models::model::{Bpe, byte_token};
 use jeton_stages::split::split_points::decode;
-use jeton_stages::tables::tag_table::NONE;
+use jeton_stages::tables::perfect_hash::NONE;
 
 /// Code points of a row of the table.
 const ROW: usize = 256;

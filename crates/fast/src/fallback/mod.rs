@@ -15,6 +15,7 @@ use character_table::CutWord;
 use jeton_models::merge::ShortWord;
 use jeton_models::model::{Model, Sampler, Sampling, Token};
 use jeton_stages::normalizer::SPACE_MARK;
+use jeton_stages::split::scanner::Scanner;
 use jeton_text::error::Result;
 use jeton_text::interrupt::{paced, parts};
 use jeton_text::mem::lazy::Lazy;
@@ -94,6 +95,7 @@ impl ModelTables {
 
 /// The working memory of one call.
 pub(super) struct FallbackWorkspace {
+    pub(super) scanner: Scanner,
     pub(super) lookup: lookup::ChunkWorkspace,
     pub(super) work: ShortWord,
 }
@@ -101,6 +103,7 @@ pub(super) struct FallbackWorkspace {
 impl Reusable for FallbackWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
+            scanner: Scanner::default(),
             lookup: lookup::ChunkWorkspace::default(),
             work: ShortWord::NEW,
         })

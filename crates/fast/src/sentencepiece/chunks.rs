@@ -166,7 +166,9 @@ impl<V> ChunksCall<'_, V> {
                 self.split_points().first_split_point(bytes, from, end)
             };
             let key = &bytes[part..next];
-            if !self.recall(key, sink) {
+            // That the whole chunk is not known was found out before, if it is no longer than this.
+            let is_new = key.len() == end - start && key.len() <= LONG;
+            if is_new || !self.recall(key, sink) {
                 normalized.clear();
                 let one = self.compiled.collapses && from > part;
                 let spaces = if one { 1 } else { from - part };

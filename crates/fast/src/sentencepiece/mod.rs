@@ -179,7 +179,7 @@ impl SentencePiece {
         if is_front && normalizer.spaces_in_front(stretch.text) == stretch.text.len() {
             return Ok(());
         }
-        let FallbackWorkspace { lookup, work } = &mut *self.pool.take();
+        let FallbackWorkspace { lookup, work, .. } = &mut *self.pool.take();
         let mut sink = Fusing::new(model.unk_id(), sink);
         match &self.solving {
             Solving::Unigram(scores) => {

@@ -81,7 +81,7 @@ impl Words {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut workspace = self.pool.take();
-        let FallbackWorkspace { lookup, work } = &mut *workspace;
+        let FallbackWorkspace { lookup, work, .. } = &mut *workspace;
         let ChunkWorkspace {
             chunks,
             words,

@@ -207,7 +207,7 @@ impl Metadata {
                 source.left
             ));
         }
-        for _ in paced(0..tensors) {
+        for _ in 0..tensors {
             metadata.read_tensor(&mut source)?;
         }
         metadata.end = length - source.left;
@@ -258,7 +258,7 @@ impl Metadata {
             head.extend((text.len() as u64).to_le_bytes());
             head.extend(text);
         };
-        for (key, value) in paced(self.entries.iter()) {
+        for (key, value) in &self.entries {
             put_text(&mut head, key.as_bytes());
             match value {
                 Value::Number(kind, bytes) => {
@@ -398,7 +398,7 @@ impl Metadata {
         match self.get(key) {
             None => Ok(None),
             Some(value @ Value::Numbers(kind, bytes)) => {
-                let numbers = paced(bytes.chunks_exact(kind.size()));
+                let numbers = bytes.chunks_exact(kind.size());
                 let numbers: Option<Vec<i128>> = numbers.map(|it| whole(*kind, it)).collect();
                 match numbers {
                     Some(numbers) => Ok(Some(numbers)),

@@ -23,7 +23,6 @@ use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece, Templ
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::vocab::{MAX_ID, Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 
 /// The most characters of a word that WordPiece splits: llama.cpp has no limit.
@@ -208,7 +207,7 @@ impl Tokens {
             return broken(format!("{TOKENS}: {} tokens are too many", listed.len()));
         }
         let mut texts = Vec::with_capacity(listed.len());
-        for (id, text) in paced(listed.iter().enumerate()) {
+        for (id, text) in listed.iter().enumerate() {
             match std::str::from_utf8(text) {
                 Ok("") => texts.push(format!("[EMPTY_{id}]")),
                 Ok(text) => texts.push(text.to_owned()),
@@ -435,7 +434,7 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
     let mut vocab = Vec::with_capacity(tokens.texts.len());
     let mut added = tokens.added();
     let mut found = Vec::new();
-    for (id, text, kind) in paced(tokens.iter()) {
+    for (id, text, kind) in tokens.iter() {
         match kind {
             Type::Normal | Type::Unused | Type::Byte => match bytes(text) {
                 Some(bytes) => vocab.push((bytes, id)),
@@ -505,7 +504,7 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
 fn read_merges(listed: &Texts, bytes: &impl Fn(&str) -> Option<Vec<u8>>) -> Result<gpt2::Merges> {
     let mut seen = HashSet::with_capacity(listed.len());
     let mut merges = Vec::with_capacity(listed.len());
-    for (at, merge) in paced(listed.iter().enumerate()) {
+    for (at, merge) in listed.iter().enumerate() {
         let read = std::str::from_utf8(merge).ok().and_then(|merge| {
             // A token may be a space by itself.
             let space = merge.bytes().skip(1).position(|byte| byte == b' ')? + 1;
@@ -690,7 +689,7 @@ pub(super) fn bert_normalizer(lowercase: bool, strip_accents: bool) -> Normalize
 /// RWKV's longest match over bytes.
 fn rwkv(tokens: &Tokens) -> Result<Stages> {
     let mut vocab = Vec::with_capacity(tokens.texts.len());
-    for (id, text, kind) in paced(tokens.iter()) {
+    for (id, text, kind) in tokens.iter() {
         vocab.push(match kind {
             Type::Normal | Type::Unused | Type::Byte => (unescaped(text), id),
             _ => (text.as_bytes().to_vec(), id),

@@ -22,7 +22,6 @@ use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece};
 use jeton_stages::vocab::{MAX_ID, Vocab, show};
 use jeton_text::error::{Error, Result};
-use jeton_text::interrupt::paced;
 use jeton_text::printable;
 
 /// A GGUF, as messages call it.
@@ -199,7 +198,7 @@ impl Keys {
         self.written.set(PRE, Value::text(pre.names[0]));
         let spelled = |token: &[u8]| Ok(printable::encode(token));
         let count = self.put_tokens(stages, bpe.vocab(), spelled, padding)?;
-        let merges = paced(list.merges.iter()).map(|(left, right)| {
+        let merges = list.merges.iter().map(|(left, right)| {
             let spelled = |id: &u32| printable::encode(bpe.vocab().token(*id).unwrap_or_default());
             format!("{} {}", spelled(left), spelled(right))
         });
@@ -273,7 +272,7 @@ impl Keys {
         let mut scores = Vec::new();
         let plain = stages.added_tokens.iter().filter(|token| !token.special);
         let plain: HashSet<u32> = plain.map(|token| token.id).collect();
-        for (piece, id) in paced(proto.pieces.iter()).zip(0..) {
+        for (piece, id) in proto.pieces.iter().zip(0..) {
             let kind = if plain.contains(&id) {
                 Type::UserDefined
             } else {
@@ -422,7 +421,7 @@ impl Keys {
         let sizes = last.chain(vocab.max_id()).map(|id| id as usize + 1);
         let count = sizes.chain([self.size]).max().unwrap_or(0);
         let mut texts: Vec<Option<(String, Type)>> = vec![None; count];
-        for (token, id) in paced(vocab.iter()) {
+        for (token, id) in vocab.iter() {
             if texts[id as usize].is_none() {
                 let is_added = stages
                     .added_tokens

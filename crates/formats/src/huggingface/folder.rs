@@ -16,7 +16,6 @@ use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::{Decoder, LeadingSpaces};
 use jeton_stages::normalizer::Normalizer;
 use jeton_text::error::Result;
-use jeton_text::interrupt::paced;
 
 /// The contents of the files beside a `tokenizer.json` that may add tokens, as far as they exist.
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,7 +123,7 @@ fn apply(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
 
 /// The spellings of the added tokens.
 fn contents(stages: &Stages) -> HashSet<&str> {
-    let added = paced(stages.added_tokens.iter());
+    let added = stages.added_tokens.iter();
     added.map(|token| token.content.as_str()).collect()
 }
 
@@ -269,10 +268,10 @@ fn add_tokens(stages: &mut Stages, tokens: Vec<AddedToken>) {
     let last = stages.added_tokens.iter().map(|token| token.id).max();
     let mut next = last.map_or(size, |last| size.max(last.saturating_add(1)));
     let mut places = HashMap::with_capacity(stages.added_tokens.len() + tokens.len());
-    for (place, token) in paced(stages.added_tokens.iter().enumerate()) {
+    for (place, token) in stages.added_tokens.iter().enumerate() {
         places.entry(token.content.clone()).or_insert(place);
     }
-    for mut token in paced(tokens.into_iter()) {
+    for mut token in tokens {
         if let Some(&known) = places.get(&token.content) {
             let known = &mut stages.added_tokens[known];
             token.id = known.id;

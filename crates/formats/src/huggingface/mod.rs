@@ -33,7 +33,6 @@ use jeton_stages::post_processor::PostProcessor;
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::function::Function;
-use jeton_text::interrupt::paced;
 use jeton_text::printable;
 use jeton_text::text::AlignedText;
 
@@ -318,7 +317,7 @@ fn write_parts(
     field("version", "1.0".into());
     field("truncation", json_text(&stages.truncation)?);
     field("padding", json_text(&stages.padding)?);
-    let added_tokens = paced(added_tokens.iter()).map(write_added_token);
+    let added_tokens = added_tokens.iter().map(write_added_token);
     field("added_tokens", added_tokens.collect());
     field("normalizer", normalizer.transpose()?.into());
     field("pre_tokenizer", pre_tokenizer.transpose()?.into());

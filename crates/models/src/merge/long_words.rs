@@ -3,12 +3,10 @@
 //!
 //! The models of BPE have loops of their own, since their symbols hold more.
 
-use std::collections::BinaryHeap;
-
 use super::pairs::Pairs;
 use crate::merge::pair_table::PairTable;
-use crate::merge::queue::{HEAPED, Lists, Queue};
-use jeton_stages::tables::tag_table::NONE;
+use crate::merge::queue::Queue;
+use jeton_stages::tables::perfect_hash::NONE;
 use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::large_pages;
 
@@ -31,20 +29,8 @@ pub fn merge<T: PairTable>(
     ids: impl ExactSizeIterator<Item = u32>,
     rank: impl Fn(usize) -> u32,
 ) -> Vec<u32> {
-    if ids.len() <= HEAPED {
-        merge_queued(pairs, ids, rank, BinaryHeap::new())
-    } else {
-        merge_queued(pairs, ids, rank, Lists::default())
-    }
-}
-
-fn merge_queued<T: PairTable>(
-    pairs: &Pairs<T>,
-    ids: impl ExactSizeIterator<Item = u32>,
-    rank: impl Fn(usize) -> u32,
-    mut queue: impl Queue,
-) -> Vec<u32> {
     let last = ids.len().saturating_sub(1);
+    let mut queue = Queue::default();
     let mut symbols = large_pages::with_capacity(ids.len());
     symbols.extend(paced((0..).zip(ids)).map(|(at, id)| Symbol {
         id,
@@ -70,7 +56,6 @@ fn merge_queued<T: PairTable>(
         let id = pairs.product(rank, here.id, right.id);
         let next = right.next;
         (right.id, right.rank) = (NONE, NONE);
-        // From left to right, as the queue likes it.
         if let Some(left) = symbols.get_mut(here.previous as usize) {
             left.rank = pairs.rank(left.id, id);
             if left.rank != NONE {

@@ -5,17 +5,15 @@
 
 use std::borrow::Cow;
 
-use super::growing_pairs::GrowingPairs;
 use super::long_words;
+use super::pair_table::{GrowingPairs, PairTable};
 use super::pairs::{Merge, Pairs};
 use super::row::MAX_SYMBOLS;
 use super::short_word::ShortWord;
-use crate::merge::pair_table::PairTable;
 use crate::merge::token_reachability;
 use crate::merge::token_reachability::without_idle;
 use jeton_stages::split::scanner::decode;
-use jeton_stages::tables::perfect_hash::PerfectHash;
-use jeton_stages::tables::tag_table::{AHEAD, NONE};
+use jeton_stages::tables::perfect_hash::{NONE, PerfectHash};
 use jeton_stages::vocab::Vocab;
 #[cfg(target_arch = "x86_64")]
 use jeton_text::simd::Avx2;
@@ -88,10 +86,7 @@ impl Merges<GrowingPairs> {
 
     /// Takes in the merges that make some tokens of ranks.
     pub fn insert_all(&mut self, vocab: &Vocab, made: &[(u32, (u32, u32))]) {
-        for (i, &(rank, pair)) in made.iter().enumerate() {
-            if let Some(&(_, (left, right))) = made.get(i + AHEAD) {
-                self.pairs.prefetch(self.pairs.place(left, right));
-            }
+        for &(rank, pair) in made {
             self.insert(vocab.token(rank).unwrap_or_default(), pair, rank);
         }
     }

@@ -4,7 +4,6 @@
 //! Look here for how a piece of bytes becomes tokens. The BPE model derives its merges with these
 //! tables, and the fast path merges new words with them.
 
-pub(crate) mod growing_pairs;
 pub mod long_words;
 pub mod merges;
 pub mod pair_table;
@@ -14,7 +13,7 @@ pub(crate) mod row;
 pub mod short_word;
 pub(crate) mod token_reachability;
 
-pub(crate) use growing_pairs::GrowingPairs;
 pub use merges::{Merges, SCANNED};
+pub(crate) use pair_table::GrowingPairs;
 pub use pairs::Pairs;
 pub use short_word::ShortWord;

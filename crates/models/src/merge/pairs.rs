@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::growing_pairs::GrowingPairs;
-use crate::merge::pair_table::{PairSlot, PairTable};
+use foldhash::fast::RandomState;
+
+use super::pair_table::{GrowingPairs, PairSlot, PairTable};
 use jeton_stages::tables::perfect_hash::{MAX_NUMBERS, PerfectHash};
 
 /// A merge: the pair of ids, its rank, and the id of the result.
@@ -87,7 +88,7 @@ impl Pairs<GrowingPairs> {
     /// No merges yet, and room for `count` of ranks below `ranks`, of tokens up to `max_id`.
     pub fn with_room(count: usize, ranks: u32, max_id: u32) -> Option<Self> {
         (max_id < MAX_IDS && ranks <= MAX_IDS).then(|| Self {
-            table: GrowingPairs::new(count),
+            table: GrowingPairs::with_capacity_and_hasher(count, RandomState::default()),
             merges: vec![u64::MAX; ranks.max(1) as usize],
             ties: HashMap::new(),
             ages: vec![0; max_id as usize + 1],
@@ -102,7 +103,7 @@ impl Pairs<GrowingPairs> {
     /// No merges yet, and room for `count` whose ranks are the ids that they make, up to `max_id`.
     pub fn of_ranks(count: usize, max_id: u32) -> Option<Self> {
         (max_id < MAX_IDS).then(|| Self {
-            table: GrowingPairs::new(count),
+            table: GrowingPairs::with_capacity_and_hasher(count, RandomState::default()),
             merges: vec![u64::MAX; max_id as usize + 1],
             ties: HashMap::new(),
             ages: Vec::new(),
@@ -162,7 +163,7 @@ impl<T: PairTable> Pairs<T> {
         self.table.prefetch(place);
     }
 
-    /// The rank of a pair, or [`NONE`](jeton_stages::tables::tag_table::NONE).
+    /// The rank of a pair, or [`NONE`](jeton_stages::tables::perfect_hash::NONE).
     #[inline(always)]
     pub fn rank(&self, left: u32, right: u32) -> u32 {
         self.rank_at(self.place(left, right), left, right)
@@ -171,9 +172,7 @@ impl<T: PairTable> Pairs<T> {
     /// As [`Self::rank`], of a pair that belongs there.
     #[inline(always)]
     pub fn rank_at(&self, place: PairSlot, left: u32, right: u32) -> u32 {
-        let pair = pair(left, right);
-        let is = |rank: u32| self.merges[rank as usize] >> ID == pair;
-        self.table.rank_at(place, pair, is)
+        self.table.rank_at(place, pair(left, right))
     }
 
     /// What the merge of a pair makes, which has this rank.
@@ -213,7 +212,7 @@ fn pair(left: u32, right: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jeton_stages::tables::tag_table::NONE;
+    use jeton_stages::tables::perfect_hash::NONE;
 
     #[test]
     fn every_pair_is_found_and_no_other() {

@@ -2,7 +2,7 @@
 //! next.
 
 use super::pairs::NO_ID;
-use jeton_stages::tables::tag_table::NONE;
+use jeton_stages::tables::perfect_hash::NONE;
 use jeton_text::simd::{LANES, Lanes};
 
 /// The most symbols that a row holds.

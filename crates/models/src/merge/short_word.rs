@@ -3,7 +3,7 @@
 use super::pairs::Pairs;
 use super::row::{MAX_SYMBOLS, Row};
 use crate::merge::pair_table::{PairSlot, PairTable};
-use jeton_stages::tables::tag_table::NONE;
+use jeton_stages::tables::perfect_hash::NONE;
 #[cfg(target_arch = "x86_64")]
 use jeton_text::simd::Avx2;
 use jeton_text::simd::{Lanes, Portable};

@@ -5,10 +5,9 @@
 //! surrounds them, nothing merges across their ends before the token is whole. So no other pair ever
 //! produces it.
 
-use super::growing_pairs::GrowingPairs;
+use super::pair_table::{GrowingPairs, PairTable};
 use super::pairs::{Merge, Pairs};
-use crate::merge::pair_table::PairTable;
-use jeton_stages::tables::tag_table::{AHEAD, NONE};
+use jeton_stages::tables::perfect_hash::NONE;
 
 /// `merges` (in the order of ranks, of tokens up to `max_id`, whose first symbols are `bytes`) without those
 /// known never to happen: if one merge of a token is known to happen, its other merges. If a token has
@@ -31,10 +30,7 @@ pub fn without_idle(
     for &byte in bytes {
         made[byte as usize] = true;
     }
-    for (number, &merge) in merges.iter().enumerate() {
-        if let Some(&((left, right), ..)) = merges.get(number + AHEAD) {
-            pairs.prefetch(pairs.place(left, right));
-        }
+    for &merge in &merges {
         let ((left, right), rank, id) = merge;
         if made[id as usize] {
             continue;

@@ -6,7 +6,6 @@ use super::{AddedToken, AddedTokens};
 use crate::published_ranks;
 use crate::vocab::{MAX_ID, Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
 
 impl AddedTokens {
     /// Refuses a token whose id is that of another token of a vocabulary, which it would take over: what
@@ -77,8 +76,12 @@ pub fn with_more(
 ) -> Result<Vec<AddedToken>> {
     let wrong = |message: String| Error::new(ErrorKind::Argument, message);
     let mut known = HashMap::with_capacity(there.len() + more.len());
-    known.extend(paced(there.iter()).map(|token| (token.content.as_str(), Some(token.id))));
-    for (token, _) in paced(more.iter()) {
+    known.extend(
+        there
+            .iter()
+            .map(|token| (token.content.as_str(), Some(token.id))),
+    );
+    for (token, _) in more.iter() {
         let content = &token.content;
         match known.insert(content, None) {
             None => {}
@@ -113,7 +116,7 @@ pub fn numbered(
         .map_or(0, |id| u64::from(id) + 1);
     let mut tokens = there.to_vec();
     tokens.reserve(more.len());
-    for (mut token, id) in paced(more.into_iter()) {
+    for (mut token, id) in more {
         let id = id.or_else(|| vocab.id(token.content.as_bytes()));
         token.id = match id {
             Some(id) => id,

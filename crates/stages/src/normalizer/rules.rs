@@ -11,7 +11,6 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::Charsmap;
 use jeton_text::error::{Error, Result, by_name};
-use jeton_text::interrupt::paced;
 use jeton_text::mem::lazy::LazyStatic;
 
 type Rules = BTreeMap<String, String>;
@@ -109,7 +108,7 @@ fn nfkc() -> Rules {
     // The characters that decompose to one character, by that; and what decomposes to several.
     let mut spellings: BTreeMap<char, Vec<char>> = BTreeMap::new();
     let mut decomposed = BTreeSet::new();
-    for character in paced(characters()) {
+    for character in characters() {
         let text = character.to_string();
         let composed: String = text.nfkc().collect();
         let parts: Vec<char> = text.nfkd().collect();
@@ -122,7 +121,7 @@ fn nfkc() -> Rules {
         }
     }
     let mut sequences: Vec<(usize, String, String)> = Vec::new();
-    for parts in paced(decomposed.into_iter()) {
+    for parts in decomposed {
         let composed: String = parts.iter().copied().nfc().collect();
         if !composed.chars().eq(parts.iter().copied()) {
             let ways = spelled(&parts, &spellings).into_iter();
@@ -133,7 +132,8 @@ fn nfkc() -> Rules {
     sequences.sort_unstable();
     let mut rules = single;
     for same in sequences.chunk_by(|(a, ..), (b, ..)| a == b) {
-        let needed: Vec<_> = paced(same.iter())
+        let needed: Vec<_> = same
+            .iter()
             .filter(|(length, from, to)| from != to && mapped(&rules, from, length - 1) != *to)
             .collect();
         rules.extend(
@@ -211,7 +211,7 @@ fn fold_case(rules: &mut Rules) {
     for text in rules.values_mut() {
         *text = text.chars().map(folded).collect();
     }
-    for character in paced(characters()) {
+    for character in characters() {
         let new = folded(character);
         if new != character {
             (rules.entry(character.into())).or_insert_with(|| new.into());

@@ -2,5 +2,4 @@
 
 pub mod double_array;
 pub mod perfect_hash;
-pub mod tag_table;
 pub mod trie;

@@ -11,12 +11,13 @@ use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
-use crate::tables::tag_table::NONE;
 use jeton_text::mem::prefetch::prefetch;
 use jeton_text::mem::short_keys::{MIX, fold};
 
 /// Bits of a number, below those of the key.
 const NUMBER_BITS: u32 = 20;
+/// What a look-up returns if there is no number.
+pub const NONE: u32 = u32::MAX;
 /// All numbers are below this.
 pub const MAX_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
 /// All keys are below this.

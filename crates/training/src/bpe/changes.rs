@@ -100,6 +100,8 @@ impl Side {
 pub(super) struct Changes {
     pub left: Side,
     pub right: Side,
+    /// How many occurrences of the pair were merged.
+    pub merged: i64,
 }
 
 impl Changes {
@@ -119,7 +121,11 @@ impl Changes {
         pair: (u32, u32),
         id: u32,
     ) {
-        let Self { left, right } = self;
+        let Self {
+            left,
+            right,
+            merged,
+        } = self;
         for (at, &word) in words.iter().enumerate() {
             if let Some(&later) = words.get(at + AHEAD) {
                 prefetch(row, (later - offset) as usize);
@@ -140,7 +146,7 @@ impl Changes {
                     right.win(symbol, word, count)
                 }
             };
-            merge_in_word(row, pair, id, before, after);
+            *merged += merge_in_word(row, pair, id, before, after);
             if twice > 0 {
                 left.win(id, word, twice);
             }
@@ -166,5 +172,6 @@ impl Changes {
             side.words.append(&mut other.words);
             other.forget();
         }
+        self.merged += std::mem::take(&mut other.merged);
     }
 }

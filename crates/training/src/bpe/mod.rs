@@ -7,12 +7,13 @@
 //!
 //! The steps of training are here. `parameters` has what can be set, `pair_counts` the pairs and where they
 //! occur, `words` the words, `changes` what a merge does to the pairs around it, and `queue` which pair
-//! comes next.
+//! comes next; `languages` learns from several corpora, and is fair to each.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 mod changes;
+mod languages;
 mod pair_counts;
 mod parameters;
 mod pieces;
@@ -22,6 +23,7 @@ mod symbols;
 mod tokens;
 mod words;
 
+pub use self::languages::{Balance, Languages};
 pub use self::parameters::{BpeTrainer, ByteOrder, TieBreak};
 pub use self::pieces::{BpePieces, MergedPieces};
 pub use self::start::Start;
@@ -187,17 +189,17 @@ impl Learnt<'_> {
     }
 }
 
-/// Merges the most frequent pair until there are enough tokens.
-fn learn<'t>(
-    counts: &WordCounts,
+/// What there is before the first new merge, of which training makes the rest; and the alphabet of the
+/// corpora, by which their words become symbols.
+fn begin<'t>(
+    counts: &[&WordCounts],
     training: &'t BpeTrainer,
-    watch: &mut Watch<'_>,
-) -> Result<Learnt<'t>> {
+) -> Result<(Learnt<'t>, InitialSymbols)> {
     let mut tokens = Tokens::default();
     let mut specials = BTreeSet::new();
     if let Some(start) = &training.start {
         let affixes = (
-            training.continuing_subword_prefix.as_deref().unwrap_or(""),
+            training.prefix(),
             training.end_of_word_suffix.as_deref().unwrap_or(""),
         );
         specials.extend(start.place(training.alphabet, affixes, &mut tokens)?);
@@ -213,52 +215,101 @@ fn learn<'t>(
         let unk = training.unk_token.as_deref().unwrap_or("");
         tokens.reserved.extend(tokens.id(unk.as_bytes()));
     }
-    let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");
-    let mut merges = match &training.start {
-        Some(start) => start.merges(&mut tokens, prefix)?,
+    let merges = match &training.start {
+        Some(start) => start.merges(&mut tokens, training.prefix())?,
         None => Vec::new(),
     };
     training.check_room(tokens.count())?;
-    let (first, first_id, given) = (tokens.count(), tokens.ids(), merges.len());
-    let words = symbols.words(counts, training.alphabet, start::merging(&merges));
-    let mut pairs = PairCounts::new(words, training.tie_break, training.limits(), &tokens)?;
-    let last = training.last_tokens();
-    let size = training.vocab_size.saturating_sub(last);
-    merges.reserve(size.saturating_sub(tokens.count()));
-    while tokens.count() < size {
-        let Some(best) = pairs.most_frequent(&tokens) else {
-            break;
-        };
-        if best.count < training.min_frequency {
-            break;
-        }
-        if merges.len() % WATCH_EVERY == 0 {
-            watch.tell(Phase::Merging, tokens.count() + last, training.vocab_size)?;
-        }
-        let (left, right) = pairs.pair(best);
-        let is_left_out = match training.sentencepiece {
-            // Two merges never make one piece.
-            Some(_) => tokens.make_known(left, right, prefix),
-            None => tokens.make_reserved(left, right, prefix),
-        };
-        if is_left_out {
-            continue;
-        }
-        let id = tokens.merge(left, right, prefix);
-        merges.push(((left, right), id));
-        pairs.merge(best, id, &tokens);
-    }
-    let count = tokens.count() + last;
-    watch.tell(Phase::Merging, count, count)?;
-    Ok(Learnt {
+    let learnt = Learnt {
         training,
+        first: tokens.count(),
+        first_id: tokens.ids(),
+        given: merges.len(),
         tokens,
         merges,
-        first,
-        first_id,
-        given,
         specials,
-    })
+    };
+    Ok((learnt, symbols))
+}
+
+/// Merges the most frequent pair until there are enough tokens.
+fn learn<'t>(
+    counts: &WordCounts,
+    training: &'t BpeTrainer,
+    watch: &mut Watch<'_>,
+) -> Result<Learnt<'t>> {
+    let (mut learnt, symbols) = begin(&[counts], training)?;
+    let words = symbols.words(counts, training.alphabet, start::merging(&learnt.merges));
+    learnt.merge_most_frequent(words, usize::MAX, watch)?;
+    learnt.finish(watch)?;
+    Ok(learnt)
+}
+
+impl Learnt<'_> {
+    /// How many tokens there are to be, but for those that come after the merges.
+    fn size(&self) -> usize {
+        let training = self.training;
+        training.vocab_size.saturating_sub(training.last_tokens())
+    }
+
+    /// Makes the token of a pair.
+    fn merge(&mut self, (left, right): (u32, u32)) -> u32 {
+        let id = self.tokens.merge(left, right, self.training.prefix());
+        self.merges.push(((left, right), id));
+        id
+    }
+
+    /// Reports how many tokens there are, every now and then.
+    fn tell(&self, watch: &mut Watch<'_>) -> Result<()> {
+        if !self.merges.len().is_multiple_of(WATCH_EVERY) {
+            return Ok(());
+        }
+        let count = self.tokens.count() + self.training.last_tokens();
+        watch.tell(Phase::Merging, count, self.training.vocab_size)
+    }
+
+    /// Reports that training is over.
+    fn finish(&self, watch: &mut Watch<'_>) -> Result<()> {
+        let count = self.tokens.count() + self.training.last_tokens();
+        watch.tell(Phase::Merging, count, count)
+    }
+
+    /// Merges the most frequent pair of words until there are enough tokens, or this many more merges.
+    fn merge_most_frequent(
+        &mut self,
+        words: Words,
+        merges: usize,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
+        let training = self.training;
+        let ties = training.order_of_ties();
+        let mut pairs = PairCounts::new(words, ties, training.limits(), &self.tokens)?;
+        let size = self.size();
+        self.merges
+            .reserve(merges.min(size.saturating_sub(self.tokens.count())));
+        let end = self.merges.len().saturating_add(merges);
+        while self.tokens.count() < size && self.merges.len() < end {
+            let Some(best) = pairs.most_frequent(&self.tokens) else {
+                break;
+            };
+            if best.count < training.min_frequency {
+                break;
+            }
+            self.tell(watch)?;
+            let (left, right) = pairs.pair(best);
+            let is_left_out = match training.sentencepiece {
+                // Two merges never make one piece.
+                Some(_) => self.tokens.make_known(left, right, training.prefix()),
+                None => self.tokens.make_reserved(left, right, training.prefix()),
+            };
+            if is_left_out {
+                continue;
+            }
+            let id = self.merge((left, right));
+            pairs.merge(best, id, &self.tokens);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

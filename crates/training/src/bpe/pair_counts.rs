@@ -20,6 +20,7 @@ use super::words::{NONE, Words};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 use jeton_text::mem::large_pages;
+use jeton_text::printable;
 
 /// Words from which on a merge is shared by two threads; few in tests, so that they do it.
 const SHARED_FROM: usize = if cfg!(test) { 4 } else { 4096 };
@@ -241,7 +242,7 @@ impl PairCounts {
                 let (left, right) = self.pairs.ids[pair as usize];
                 key(left, right)
             }
-            TieBreak::Lexicographic | TieBreak::Alphabetic => 0,
+            TieBreak::Lexicographic | TieBreak::Alphabetic | TieBreak::Spelling => 0,
             TieBreak::SentencePiece => {
                 let (left, right) = self.pairs.ids[pair as usize];
                 tokens.length(left, right) as u64
@@ -274,8 +275,21 @@ impl PairCounts {
         first
     }
 
-    /// Merges a pair into the token `id`.
-    pub(super) fn merge(&mut self, candidate: Candidate, id: u32, tokens: &Tokens) {
+    /// The candidate of a pair that another corpus has chosen, if it occurs here; not where counts are
+    /// Hugging Face's, which belong to the places of a candidate.
+    pub(super) fn candidate_of(&self, (left, right): (u32, u32)) -> Option<Candidate> {
+        let pair = *self.pairs.numbers.get(&key(left, right))?;
+        let segment = self.pairs.latest[pair as usize];
+        let count = self.pairs.count(pair);
+        (segment != NONE && count > 0).then_some(Candidate {
+            count,
+            key: 0,
+            segment,
+        })
+    }
+
+    /// Merges a pair into the token `id`; returns how many occurrences were merged.
+    pub(super) fn merge(&mut self, candidate: Candidate, id: u32, tokens: &Tokens) -> u64 {
         let pair = self.pair(candidate);
         let words = self.words_to_visit(candidate);
         let row = self.words.row.as_mut_slice();
@@ -303,6 +317,8 @@ impl PairCounts {
         for segment in self.place_words(won) {
             self.push(segment, tokens);
         }
+        let merged = std::mem::take(&mut self.changes[0].merged);
+        u64::try_from(merged).unwrap_or(0)
     }
 
     /// The words of a candidate, in order.
@@ -337,7 +353,7 @@ impl PairCounts {
                     let pair = pairs.number(old.0, old.1);
                     pairs.counts[pair as usize] -= neighbour.lost;
                 }
-                let fits = tokens.length(new.0, new.1) <= self.limits.units_of_new;
+                let fits = tokens.length(new.0, new.1) <= self.limits.units;
                 if neighbour.won > 0 && fits {
                     let pair = pairs.number(new.0, new.1);
                     pairs.counts[pair as usize] += neighbour.won;
@@ -397,12 +413,12 @@ struct Won {
 }
 
 /// The order of the queue.
-fn order(
+fn order<'a>(
     tie_break: TieBreak,
-    pairs: &Pairs,
-    segments: &[Segment],
-    tokens: &Tokens,
-) -> impl Fn(&Candidate, &Candidate) -> Ordering {
+    pairs: &'a Pairs,
+    segments: &'a [Segment],
+    tokens: &'a Tokens,
+) -> impl Fn(&Candidate, &Candidate) -> Ordering + 'a {
     let ids = move |candidate: &Candidate| {
         let pair = segments[candidate.segment as usize].pair;
         pairs.ids[pair as usize]
@@ -416,6 +432,13 @@ fn order(
             TieBreak::HuggingFace | TieBreak::First => b.key.cmp(&a.key),
             TieBreak::Lexicographic => strings(a).cmp(&strings(b)),
             TieBreak::Alphabetic => strings(b).cmp(&strings(a)),
+            TieBreak::Spelling => {
+                let (left, right) = strings(a);
+                let (other_left, other_right) = strings(b);
+                let spelled = |bytes: &'a [u8]| bytes.iter().map(|&byte| printable::to_char(byte));
+                let lefts = spelled(left).cmp(spelled(other_left));
+                lefts.then_with(|| spelled(right).cmp(spelled(other_right)))
+            }
             TieBreak::SentencePiece => b.key.cmp(&a.key).then_with(|| {
                 let ((left, right), (other_left, other_right)) = (strings(a), strings(b));
                 let other = other_left.iter().chain(other_right);

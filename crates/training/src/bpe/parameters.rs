@@ -24,6 +24,9 @@ pub enum TieBreak {
     Lexicographic,
     /// The smallest pair of byte strings.
     Alphabetic,
+    /// The greatest pair, each byte as its character in GPT-2's printable alphabet; of an alphabet of
+    /// characters as [`Lexicographic`](Self::Lexicographic).
+    Spelling,
     /// The one that occurs first in the corpus.
     First,
     /// The one that makes the shortest token, and of equally short ones the smallest.
@@ -31,10 +34,11 @@ pub enum TieBreak {
 }
 
 impl TieBreak {
-    const NAMES: [(&str, Self); 5] = [
+    const NAMES: [(&str, Self); 6] = [
         ("huggingface", Self::HuggingFace),
         ("lexicographic", Self::Lexicographic),
         ("alphabetic", Self::Alphabetic),
+        ("spelling", Self::Spelling),
         ("first", Self::First),
         ("sentencepiece", Self::SentencePiece),
     ];
@@ -76,8 +80,7 @@ pub struct BpeTrainer {
     pub vocab_size: usize,
     /// A pair less frequent than this is not merged.
     pub min_frequency: u64,
-    /// A token that is merged has at most this many units (bytes or characters). With
-    /// [`TieBreak::HuggingFace`] it has fewer, but two units always make one, as in `tokenizers`.
+    /// A token that is merged has at most this many units (bytes or characters).
     pub max_token_length: Option<usize>,
     /// What a word is before the first merge. Bytes are always all 256.
     pub alphabet: Alphabet,
@@ -235,16 +238,23 @@ impl BpeTrainer {
         }
     }
 
+    /// What is put before each character but the first of a word.
+    pub(super) fn prefix(&self) -> &str {
+        self.continuing_subword_prefix.as_deref().unwrap_or("")
+    }
+
+    /// The order of equally frequent pairs, where the tokens are spelled as they are.
+    pub(super) fn order_of_ties(&self) -> TieBreak {
+        match (self.tie_break, self.alphabet) {
+            (TieBreak::Spelling, Alphabet::Characters) => TieBreak::Lexicographic,
+            (tie_break, _) => tie_break,
+        }
+    }
+
     /// Which tokens may be made.
     pub(crate) fn limits(&self) -> Limits {
-        let most = self.max_token_length.unwrap_or(usize::MAX);
-        let (units, units_of_new) = match self.tie_break {
-            TieBreak::HuggingFace => (usize::MAX, most.saturating_sub(1)),
-            _ => (most, usize::MAX),
-        };
         Limits {
-            units,
-            units_of_new,
+            units: self.max_token_length.unwrap_or(usize::MAX),
             rules: self.sentencepiece.clone(),
         }
     }

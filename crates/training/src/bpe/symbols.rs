@@ -31,7 +31,7 @@ pub(crate) struct InitialSymbols {
 
 impl InitialSymbols {
     /// Makes the alphabet of a corpus: the bare units by code point, then the marked ones.
-    pub fn new(counts: &WordCounts, training: &BpeTrainer, tokens: &mut Tokens) -> Self {
+    pub fn new(counts: &[&WordCounts], training: &BpeTrainer, tokens: &mut Tokens) -> Self {
         let mut units = Self {
             unknown_parts: training.sentencepiece.is_some(),
             ..Self::default()
@@ -76,7 +76,7 @@ impl InitialSymbols {
             return units;
         }
         let mut marked = BTreeSet::new();
-        for (word, _) in counts.iter() {
+        for (word, _) in counts.iter().flat_map(|counts| counts.iter()) {
             for_each_unit(word, training.alphabet, |unit, at| {
                 if at != 0 && units.symbols.contains_key(&unit) {
                     marked.insert((unit, at));
@@ -151,6 +151,7 @@ impl InitialSymbols {
                 }
             });
             symbols.extend(self.suffix);
+            words.units += u128::from(count) * symbols.len() as u128;
             begin(&mut symbols);
             words.push(&symbols, count);
         }
@@ -176,9 +177,9 @@ fn for_each_unit(word: &str, alphabet: Alphabet, mut each: impl FnMut(u32, usize
 }
 
 /// The characters of the corpus, and those that shall be there anyhow, by code point.
-fn alphabet(counts: &WordCounts, training: &BpeTrainer) -> BTreeSet<char> {
+fn alphabet(counts: &[&WordCounts], training: &BpeTrainer) -> BTreeSet<char> {
     let mut frequencies: HashMap<char, u64, FixedState> = HashMap::default();
-    for (word, count) in counts.iter() {
+    for (word, count) in counts.iter().flat_map(|counts| counts.iter()) {
         for character in word.chars() {
             let frequency = frequencies.entry(character).or_default();
             *frequency = frequency.saturating_add(count);

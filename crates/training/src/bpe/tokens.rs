@@ -114,9 +114,6 @@ impl Tokens {
 pub(crate) struct Limits {
     /// How many units one has, at most.
     pub units: usize,
-    /// How many units two have together, at most, that a merge has made neighbours. Others are not
-    /// counted, which is Hugging Face's way.
-    pub units_of_new: usize,
     /// The rules of pieces, where tokens are pieces.
     pub rules: Option<PieceRules>,
 }
@@ -126,7 +123,6 @@ impl Limits {
     pub fn of_pieces(rules: PieceRules) -> Self {
         Self {
             units: rules.max_piece_length,
-            units_of_new: usize::MAX,
             rules: Some(rules),
         }
     }

@@ -8,8 +8,10 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub(crate) struct Words {
     pub row: Vec<u32>,
-    /// How many symbols all words have, each occurrence of a word counted.
+    /// How many symbols all words have, each occurrence of a word counted, shorter ones too.
     pub sum: u128,
+    /// How many they had before anything was merged.
+    pub units: u128,
 }
 
 /// Numbers before the symbols of a word.
@@ -17,13 +19,20 @@ const HEAD: usize = 3;
 
 impl Words {
     pub(crate) fn push(&mut self, symbols: &[u32], count: u64) {
+        self.sum += u128::from(count) * symbols.len() as u128;
         if symbols.len() < 2 {
             return;
         }
         let head = [symbols.len() as u32, count as u32, (count >> 32) as u32];
         self.row.extend_from_slice(&head);
         self.row.extend_from_slice(symbols);
-        self.sum += u128::from(count) * symbols.len() as u128;
+    }
+
+    /// Adds the words of another list.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.row.append(&mut other.row);
+        self.sum += other.sum;
+        self.units += other.units;
     }
 
     /// Where each word begins, as long as none has changed.
@@ -59,20 +68,21 @@ fn count_of(head: &[u32]) -> i64 {
 /// Merges `pair` into `id` in the word that begins `row`, left to right.
 ///
 /// Calls `before` with each symbol to the left of a merge and `after` with each to the right, as
-/// they are at that moment, and with the count of the word.
+/// they are at that moment, and with the count of the word. Returns how many occurrences were merged,
+/// each as often as the word occurs.
 pub(crate) fn merge_in_word(
     row: &mut [u32],
     (a, b): (u32, u32),
     id: u32,
     mut before: impl FnMut(u32, i64),
     mut after: impl FnMut(u32, i64),
-) {
+) -> i64 {
     let (head, rest) = row.split_at_mut(HEAD);
     let count = count_of(head);
     let symbols = &mut rest[..head[0] as usize];
     // Up to the first merge, everything stays where it is.
     let first = symbols.windows(2).position(|symbols| symbols == [a, b]);
-    let Some(mut read) = first else { return };
+    let Some(mut read) = first else { return 0 };
     let mut written = read;
     while read < symbols.len() {
         if symbols[read] != a || symbols.get(read + 1) != Some(&b) {
@@ -89,5 +99,7 @@ pub(crate) fn merge_in_word(
             after(symbol, count);
         }
     }
+    let merged = (read - written) as i64 * count;
     head[0] = written as u32;
+    merged
 }

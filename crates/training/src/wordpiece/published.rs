@@ -151,7 +151,8 @@ impl Pairs {
         match self.tie_break {
             TieBreak::HuggingFace => Key::Ids((left, right)),
             TieBreak::Alphabetic => Key::Alphabetic(spelling(left), spelling(right)),
-            TieBreak::Lexicographic => {
+            // The alphabet is characters, which are spelled as they are.
+            TieBreak::Lexicographic | TieBreak::Spelling => {
                 Key::Lexicographic(Reverse((spelling(left), spelling(right))))
             }
             TieBreak::SentencePiece => {
@@ -226,7 +227,7 @@ pub(super) fn learn(
     watch: &mut Watch<'_>,
 ) -> Result<Tokens> {
     let mut tokens = Tokens::of_specials(&training.special_tokens);
-    let symbols = InitialSymbols::new(counts, training, &mut tokens);
+    let symbols = InitialSymbols::new(&[counts], training, &mut tokens);
     training.check_room(tokens.count())?;
     let mut words = symbols.words(counts, training.alphabet, |_| {});
     if words.row.len() >= u32::MAX as usize || i64::try_from(words.sum).is_err() {
@@ -321,9 +322,7 @@ fn merge(
             .map(|(symbol, count)| ((b, symbol), (id, symbol), count));
         // A merge just before has won on the right what is lost here on the left.
         for (lost, won, count) in to_the_right.chain(to_the_left) {
-            if limits.allow(tokens, won.0, won.1)
-                && tokens.length(won.0, won.1) <= limits.units_of_new
-            {
+            if limits.allow(tokens, won.0, won.1) {
                 changed.push(pairs.add(won, word, count));
             }
             if let Some(&pair) = pairs.numbers.get(&lost) {

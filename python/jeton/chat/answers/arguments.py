@@ -13,7 +13,17 @@ from typing import Any, Final
 from jeton.chat.answers.readers import CONSTANTS, NOT_ESCAPED, loose
 from jeton.errors import ArgumentTypeError
 
-__all__ = ["BUT_TEXT", "Types", "as_text", "loaded", "parameters_of", "takes_only_text", "typed"]
+__all__ = [
+    "BUT_TEXT",
+    "WRONG_TYPE",
+    "Parameters",
+    "Types",
+    "as_text",
+    "loaded",
+    "parameters_of",
+    "takes_only_text",
+    "typed",
+]
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
@@ -29,6 +39,8 @@ BUT_TEXT: Final = tuple(it for it in _TYPES if it != "string")
 
 ANY: Final = tuple(_TYPES)
 """The types of a parameter whose schema names none."""
+WRONG_TYPE: Final = "the tool does not allow its type"
+"""What is wrong with an argument of another type than its schema says."""
 _CONTROL: Final = re.compile("[\x00-\x1f]")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -39,7 +51,7 @@ Types = tuple[str, ...]
 
 def parameters_of(
     tools: Iterable[Mapping[str, Any]] | None, *, only_declared: bool = False
-) -> dict[str, dict[str, Types]] | None:
+) -> dict[str, Parameters] | None:
     """The types of the parameters of each tool, by its name; `None` without tools.
 
     Args:
@@ -55,7 +67,7 @@ def parameters_of(
     """
     if tools is None:
         return None
-    found: dict[str, dict[str, Types]] = {}
+    found: dict[str, Parameters] = {}
     for tool in tools:
         function = tool.get("function", tool)
         name = function.get("name") if isinstance(function, Mapping) else None
@@ -64,9 +76,10 @@ def parameters_of(
             if only_declared:
                 properties = parameters.get("properties") if isinstance(parameters, Mapping) else {}
                 items = properties.items() if isinstance(properties, Mapping) else ()
-                found[name] = {key: _declared(it, f"{name}.{key}") for key, it in items}
+                found[name] = Parameters({key: _declared(it, f"{name}.{key}") for key, it in items})
             else:
-                found[name] = _Schemas(name, parameters).parameters()
+                schemas = _Schemas(name, parameters)
+                found[name] = Parameters(schemas.parameters(), schemas)
     return found
 
 
@@ -86,6 +99,42 @@ def _declared(schema: object, place: str) -> Types:
     return (*types, "null") if schema.get("nullable") and "null" not in types else tuple(types)
 
 
+class Parameters(dict[str, Types]):
+    """The types of the parameters of a tool, and of what their values are made of.
+
+    Args:
+        types: The types by name.
+        schemas: The schemas that they come from.
+
+    >>> schema = {"properties": {"a": {"type": "array", "items": {"type": "integer"}}}}
+    >>> tools = parameters_of([{"name": "f", "parameters": schema}])
+    >>> parameters = tools["f"]
+    >>> parameters.types(parameters.part(parameters.schema("a"), None))
+    ('integer',)
+    """
+
+    def __init__(self, types: Mapping[str, Types], schemas: _Schemas | None = None) -> None:
+        super().__init__(types)
+        self._schemas = schemas
+
+    def schema(self, name: str) -> object:
+        """The schema of a parameter; `None` if there is none."""
+        return None if self._schemas is None else self._schemas.properties.get(name)
+
+    def part(self, schema: object, key: str | None) -> object:
+        """The schema of a value in an object by its key, or of an item of a list; `None` if the
+        schema does not say."""
+        return None if self._schemas is None else self._schemas.part(schema, key)
+
+    def types(self, schema: object) -> Types:
+        """The types that a schema allows: all if it does not say."""
+        return ANY if self._schemas is None else self._schemas.types(schema)
+
+
+_DEEPEST: Final = 32
+"""How many schemas one may refer to, one after another, on the way to a part of it."""
+
+
 class _Schemas:
     """The schema of the parameters of a tool, with the schemas that it refers to."""
 
@@ -94,16 +143,42 @@ class _Schemas:
         self._known: dict[str, Types | None] = {}
         """The types of each schema that was referred to."""
 
-    def parameters(self) -> dict[str, Types]:
-        """The types of each parameter."""
+    @functools.cached_property
+    def properties(self) -> Mapping[str, Any]:
+        """The schema of each parameter."""
         root = self._root
         if isinstance(root, Mapping) and "properties" not in root:
             root = self._at(root.get("$ref"))
         properties = root.get("properties") if isinstance(root, Mapping) else None
-        if not isinstance(properties, Mapping):
-            return {}
-        found = {key: self._types(it, f"{self._tool}.{key}") for key, it in properties.items()}
+        return properties if isinstance(properties, Mapping) else {}
+
+    def parameters(self) -> dict[str, Types]:
+        """The types of each parameter."""
+        found = {key: self._types(it, f"{self._tool}.{key}") for key, it in self.properties.items()}
         return {key: ANY if types is None else types for key, types in found.items()}
+
+    def types(self, schema: object) -> Types:
+        """As `Parameters.types`."""
+        types = self._types(schema, self._tool)
+        return ANY if types is None else types
+
+    def part(self, schema: object, key: str | None, depth: int = 0) -> object:
+        """As `Parameters.part`."""
+        if not isinstance(schema, Mapping) or depth == _DEEPEST:
+            return None
+        found = schema.get("items")
+        if key is not None:
+            properties = schema.get("properties")
+            found = properties.get(key) if isinstance(properties, Mapping) else None
+            found = schema.get("additionalProperties") if found is None else found
+        if isinstance(found, Mapping):
+            return found
+        choices = [self._at(schema.get("$ref"))]
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            listed = schema.get(keyword)
+            choices += listed if isinstance(listed, (list, tuple)) else []
+        parts = (self.part(it, key, depth + 1) for it in choices)
+        return next((it for it in parts if it is not None), None)
 
     def _types(self, schema: object, place: str) -> Types | None:
         """The types that a schema allows; `None` if it does not say."""
@@ -274,7 +349,7 @@ def typed(text: str, types: Types) -> tuple[Any, list[str]]:
             return value, wrong
         if kind == "integer" and isinstance(value, float) and value.is_integer():
             return int(value), wrong
-    return text, [] if "string" in types else ["the tool does not allow its type"]
+    return text, [] if "string" in types else [WRONG_TYPE]
 
 
 def as_text(value: object, spelled: Callable[[str], str]) -> Any:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jeton.chat.answers.arguments import (
     BUT_TEXT,
+    WRONG_TYPE,
+    Parameters,
     Types,
     as_text,
     loaded,
@@ -25,8 +28,11 @@ __all__ = ["NAMELESS", "Calls", "Tools", "arguments_of"]
 NAMELESS: Final = "a call has no name"
 
 
-Tools = Mapping[str, Mapping[str, Types]]
+Tools = Mapping[str, Parameters]
 """The types of the parameters of each tool, by its name."""
+
+ITEM: Final = "item"
+"""What the items of lists are called by formats in which each part of a value has a name."""
 
 
 def arguments_of(text: str) -> tuple[dict[str, Any] | str, list[str]]:
@@ -42,6 +48,31 @@ def arguments_of(text: str) -> tuple[dict[str, Any] | str, list[str]]:
     if isinstance(value, dict):
         return value, wrong
     return text, ["the arguments are not a JSON object"]
+
+
+@dataclass
+class _Value:
+    """The value of an argument, or a part of one, that is being read."""
+
+    key: str
+    types: Types
+    schema: object
+    """What the tool says of it."""
+    is_text: bool
+    """Whether it can only be text."""
+    string: bool | None
+    """Whether it is text, if that is written."""
+    raw: list[str] = field(default_factory=list)
+    """Its text."""
+    is_said: bool = False
+    """Whether a beginning of the text is reported."""
+    has_parts: bool = False
+    parts: dict[str, Any] | list[Any] | None = None
+    """Those that are over, once the first has begun."""
+
+
+def _of_argument(key: str, what: str) -> str:
+    return f"the argument {key!r:.60}: {what}"
 
 
 class _OpenCall:
@@ -66,6 +97,7 @@ class Calls:
         problem: Takes what is wrong, and where.
         ids: The ids of calls that have none.
         has_ids: Whether the format has ids, so that one may follow the name.
+        nests: Whether values may have parts with marks of their own.
 
     Attributes:
         done: The calls that have ended.
@@ -81,6 +113,7 @@ class Calls:
         ids: Iterator[str],
         *,
         has_ids: bool,
+        nests: bool = False,
     ) -> None:
         self._ids, self._has_ids = ids, has_ids
         self.done: list[ParsedCall] = []
@@ -88,10 +121,9 @@ class Calls:
         self._tools, self._spelled = tools, spelled
         self._report, self._problem = report, problem
         self._id: str | None = None
-        self._key: str | None = None
-        self._string: bool | None = None
-        self._is_text = False
-        self._raw: list[str] = []
+        self._nests = nests
+        self._values: list[_Value] = []
+        """The argument that is being read, the part of it that is, and so on."""
 
     def begin(self, name: str, start: int) -> None:
         """A call begins; none is open."""
@@ -122,7 +154,7 @@ class Calls:
 
     def argument(self, key: str, value: object, place: int) -> None:
         """An argument with its value."""
-        if self._key is not None:
+        if self._values:
             self.end_value(place)
             return
         self._open_value(self._spelled(key), place)
@@ -130,7 +162,7 @@ class Calls:
 
     def text_argument(self, key: str, piece: str, place: int) -> None:
         """More of an argument that is text; `argument` follows when it is whole."""
-        if self._key is None:
+        if not self._values:
             self.key(self._spelled(key), place, True)
         self.more_value(piece)
 
@@ -152,8 +184,12 @@ class Calls:
         arguments: dict[str, Any] | str
         if written is not None:
             arguments = self._spelled(written)
+        elif values is None and is_broken and not call.arguments:
+            arguments = ""
         elif values is None:
             arguments, problems = arguments_of(str(call.arguments))
+            if not call.arguments:
+                self._report(event("arguments", "{}", index))
             if not is_broken or isinstance(arguments, dict):
                 for what in problems:
                     self._problem(what, place)
@@ -166,7 +202,7 @@ class Calls:
 
     def stop(self) -> ParsedCall:
         """Gives up the open call. Returns it with its arguments so far as text."""
-        call, self.open, self._key = self.open, None, None
+        call, self.open, self._values = self.open, None, []
         assert call is not None
         return ParsedCall(call.name, "".join(call.pieces), call.id)
 
@@ -175,75 +211,158 @@ class Calls:
         """The parameters of the open call's tool that it has not given yet."""
         if self.open is None:
             return []
-        given = {*(self.open.values or ()), self._key}
+        given = {*(self.open.values or ()), *(it.key for it in self._values)}
         return [it for it in (self._tools or {}).get(self.open.name, ()) if it not in given]
 
     # Arguments one by one, as text
 
     def key(self, key: str, place: int, string: bool | None) -> None:
         """The key of the next argument. `string`: whether its value is text, if that is written."""
-        self._open_value(key, place)
-        self._string, self._raw = string, []
-        self._is_text = string or (string is None and takes_only_text(self._types() or ()))
+        self._open_value(key, place, string)
 
     def more_value(self, text: str) -> None:
         """More text of the value."""
-        if self.open is None or self._key is None:
+        if self.open is None or not self._values:
             return
-        text = self._spelled(text)
-        if self._is_text:
-            # The value can only be text, so each piece is certain at once.
-            piece = json.dumps(text, ensure_ascii=False)[1:-1]
-            self.arguments(("" if self._raw else self._before_value() + '"') + piece)
-        self._raw.append(text)
+        value, text = self._values[-1], self._spelled(text)
+        value.raw.append(text)
+        if not value.is_text:
+            return
+        # The value can only be text, so each piece is certain at once; or, as long as it is only
+        # white space, have parts.
+        if not value.is_said:
+            text = "".join(value.raw)
+            if self._nests and not text.strip():
+                return
+        piece = json.dumps(text, ensure_ascii=False)[1:-1]
+        self.arguments(piece if value.is_said else f'{self._before_value()}"{piece}')
+        value.is_said = True
+
+    def open_value(self, place: int) -> None:
+        """Parts of the value follow."""
+        if self.open is None or not self._values:
+            return
+        value = self._values[-1]
+        if value.is_said:
+            self._problem(f"the argument {value.key!r:.60} is text, but has parts", place)
+            self.end_value(place)
+            return
+        if "".join(value.raw).strip():
+            self._problem(f"the argument {value.key!r:.60} has text beside its parts", place)
+        value.has_parts = True
+
+    def close(self, key: str, place: int) -> None:
+        """The value with this key is over."""
+        open = [it.key for it in self._values]
+        if not open:
+            self._problem(f"the end of {key!r:.60} has no beginning", place)
+            return
+        if key not in open:
+            self._problem(f"the end of {key!r:.60} is where {open[-1]!r:.60} ends", place)
+            key = open[-1]
+        while self._values[-1].key != key:
+            self._problem(f"the argument {self._values[-1].key!r:.60} has no end", place)
+            self.end_value(place)
+        self.end_value(place)
 
     def end_value(self, place: int) -> None:
         """The value is over."""
-        if self.open is None or self._key is None:
+        if self.open is None or not self._values:
             self._problem("a value has no key", place)
             return
-        text = "".join(self._raw)
-        if self._is_text:
-            self.arguments('"' if self._raw else self._before_value() + '""')
-            assert self.open.values is not None
-            self.open.values[self._key] = text
-            self._key, self._is_text = None, False
-            return
-        value, wrong = typed(text, BUT_TEXT if self._string is False else self._types() or ())
-        for what in wrong:
-            self._problem(f"the argument {self._key!r:.60}: {what}", place)
-        self._close_value(value)
+        value = self._values[-1]
+        text = "".join(value.raw)
+        if value.has_parts:
+            self._end_parts(value, place)
+        elif value.is_text:
+            shown = json.dumps(text, ensure_ascii=False)
+            self.arguments('"' if value.is_said else self._before_value() + shown)
+            self._keep(text)
+        elif self._nests and not text.strip() and "string" not in value.types:
+            # A list or an object without parts looks so.
+            empty = next((it for it in ("array", "object") if it in value.types), "")
+            if not empty:
+                self._problem(_of_argument(value.key, WRONG_TYPE), place)
+            self._close_value({"array": [], "object": {}}.get(empty, text))
+        else:
+            types = BUT_TEXT if value.string is False else value.types
+            read, wrong = typed(text, types)
+            for what in wrong:
+                self._problem(_of_argument(value.key, what), place)
+            self._close_value(read)
 
-    def _open_value(self, key: str, place: int) -> None:
+    def _open_value(self, key: str, place: int, string: bool | None = None) -> None:
         call = self.open
         if call is None:
             return
-        self._end_key(place)
+        if self._values and not self._values[-1].has_parts:
+            self._end_key(place)
         call.values = {} if call.values is None else call.values
-        if key in call.values:
+        parent = self._values[-1] if self._values else None
+        if parent is not None and parent.parts is None:
+            # Parts that are all called `item` are a list, unless the tool takes no list there.
+            is_list = "array" in parent.types, "object" in parent.types
+            parent.parts = [] if (is_list[0] if is_list[0] != is_list[1] else key == ITEM) else {}
+            self.arguments(self._before_value() + ("[" if parent.parts == [] else "{"))
+        within = call.values if parent is None else parent.parts
+        if isinstance(within, dict) and key in within:
             self._problem(f"the argument {key!r:.60} comes twice", place)
-        self._key, self._string = key, None
+        schema, types = self._expected(key, parent)
+        is_text = bool(string) or (string is None and takes_only_text(types))
+        self._values.append(_Value(key, types, schema, is_text, string))
+
+    def _expected(self, key: str, parent: _Value | None) -> tuple[object, Types]:
+        """The schema of a value, and its types."""
+        name = "" if self.open is None else self.open.name
+        parameters = None if self._tools is None else self._tools.get(name)
+        if parameters is None:
+            return None, ()
+        if parent is None:
+            return parameters.schema(key), parameters.get(key, ())
+        schema = parameters.part(parent.schema, None if isinstance(parent.parts, list) else key)
+        return schema, parameters.types(schema)
+
+    def _end_parts(self, value: _Value, place: int) -> None:
+        if value.parts is None:
+            value.parts = {}
+            self.arguments(self._before_value() + "{")
+        is_list = isinstance(value.parts, list)
+        if value.types and ("array" if is_list else "object") not in value.types:
+            self._problem(_of_argument(value.key, WRONG_TYPE), place)
+        self.arguments("]" if is_list else "}")
+        self._keep(value.parts)
 
     def _end_key(self, place: int) -> None:
-        if self._key is not None:
-            self._problem(f"the argument {self._key!r:.60} has no value", place)
-            self._key = None
+        """Ends all values that are open."""
+        while self._values:
+            value = self._values[-1]
+            what = "has no end" if value.has_parts else "has no value"
+            self._problem(f"the argument {value.key!r:.60} {what}", place)
+            if value.has_parts:
+                self.end_value(place)
+            else:
+                self._values.pop()
 
     def _close_value(self, value: object) -> None:
-        if self.open is None or self._key is None:
+        if self.open is None or not self._values:
             return
-        assert self.open.values is not None
-        text = json.dumps(value, ensure_ascii=False)
-        self.arguments(self._before_value() + text)
-        self.open.values[self._key] = value
-        self._key = None
+        self.arguments(self._before_value() + json.dumps(value, ensure_ascii=False))
+        self._keep(value)
+
+    def _keep(self, value: object) -> None:
+        """Puts the value that is over where it belongs."""
+        key = self._values.pop().key
+        assert self.open is not None and self.open.values is not None
+        within = self._values[-1].parts if self._values else self.open.values
+        if isinstance(within, list):
+            within.append(value)
+        elif within is not None:
+            within[key] = value
 
     def _before_value(self) -> str:
-        pieces = self.open.pieces if self.open else []
-        return f"{', ' if pieces else '{'}{json.dumps(self._key, ensure_ascii=False)}: "
-
-    def _types(self) -> Types | None:
-        call, key = self.open, self._key
-        if self._tools is None or call is None or key is None:
-            return None
-        return self._tools.get(call.name, {}).get(key)
+        """What the arguments have in front of the value that is open: a comma, and its key."""
+        key = f"{json.dumps(self._values[-1].key, ensure_ascii=False)}: "
+        if len(self._values) < 2:
+            return f"{', ' if self.open and self.open.pieces else '{'}{key}"
+        within = self._values[-2].parts
+        return f"{', ' if within else ''}{'' if isinstance(within, list) else key}"

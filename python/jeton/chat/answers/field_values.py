@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from jeton.chat.answers.calls import Tools
@@ -25,6 +25,7 @@ __all__ = [
     "Unreadable",
     "expression",
     "parsed_content",
+    "places",
     "search",
     "transformed",
     "with_types",
@@ -305,6 +306,17 @@ def wrong_options(name: str, options: object) -> str:
 
 
 # Values
+
+
+def places(transform: object) -> Iterator[str]:
+    """The places in a `transform`, such as `content.name`."""
+    inner: Iterable[Any] = ()
+    if isinstance(transform, (dict, list)):
+        inner = transform.values() if isinstance(transform, dict) else transform
+    elif isinstance(transform, str) and (match := _PLACE.fullmatch(transform)):
+        yield match[1]
+    for it in inner:
+        yield from places(it)
 
 
 def transformed(transform: object, scope: Mapping[str, Any]) -> Any:

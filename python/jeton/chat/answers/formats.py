@@ -10,11 +10,12 @@ with a bracket, and JSON or calls follow, the bracket belongs to these.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-__all__ = ["END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
+__all__ = ["BARE_CALLS", "END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
 
 Takes = Literal[
     "content",  # words of the answer
@@ -26,6 +27,7 @@ Takes = Literal[
     "inside",  # only white space, within a call
     "key",  # of an argument
     "value",  # of an argument
+    "close",  # the name of the argument, or of the part of one, that ends
     "json",  # all arguments of a call, as JSON
     "calls",  # calls as JSON: objects one after another, or a list
     "keyed",  # calls as JSON, each an object with its name as the key of its arguments
@@ -99,6 +101,12 @@ class Format:
     quote: str = '<|"|>'
     has_ids: bool = False
     unread: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def nests(self) -> bool:
+        """Whether arguments have marks around the parts of their values too, so that only the name
+        in a mark says what ends."""
+        return any(it.takes == "close" for it in self.states.values())
 
 
 def _tagged(
@@ -207,6 +215,17 @@ _TYPED: Final = (
 )
 
 _LISTED: Final = ("\\s*", "\\[", *_JSON_NAME)
+BARE_CALLS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "calls": (_JSON_NAME[1:], _TYPED[1:], _LISTED[1:]),
+    "keyed": (("\\[", "\\s*", "\\{", "\\s*", '"', "{names}", '"', "\\s*", ":"),),
+    "python": (("\\[", "\\s*", "{names}", "\\("),),
+    "braces": (("call:", "{names}", "\\{"),),
+}
+"""How calls begin, as steps of a `Shape`, by what their state takes: they count among words too, if
+what stands around them shows that only their mark is missing."""
+
+_M3: Final = "]<]minimax[>["
+"""What MiniMax-M3 writes in front of each of its tags."""
 
 PLAIN: Final = Format("plain", {"start": State("content")})
 """Only words."""
@@ -308,6 +327,37 @@ FORMATS: Final[Mapping[str, Format]] = {
                 ('<parameter name="', '">', "</parameter>\n"),
                 "</minimax:tool_call>",
             ),
+        ),
+        _tagged(
+            "minimax-m3",
+            f"\n{_M3}<tool_call>\n",
+            {
+                "calls": State(
+                    "space", {f'{_M3}<invoke name="': "name", f"{_M3}</tool_call>": "after"}
+                ),
+                "name": State("name", {'">': "call"}),
+                "call": State(
+                    "inside",
+                    {
+                        f"{_M3}<": "key",
+                        f"{_M3}</": "close",
+                        f"{_M3}</invoke>\n": "calls",
+                        f"{_M3}</tool_call>": "after",
+                    },
+                ),
+                "key": State("key", {">": "value"}),
+                "value": State(
+                    "value",
+                    {
+                        f"{_M3}<": "key",
+                        f"{_M3}</": "close",
+                        f"{_M3}</invoke>\n": "calls",
+                        f"{_M3}</tool_call>": "after",
+                    },
+                ),
+                "close": State("close", {">": "call"}),
+            },
+            think=("<mm:think>", "</mm:think>"),
         ),
         _tagged(
             "kimi",

@@ -17,13 +17,13 @@ from jeton.chat.answers import readers
 from jeton.chat.answers.calls import NAMELESS, Calls, Tools
 from jeton.chat.answers.field_values import Unreadable
 from jeton.chat.answers.fields import Fields
-from jeton.chat.answers.formats import END, Shape
+from jeton.chat.answers.formats import BARE_CALLS, END, Shape
 from jeton.chat.answers.marks import Compiled, Found, MarkedState
 from jeton.chat.answers.parsed import Event, ParsedCall, event
 
 __all__ = ["Machine"]
 
-_OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
+_OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "close", "json"))
 """Kinds of text within a call."""
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
@@ -31,6 +31,7 @@ _LONGEST_SHAPE: Final = 1024
 _LONGEST_HELD: Final = 1024
 """Text longer than this that may still become a mark is searched only each time it has grown by an
 eighth, so that the searches take linear time together. Shapes end before."""
+_BRACKETS: Final = ("[", "{")
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_PIECE: Final = 1024
 """Characters that are read at once: each step looks ahead as far as these go."""
@@ -79,7 +80,13 @@ class Machine:
         self._compiled = compiled
         has_ids, ids = compiled.format.has_ids, ids or iter(())
         self._calls = Calls(
-            tools, compiled.spelled, self._report, self.problem, ids, has_ids=has_ids
+            tools,
+            compiled.spelled,
+            self._report,
+            self.problem,
+            ids,
+            has_ids=has_ids,
+            nests=compiled.format.nests,
         )
         self.calls = self._calls.done
         self.identify, self.arguments = self._calls.identify, self._calls.arguments
@@ -99,6 +106,10 @@ class Machine:
         """Whether no more marks are searched for, since an expression took too long; and where the
         last mark without text is."""
         self._drop = ""
+        self._displaced: list[tuple[int, int]] = []
+        """Text that has no place in the format, as it is reported as content: start, end."""
+        self._no_call_before = 0
+        """Up to where calls were looked for that have no mark in front."""
         self._drafted: tuple[Found, str, int] | None = None
         """A mark of plain text in reasoning, what is wrong if it counts, and where it is."""
         self._drafts: list[tuple[str, int]] = []
@@ -139,7 +150,8 @@ class Machine:
         if self._plain and not (self._held or self._drop or self._fresh or self.state.hot(text)):
             self._plain(text, start)
             return
-        if self._reader is not None and self._source.before >= 0 and text.isascii():
+        is_reading = self._reader is not None and self._source.before >= 0
+        if is_reading and not self._held and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
         if self.total < self._due:
@@ -167,6 +179,7 @@ class Machine:
         if self._fields is not None and (found := self._next("", 0, last=True)[0]):
             self._enter(found.state, self.total, self.total, found.captures)
         self._close_words(self.total)
+        self._note_displaced_marks()
         takes = self.state.spec.takes
         self.is_complete = self.state.spec.done or self.is_over
         if self._fields is not None:
@@ -202,7 +215,9 @@ class Machine:
                     continue
                 self._fresh = False
             if self._reader is not None:
-                at = self._by_reader_or_mark(buffer, at, base)
+                at, is_held = self._by_reader_or_mark(buffer, at, base, last=last)
+                if is_held:
+                    return at
                 continue
             found, end = self._next(buffer, at, last=last)
             if found is None:
@@ -215,7 +230,7 @@ class Machine:
                     at = found.start
                     continue
             if (mark := found.mark) is not None and mark.fault:
-                is_right = self._names(mark, buffer, found.end)
+                is_right = self._names(mark, buffer, found, base, last=last)
                 if is_right is None and not last:
                     return found.start
                 if mark.is_draft and is_right:
@@ -223,6 +238,13 @@ class Machine:
                     continue
                 if is_right or mark.is_stray:
                     self.problem(mark.fault, base + found.start)
+                elif mark.names == "tool":
+                    what = f"the mark {mark.shown!r} is left in the {state.spec.takes}"
+                    self.problem(what, base + found.start)
+                if is_right and mark.names == "call":
+                    at = found.start if mark.core in _BRACKETS else found.end
+                    self._enter(found.state, base + found.start, base + at)
+                    continue
                 if mark.is_stray or not is_right:
                     self._take(buffer[found.start : found.end], base + found.start)
                     at = found.end
@@ -257,16 +279,41 @@ class Machine:
         said = self.reasoning or any(it.strip() for it in self.content)
         return self.state.spec.takes == "content" and bool(said)
 
-    def _names(self, mark: Any, buffer: str, at: int) -> bool | None:
+    def _names(self, mark: Any, buffer: str, found: Found, base: int, *, last: bool) -> bool | None:
         """Whether what a mark has to name follows it; `None` if the text ends too early."""
         if not mark.names:
             return True
+        if mark.names == "call":
+            return self._is_call(mark, buffer, found.start, base + found.start, last=last)
+        at = found.end
         tools = self._tools or {}
         names = [*tools] if mark.names == "tool" else self._calls.missing
         rest = buffer[at : at + _LONGEST_NAME].lstrip().removeprefix("functions.")
         if "functions.".startswith(rest) or any(it.startswith(rest) for it in names):
             return None
         return any(rest.startswith(it) and not _IN_NAME.match(rest, len(it)) for it in names)
+
+    def _is_call(self, mark: Any, buffer: str, at: int, place: int, *, last: bool) -> bool | None:
+        """Whether calls of known tools are there, at the beginning of a line, and a mark of the
+        format behind them; `None` if the text ends too early."""
+        is_inner = self._from is not None and self._slice(place - 1, place) != "\n"
+        if is_inner or place < self._no_call_before:
+            return False
+        takes = self._compiled.states[mark.state].spec.takes
+        answers = [self._matches(Shape(it, ""), buffer[at:]) for it in BARE_CALLS[takes]]
+        if True not in answers:
+            is_open = None in answers and not last and len(buffer) - at < _LONGEST_SHAPE
+            return None if is_open else False
+        end, is_whole = readers.end_of_calls(buffer, at)
+        rest = buffer[end:].lstrip()
+        if rest.strip() in ("", ",", ";") and not last:
+            return None  # another call may follow
+        if is_whole and (rest.startswith(mark.behind) if rest else mark.may_end):
+            return True
+        if is_whole and not last and any(it.startswith(rest) for it in mark.behind):
+            return None
+        self._no_call_before = place + end - at
+        return False
 
     def _draft(self, found: Found, mark: Any, base: int) -> int:
         """Notes a mark of plain text that ends the reasoning if nothing else does. Returns where
@@ -381,10 +428,19 @@ class Machine:
             self._cut(place)
         if takes == "name" and (word.strip() or target != END):
             self._named(word)
+            if target == END:
+                self.problem("the call is cut off", place)
+        elif takes == "inside" and target == END and self._calls.open is not None:
+            self.problem("the call has no end", place)
         elif takes == "id":
             self.identify(word.strip())
         elif takes == "key":
             self._keyed(word)
+        elif takes == "close":
+            self._calls.close(word.strip(), place)
+        elif takes == "value" and self._compiled.format.nests and target in ("key", "close"):
+            if target == "key":
+                self._calls.open_value(place)
         elif takes == "value":
             self._calls.end_value(place)
             if self._compiled.states[target].spec.takes not in _OF_CALLS:
@@ -449,7 +505,7 @@ class Machine:
             self._unexpected(text, place)
         elif takes == "value":
             self._calls.more_value(text)
-        elif takes in ("name", "id", "key", "head"):
+        elif takes in ("name", "id", "key", "close", "head"):
             self._word.append(text)
         elif self.state.name == END:
             self._stretch("rest", place, place + len(text))
@@ -495,9 +551,23 @@ class Machine:
         """Reports text that has no place in the format as content, so that none is lost."""
         if self._calls.open is None:
             self._stretch("content", place, place + len(text))
+        start = (
+            self._displaced.pop()[0]
+            if self._displaced[-1:] and self._displaced[-1][1] == place
+            else place
+        )
+        self._displaced.append((start, place + len(text)))
         text = self._compiled.spelled(text)
         self.content.append(text)
         self._report(event("content", text))
+
+    def _note_displaced_marks(self) -> None:
+        """Notes each mark in text that has no place in the format."""
+        for start, end in self._displaced:
+            for match in self._compiled.any_mark.finditer(self._slice(start, end)):
+                shown = self._compiled.spelled(match[0])
+                kind = "mark" if shown == match[0] else "control token"
+                self.problem(f"the {kind} {shown!r} is left in the content", start + match.start())
 
     def _report(self, said: Event) -> None:
         self.events.append(said)
@@ -529,8 +599,11 @@ class Machine:
             return source.place - base
         return limit
 
-    def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
-        """Runs the reader up to the next control token that ends its state."""
+    def _by_reader_or_mark(
+        self, buffer: str, at: int, base: int, *, last: bool
+    ) -> tuple[int, bool]:
+        """Runs the reader up to the next control token that ends its state. Returns how far it
+        came, and whether what follows may become a mark."""
         state, limit = self.state, len(buffer)
         has_symbols = self._compiled.symbols and not buffer.isascii()
         match = state.mark(buffer, at) if has_symbols else None
@@ -539,6 +612,11 @@ class Machine:
                 limit = match.start()
                 break
             match = state.mark(buffer, max(match.end(), match.start() + 1))
+        is_held = False
+        if match is None and has_symbols and not last:
+            tail = state.tail(buffer, at)
+            if is_held := bool(_SYMBOL.match(buffer, tail)):
+                limit = tail
         if limit > at:
             at = self._by_reader(buffer, at, base, limit)
         if match is not None and self._reader is not None:
@@ -548,8 +626,8 @@ class Machine:
                 self.problem(mark.fault, base + limit)
             self._drop = mark.after
             self._enter(mark.state, base + limit, base + match.end())
-            return match.end()
-        return at
+            return match.end(), False
+        return at, is_held and at == limit
 
     # Calls
 

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from jeton.chat.answers import readers
-from jeton.chat.answers.formats import END, Format, State
+from jeton.chat.answers.formats import BARE_CALLS, END, Format, State
 
 __all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "control_tokens"]
 
 _FIRST: Final = 0xD800
 _SHORTEST: Final = 4
+_BRACKETS: Final = ("<", "[", "]")
+"""What marks and control tokens begin with, but for those that are words."""
 _LONG_PROSE: Final = 12
 """Shorter marks of plain text, in brackets or as words, count only where the format has them."""
 _MAX_SYMBOLS: Final = 0x800
@@ -46,8 +48,12 @@ class _Mark:
     """What has to follow, after some white space; nothing if anything may."""
     fault: str = ""
     """What is wrong where it comes; nothing if the format has it there."""
-    names: Literal["", "tool", "argument"] = ""
-    """What has to follow: the name of a tool, or of an argument of the open call."""
+    names: Literal["", "tool", "argument", "call"] = ""
+    """What has to follow: the name of a tool, or of an argument of the open call; or the rest of a
+    call, and then one of `behind`."""
+    behind: tuple[str, ...] = ()
+    may_end: bool = False
+    """Whether the end of the text will do behind a call."""
     is_draft: bool = False
     """Whether it counts only if its state, reasoning, is never closed."""
     is_stray: bool = False
@@ -57,6 +63,11 @@ class _Mark:
     def is_text(self) -> bool:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is plain text that looks like no mark."""
+        return self.is_text and self.core[:1] not in _BRACKETS
 
     @property
     def shown(self) -> str | None:
@@ -244,6 +255,16 @@ class Compiled:
             "|".join(map(re.escape, _longest_first(self.spellings.values()))) or "(?!)"
         )
 
+    @functools.cached_property
+    def any_mark(self) -> re.Pattern[str]:
+        """Any mark that is no short prose, and any symbol."""
+        marks = {mark.core for state in self.states.values() for mark in state.marks}
+        long = {
+            it for it in marks if len(it) >= (_SHORTEST if it[:1] in _BRACKETS else _LONG_PROSE)
+        }
+        symbols = ["[\ud800-\udfff]"] if self.spellings else []
+        return re.compile("|".join([*map(re.escape, _longest_first(long)), *symbols]) or "(?!)")
+
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""
         if text.isascii():
@@ -274,7 +295,7 @@ def compiled(
         (format.quote, *(it for state in format.states.values() for it in state.marks))
     )
     used = [it for it in tokens if it in spelled or any(it in end for end in ends)]
-    others = [it for it in tokens if it not in used and it[:1] in "<["] if recovers else []
+    others = [it for it in tokens if it not in used and it[:1] in _BRACKETS] if recovers else []
     with_symbols, symbol_of = control_tokens([*used, *others[: _MAX_SYMBOLS - len(used)]])
 
     # The bracket at the end of a mark in front of these belongs to them.
@@ -284,17 +305,18 @@ def compiled(
         for name, state in {**format.states, END: State("space")}.items()
     }
     for name, state in states.items():
-        if state.spec.takes == "value":
+        if state.spec.takes == "value" and not format.nests:
             states[name] = _with_look_ahead(state, states)
     if recovers:
-        misplaced = {name: _misplaced(name, states) for name in states if name != END}
+        misplaced = {name: _misplaced(name, states, written) for name in states if name != END}
         for name in (it for it in misplaced if states[it].spec.takes in ("content", "reasoning")):
             for mark in (_mark(it, name, with_symbols) for it in format.unread):
                 fault = f"{mark.text!r} begins a call in a format that jeton does not know"
                 misplaced[name].append(dataclasses.replace(mark, fault=fault, is_stray=True))
         for name, marks in misplaced.items():
             state = states[name]
-            states[name] = _searched(name, state.spec, [*state.marks, *marks])
+            bare = _bare_calls(state, states)
+            states[name] = _searched(name, state.spec, [*state.marks, *marks, *bare])
     return Compiled(
         format,
         states,
@@ -348,8 +370,10 @@ _CALLS: Final = ("calls", "keyed", "python", "braces", "json", "space", "inside"
 """Kinds of states in which text has no place, or comes from a reader."""
 
 
-def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
+def _misplaced(name: str, states: Mapping[str, MarkedState], written: str | None) -> list[_Mark]:
     """The marks that a state does not have, but that models write there all the same.
+
+    Among words, marks of plain text count only if the template writes them.
 
     A control token leads to where it leads elsewhere. So does a mark of plain text, if no words are
     around it; among words, if it names a known tool; in reasoning, if that is never closed.
@@ -362,9 +386,11 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
     for other in states.values():
         for mark in other.marks:
             core = mark.core
-            is_prose = mark.is_text and core[:1] not in ("<", "[")
+            is_prose = mark.is_prose
             is_long = not mark.is_text or len(core) >= (_LONG_PROSE if is_prose else _SHORTEST)
             if core in known or core in found or not core or not is_long:
+                continue
+            if is_words and mark.is_text and written is not None and core not in written:
                 continue
             target = states[mark.state].spec.takes if mark.state in states else "head"
             is_lost = is_prose or other.spec.takes not in _OUTER or mark.state in ("?", END)
@@ -379,7 +405,9 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
             if is_lost:
                 if is_words and mark.is_text:
                     fault = f"the mark {mark.shown!r} is left in the {spec.takes}"
-                    found[core] = dataclasses.replace(mark, state=name, fault=fault, is_stray=True)
+                    found[core] = dataclasses.replace(
+                        mark, state=name, fault=fault, is_stray=True, followed_by=()
+                    )
                 continue
             names: Literal["", "tool", "argument"] = ""
             is_draft = False
@@ -401,6 +429,26 @@ def _misplaced(name: str, states: Mapping[str, MarkedState]) -> list[_Mark]:
                 followed_by=(),
             )
     return [*found.values()]
+
+
+def _bare_calls(state: MarkedState, states: Mapping[str, MarkedState]) -> list[_Mark]:
+    """What a call may begin with among words whose mark is missing."""
+    if state.spec.takes != "content":
+        return []
+    for mark in (it for it in state.marks if it.state in states):
+        target = states[mark.state]
+        within = [target, *(states[it.state] for it in target.spec.shapes)]
+        calls = next((it for it in within if it.spec.takes in BARE_CALLS), None)
+        if calls is not None:
+            # Text alone is no call, but where the format itself knows calls by their shape.
+            may_end = any("{names}" in it.steps for it in state.spec.shapes)
+            ending = (it for it in (*state.marks, *calls.marks) if not it.is_prose)
+            behind = tuple({it.core for it in ending if it.core and (may_end or it.state != END)})
+            fault = f"the mark {mark.text.strip()!r} is missing in front of a call"
+            bare = _Mark("", "", "", "", "", calls.name, (), fault, "call", behind, may_end)
+            first = {it[0].removeprefix("\\") for it in BARE_CALLS[calls.spec.takes]}
+            return [dataclasses.replace(bare, text=it, core=it) for it in sorted(first)]
+    return []
 
 
 def _fault(takes: str, mark: str) -> str:

@@ -23,6 +23,7 @@ __all__ = [
     "Broken",
     "CallReports",
     "GrowingText",
+    "end_of_calls",
     "loose",
     "python_calls",
 ]
@@ -31,17 +32,25 @@ _T = TypeVar("_T")
 Steps = Generator[None, None, _T]
 
 _NAMES: Final = frozenset(("name", "tool_name", "function", "function_name"))
-_ARGUMENTS: Final = frozenset(("arguments", "parameters", "args", "input"))
+_ARGUMENT_KEYS: Final = frozenset(("arguments", "parameters", "args", "input"))
 _IDS: Final = frozenset(("id", "tool_call_id", "call_id"))
-KEYS: Final = _NAMES | _ARGUMENTS | _IDS | {"type"}
+KEYS: Final = _NAMES | _ARGUMENT_KEYS | _IDS | {"type"}
 """What calls have beside their arguments."""
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _PLAIN: Final = re.compile(r"[ \t\r\n\w+\-.,:]*")
 _WORD: Final = re.compile(r"[\w+\-.]*")
 _IN_STRING: Final = re.compile(r'(?:[^"\\]+|\\.)*', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _CONTROLS: Final = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 """What JSON must escape in a string, and what is escaped already."""
+_BRACKET: Final = re.compile(
+    r"""(?P<bracket>[()\[\]{}])|[\ud800-\udfff]|"(?:[^"\\\ud800-\udfff]|\\.)*"?"""
+    r"""|(?<=[=,\[({:\s])'(?:[^'\\\ud800-\udfff]|\\.)*'?""",
+    re.DOTALL,
+)
+"""A bracket, a control token, or a string, which may hold brackets."""
+_NEXT_CALL: Final = re.compile(r"\s*[,;]?\s*(?=\{)")
 _NAME: Final = re.compile(r"[\w.\-]*")
 _KEY: Final = re.compile(r"[^:,{}\[\]'\"\n]*")
 _BRACE_NAME: Final = re.compile(r"[^\s{]*")
@@ -211,13 +220,48 @@ def _control_in(text: str) -> int:
 
 def _json_object(source: GrowingText, calls: CallReports) -> Steps[None]:
     """The arguments of a call: an object, a string that holds one, or nothing (`null`)."""
-    if (yield from _peek(source)) in '{"':
+    character = yield from _peek(source)
+    if character == '"':
+        calls.arguments((yield from _quoted_json(source, calls)))
+        return
+    if character == "{":
         yield from _json(source, calls, calls.arguments)
         return
     word = yield from _run(source, _WORD)
     calls.arguments(word)
     if word != "null":
         raise Broken("the arguments are not a JSON object")
+
+
+def _quoted_json(source: GrowingText, calls: CallReports) -> Steps[str]:
+    """The JSON in a string, with the control characters of its own strings escaped."""
+    start = source.place
+    text = yield from _string(source, calls)
+    escaped = _STRING.sub(lambda it: _CONTROLS.sub(_escaped, it[0]), text)
+    if escaped != text:
+        calls.problem(NOT_ESCAPED, start)
+    return escaped
+
+
+def end_of_calls(text: str, at: int) -> tuple[int, bool]:
+    """Where calls as JSON or as Python end that begin at a place, in a list or one after another;
+    and whether they do. If not, they go on behind the text, or a control token ends it."""
+    depth = 0
+    while match := _BRACKET.search(text, at):
+        if match[0] > "~":
+            return match.start(), False
+        at = match.end()
+        if not match["bracket"]:
+            continue
+        depth += 1 if match[0] in "([{" else -1
+        if depth < 0:
+            return at, False
+        if not depth:
+            following = _NEXT_CALL.match(text, at)
+            if following is None:
+                return at, True
+            at = following.end()
+    return len(text), False
 
 
 def _string(source: GrowingText, calls: CallReports) -> Steps[str]:
@@ -285,11 +329,16 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             name = yield from _string(source, calls)
             calls.begin(name, start)
             calls.arguments("".join(early))
-        elif key in _ARGUMENTS and name is not None:
+        elif key in _ARGUMENT_KEYS and name is not None and character == '"':
+            calls.arguments((yield from _quoted_json(source, calls)))
+        elif key in _ARGUMENT_KEYS and name is not None:
             yield from _json(source, calls, calls.arguments)
-        elif key in _ARGUMENTS:
+        elif key in _ARGUMENT_KEYS:
             early.clear()
-            yield from _json(source, calls, early.append)
+            if character == '"':
+                early.append((yield from _quoted_json(source, calls)))
+            else:
+                yield from _json(source, calls, early.append)
         elif key in _IDS and character == '"':
             calls.identify((yield from _string(source, calls)))
         elif key == "function" and character == "{":
@@ -343,15 +392,7 @@ def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
         name = yield from _run(source, _NAME)
         yield from _expect(source, "(")
         calls.begin(name, start)
-        while (character := (yield from _peek(source))) != ")":
-            if character == ",":
-                source.at += 1
-                continue
-            key = yield from _run(source, _NAME)
-            yield from _expect(source, "=")
-            calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
-        source.at += 1
-        calls.end(source.place)
+        yield from _arguments(source, calls, functools.partial(_run, pattern=_NAME), "=", ")")
         count += 1
 
 
@@ -362,19 +403,27 @@ def _braces(source: GrowingText, calls: CallReports) -> Steps[None]:
     name = yield from _run(source, _BRACE_NAME)
     yield from _expect(source, "{")
     calls.begin(name, start)
-    while (character := (yield from _peek(source))) != "}":
+    yield from _arguments(source, calls, _key, ":", "}")
+
+
+def _arguments(
+    source: GrowingText,
+    calls: CallReports,
+    key: Callable[[GrowingText], Steps[str]],
+    equals: str,
+    closing: str,
+) -> Steps[None]:
+    """The arguments of a call, each a key, `equals` and a value, up to their last bracket."""
+    while (character := (yield from _peek(source))) != closing:
         if character == ",":
             source.at += 1
             continue
-        key = yield from _key(source)
-        yield from _expect(source, ":")
-        calls.argument(key, (yield from _value(source, 0, _said(calls, key))))
+        name = yield from key(source)
+        yield from _expect(source, equals)
+        said = functools.partial(calls.text_argument, name)
+        calls.argument(name, (yield from _value(source, 0, said)))
     source.at += 1
     calls.end(source.place)
-
-
-def _said(calls: CallReports, key: str) -> Callable[[str], None]:
-    return functools.partial(calls.text_argument, key)
 
 
 def _key(source: GrowingText) -> Steps[str]:

@@ -19,6 +19,7 @@ from jeton.chat.answers.field_values import (
     Unreadable,
     expression,
     parsed_content,
+    places,
     search,
     transformed,
     wrong_options,
@@ -27,7 +28,7 @@ from jeton.chat.answers.formats import Format, State
 from jeton.chat.answers.marks import Compiled, CompiledState, Found, control_tokens
 from jeton.chat.answers.parsed import Kind
 from jeton.chat.templates.trust import REASONING
-from jeton.errors import FormatError
+from jeton.errors import FormatError, UnsupportedError
 
 __all__ = ["Description", "Field", "behind_anchor", "compiled_description", "description_of"]
 
@@ -170,12 +171,15 @@ def description_of(value: object) -> Description:
     """Checks the description of a `tokenizer_config.json`.
 
     Raises:
-        FormatError: It is invalid, or has a key that jeton does not know.
+        FormatError: It is invalid.
+        UnsupportedError: It is of a version or has a key that jeton does not know; or it has
+            expressions, and the package `regex` is missing.
     """
-    if not isinstance(value, dict) or value.get("version", 1) != 1:
-        raise _wrong("must be a dict of version 1")
-    if unknown := sorted({*value} - _KEYS):
-        raise _wrong(f"has keys that jeton does not know: {', '.join(unknown)}")
+    if not isinstance(value, dict):
+        raise _wrong("must be a dict")
+    if (version := value.get("version", 1)) != 1:
+        raise UnsupportedError(f"{_PLACE} is of version {version!r:.20}: jeton knows version 1")
+    _refuse_unknown("", value, _KEYS)
     fields, defaults = value.get("fields"), value.get("defaults", {})
     if not isinstance(fields, dict) or not fields or not isinstance(defaults, dict):
         raise _wrong("must have fields, and defaults as a dict")
@@ -193,15 +197,24 @@ def description_of(value: object) -> Description:
     return Description(found, defaults, anchor)
 
 
+_PLACE: Final = "tokenizer_config.json: response_template"
+
+
 def _wrong(what: str) -> FormatError:
-    return FormatError(f"tokenizer_config.json: response_template {what}")
+    return FormatError(f"{_PLACE} {what}")
+
+
+def _refuse_unknown(place: str, value: Mapping[str, Any], known: frozenset[str]) -> None:
+    if unknown := sorted({*value} - known):
+        raise UnsupportedError(
+            f"{_PLACE} {place}has keys that jeton does not know: {', '.join(unknown)}"
+        )
 
 
 def _field(name: str, value: object) -> Field:
     if not isinstance(value, dict):
         raise _wrong(f"field {name!r} must be a dict")
-    if unknown := sorted({*value} - _FIELD_KEYS):
-        raise _wrong(f"field {name!r} has keys that jeton does not know: {', '.join(unknown)}")
+    _refuse_unknown(f"field {name!r} ", value, _FIELD_KEYS)
     content = value.get("content", "text")
     if not isinstance(content, str) or content not in PARSERS:
         raise _wrong(f"field {name!r}: content {content!r} is none of {', '.join(PARSERS)}")
@@ -214,10 +227,15 @@ def _field(name: str, value: object) -> Field:
     join = value.get("join")
     if join is not None and not (isinstance(join, str) and value.get("repeats")):
         raise _wrong(f"field {name!r}: join must be a str, of a field that repeats")
+    open, close = _delimiter(name, value, "open"), _delimiter(name, value, "close")
+    known = {"content"}.union(*(it.pattern.groupindex for it in (open, close) if it is not None))
+    for place in () if value.get("transform_each") else places(value.get("transform")):
+        if place.partition(".")[0] not in known:
+            raise _wrong(f"field {name!r}: transform: nothing is called {place!r}")
     return Field(
         name,
-        _delimiter(name, value, "open"),
-        _delimiter(name, value, "close"),
+        open,
+        close,
         content,
         options,
         value.get("repeats", False),

@@ -186,7 +186,8 @@ class ParseStream:
         words, states = ("content", "reasoning", "head"), self._compiled.states.values()
         found = [state for state in states if state.spec.takes in words]
         known = (mark for it in found for mark in it.marks if mark.is_text)
-        known = (it for it in known if not it.fault or (it.names and not it.is_stray))
+        known = (it for it in known if it.names != "call" and not it.is_stray)
+        known = (it for it in known if it.names or not it.fault)
         marks = [mark.text.strip() or mark.text for mark in known]
         return marks + ["".join(shape.steps) for it in found for shape in it.spec.shapes]
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
+from jeton.chat.training.parts import part_of_field
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class _MessagePart:
     @property
     def is_call(self) -> bool:
         """Whether it ends with a call of a tool."""
-        return _is_call(self.ends_with)
+        return part_of_field(self.ends_with) == "calls"
 
 
 @dataclass
@@ -183,7 +184,11 @@ class Answers:
         of a tool again, around its result."""
         text, segments = self._chat.text, self._chat.segments
         words = [(it, text[start:end]) for start, end, it in segments]
-        calls = [at for at, (it, _) in enumerate(words) if self._is_said(it) and _is_call(it.field)]
+        calls = [
+            at
+            for at, (it, _) in enumerate(words)
+            if self._is_said(it) and part_of_field(it.field) == "calls"
+        ]
         times = Counter(words[at] for at in calls)
         found = set[int]()
         for message in {words[at][0].message for at in calls if times[words[at]] > 1}:
@@ -407,7 +412,3 @@ class Answers:
         while not self._said[run]:
             run -= 1
         return self._starts[run + 1]
-
-
-def _is_call(field: str) -> bool:
-    return field.startswith(("tool_calls", "function_call"))

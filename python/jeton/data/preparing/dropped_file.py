@@ -88,6 +88,6 @@ def _record(line: str, place: str) -> DroppedRecord:
     match fields:
         case {"path": str() | None as path, "reason": str() as reason, **rest} if len(rest) == 1:
             [(unit, number)] = rest.items()
-            if type(number) is int:
+            if isinstance(unit, str) and type(number) is int:
                 return DroppedRecord(RecordPlace(path, unit, number), reason)
     raise FormatError(f"{place} is not a record that was left out; the set is damaged")

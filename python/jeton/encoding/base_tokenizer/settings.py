@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import jeton._core as _core
+from jeton._core import Pipeline
 from jeton.encoding.base_tokenizer.tokens import HasTokens
 from jeton.loading.settings import CONFIG, STANDARD_ROLES, Settings, json_object
 
@@ -26,10 +26,10 @@ class FileSettings:
 
     __slots__ = ("_core", "_settings")
 
-    _core: _core.Pipeline
+    _core: Pipeline
     _settings: Settings
 
-    def __init__(self, core: _core.Pipeline, settings: Settings) -> None:
+    def __init__(self, core: Pipeline, settings: Settings) -> None:
         self._core, self._settings = core, settings
 
     @property

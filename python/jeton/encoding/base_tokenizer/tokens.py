@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeVar, overload
 
+from jeton.arguments import checked_int
 from jeton.encoding.base_tokenizer.core import Core
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.results.vocabulary import Vocabulary, bytes_of
@@ -80,6 +81,34 @@ class HasTokens(Core):
             [b' h', b'ug', b's']
         """
         return self._checked_bytes(id, self._core.surface(id))
+
+    def all_token_bytes(self, size: int | None = None) -> list[bytes]:
+        """The bytes of each token by id, for engines that hold a model to a grammar.
+
+        A special token has none, since no text may become one, nor has an id without a token: both
+        are `b""`. All others are those of `token_bytes`.
+
+        Args:
+            size: The length of the list, if a model has more ids than the tokenizer: the last
+                dimension of its logits. By default `max_id + 1`.
+
+        Raises:
+            ArgumentError: `size` is too small for the tokens.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("hello")
+            >>> tok.all_token_bytes(size=8)
+            [b'e', b'h', b'l', b'o', b'', b'', b'', b'']
+        """
+        count = self.max_id + 1
+        size = count if size is None else checked_int("size", size, count)
+        found = [b""] * size
+        surface, special = self._core.surface, {*self.special_tokens.values()}
+        for id in range(count):
+            if id not in special:
+                found[id] = surface(id) or b""
+        return found
 
     def _checked_bytes(self, id: int, token: bytes | None) -> bytes:
         if token is None:

@@ -30,7 +30,17 @@ def gpt2(configuration: Configuration, known_class: KnownClass) -> ClassStages:
 
 def roberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """RoBERTa and BART."""
-    return _stages(configuration, template("cls $A sep", "cls $A sep sep $B sep"))
+    frame = template("cls $A sep", "cls $A sep sep $B sep")
+    mask = configuration.role("mask", known_class.roles)
+    listed = {token["content"] for token in configuration.listed.values()}
+    has_flags = isinstance(configuration.arguments.get("mask_token"), dict)
+    if mask is None or has_flags or mask["content"] in listed:
+        return _stages(configuration, frame)
+    warning = (
+        f"transformers 5 gives a space in front of {mask['content']!r} a token of its own, which "
+        "transformers 4 and jeton do not (set lstrip of mask_token in tokenizer_config.json)"
+    )
+    return _stages(configuration, frame, warnings=[warning])
 
 
 def deberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
@@ -91,9 +101,7 @@ def _whisper_language(configuration: Configuration) -> str | None:
     language = configuration.text("language")
     if language is None:
         return None
-    codes = {name: code for code, name in languages.WHISPER.items()}
-    code = {**codes, **languages.WHISPER_ALIASES}.get(language.lower(), language.lower())
-    if code not in languages.WHISPER:
+    if (code := languages.whisper_code(language)) is None:
         raise configuration.refuse(f"language={language!r} is not a language of the model")
     return code
 

@@ -5,20 +5,15 @@
 //! by scanning is quadratic and fastest for short pieces; a queue of ranks and positions with linked
 //! symbols is O(n log n) for all others.
 
-use std::collections::BinaryHeap;
-
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::merge::queue::{HEAPED, Lists, Queue};
+use crate::merge::queue::Queue;
 use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::large_pages;
 
 /// Symbols up to which scanning is faster than a heap.
 const SCANNED: usize = 64;
-
-/// Ranks from here on, which are ids that a file may choose, have no lists: their table would be large.
-const MAX_LISTED: u32 = 1 << 22;
 
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
@@ -53,30 +48,25 @@ impl Merge {
 
 /// The pairs of ids that may be merged.
 #[derive(Clone, Default)]
-pub struct Pairs {
-    merges: HashMap<u64, Merge, FixedState>,
-    /// No rank is higher.
-    highest: u32,
-}
+pub struct Pairs(HashMap<u64, Merge, FixedState>);
 
 impl Pairs {
     /// No pairs, with room for `capacity` of them.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self {
-            merges: HashMap::with_capacity_and_hasher(capacity, FixedState::default()),
-            highest: 0,
-        }
+        Self(HashMap::with_capacity_and_hasher(
+            capacity,
+            FixedState::default(),
+        ))
     }
 
     /// Adds a pair, or changes its merge.
     pub fn insert(&mut self, left: u32, right: u32, merge: Merge) {
-        self.highest = self.highest.max(merge.rank);
-        self.merges.insert(Self::key(left, right), merge);
+        self.0.insert(Self::key(left, right), merge);
     }
 
     /// The merge of two neighbours, if there is one of another rank than `except`.
     fn get(&self, left: Symbol, right: Symbol, except: u32) -> Merge {
-        match self.merges.get(&Self::key(left.id, right.id)) {
+        match self.0.get(&Self::key(left.id, right.id)) {
             Some(merge) if merge.rank != except => *merge,
             _ => Merge::NONE,
         }
@@ -92,24 +82,7 @@ pub fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     match symbols.len() {
         ..=1 => {}
         2..=SCANNED => merge_by_scan(symbols, pairs, except),
-        HEAPED.. if pairs.highest < MAX_LISTED => {
-            merge_by_queue(
-                symbols,
-                pairs,
-                except,
-                Lists::default(),
-                || false,
-                |_, _, _| {},
-            );
-        }
-        _ => merge_by_queue(
-            symbols,
-            pairs,
-            except,
-            BinaryHeap::new(),
-            || false,
-            |_, _, _| {},
-        ),
+        _ => merge_by_queue(symbols, pairs, except, || false, |_, _, _| {}),
     }
 }
 
@@ -138,7 +111,7 @@ fn merge_by_scan(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     }
 }
 
-/// Merges with a queue, which is empty. A merge that `drop` rejects comes back after the next one
+/// Merges with a queue. A merge that `drop` rejects comes back after the next one
 /// that it accepts: BPE-dropout as Hugging Face `tokenizers` does it. `merged` hears of each merge: the
 /// number of its left symbol, both ids, and what they become.
 ///
@@ -147,7 +120,6 @@ pub(crate) fn merge_by_queue(
     symbols: &mut Vec<Symbol>,
     pairs: &Pairs,
     except: u32,
-    mut queue: impl Queue,
     mut drop: impl FnMut() -> bool,
     mut merged: impl FnMut(usize, [u32; 2], Merge),
 ) {
@@ -169,6 +141,7 @@ pub(crate) fn merge_by_queue(
     }
     merges.push(Merge::NONE);
 
+    let mut queue = Queue::default();
     for (merge, at) in paced(merges.iter().zip(0..)) {
         if *merge != Merge::NONE {
             queue.push(merge.rank, at);
@@ -250,30 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn scan_and_queues_agree() {
+    fn scan_and_queue_agree() {
         let mut numbers = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..2000 {
             let (symbols, pairs) = random(&mut numbers);
-            let (mut scanned, mut heaped, mut listed) = (symbols.clone(), symbols.clone(), symbols);
+            let (mut scanned, mut queued) = (symbols.clone(), symbols);
             merge_by_scan(&mut scanned, &pairs, u32::MAX);
-            merge_by_queue(
-                &mut heaped,
-                &pairs,
-                u32::MAX,
-                BinaryHeap::new(),
-                || false,
-                |_, _, _| {},
-            );
-            merge_by_queue(
-                &mut listed,
-                &pairs,
-                u32::MAX,
-                Lists::default(),
-                || false,
-                |_, _, _| {},
-            );
-            assert_eq!(scanned, heaped);
-            assert_eq!(scanned, listed);
+            merge_by_queue(&mut queued, &pairs, u32::MAX, || false, |_, _, _| {});
+            assert_eq!(scanned, queued);
         }
     }
 
@@ -281,14 +238,7 @@ mod tests {
     fn all_merges_dropped_leaves_the_symbols() {
         let (symbols, pairs) = random(&mut ChaCha8Rng::seed_from_u64(2));
         let mut merged = symbols.clone();
-        merge_by_queue(
-            &mut merged,
-            &pairs,
-            u32::MAX,
-            BinaryHeap::new(),
-            || true,
-            |_, _, _| {},
-        );
+        merge_by_queue(&mut merged, &pairs, u32::MAX, || true, |_, _, _| {});
         assert_eq!(merged, symbols);
     }
 }

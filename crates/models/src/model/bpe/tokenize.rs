@@ -1,7 +1,5 @@
 //! Byte pair encoding of one piece: its first symbols, and their merging.
 
-use std::collections::BinaryHeap;
-
 use super::merge::{Merge, Symbol, merge, merge_by_queue};
 use super::{Alphabet, Bpe, MergeRule, check_dropout};
 use crate::model::Sampler;
@@ -114,7 +112,6 @@ impl Bpe {
                 &mut symbols,
                 self.pairs(),
                 u32::MAX,
-                BinaryHeap::new(),
                 || dropout > 0.0 && sampler.draw() < dropout,
                 |at, pair, Merge { rank, id }| {
                     let parts = pair.map(spelled);

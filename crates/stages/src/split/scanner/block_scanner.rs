@@ -10,7 +10,6 @@ use super::blocks::{Block, bytes_of, first, next, previous};
 use super::rules::{Numbers, Prefix, Rules};
 use super::{Scanner, bits_of};
 use crate::split::BLOCK;
-use jeton_text::interrupt::Pace;
 #[cfg(target_arch = "x86_64")]
 use jeton_text::simd::Avx2;
 
@@ -167,9 +166,7 @@ impl Scanner {
         let mut block = self.blocks.some::<B>(processor, 0);
         let mut before = block.none();
         let mut numbers = block.lead.none();
-        let mut pace = Pace::default();
         for i in (0..self.blocks.len()).step_by(B::BLOCKS) {
-            pace.step();
             let after = self.blocks.some::<B>(processor, i + B::BLOCKS);
             let mut undecided = block.lead.none();
             let starts = if (block.lead2 | before.lead2).is_none() {
@@ -188,9 +185,7 @@ impl Scanner {
     /// Where words end by case, takes the marks that belong to punctuation from the others.
     fn part_marks(&mut self) {
         let mut from = 0;
-        let mut pace = Pace::default();
         while let Some(i) = self.blocks.next_with(from, |strip| &strip.mark) {
-            pace.step();
             let block = self.blocks.get(i);
             let of_punctuation = marks_of_punctuation(&block, &self.blocks.before(i));
             self.blocks.set_marks(i, block.mark & !of_punctuation);
@@ -207,9 +202,7 @@ impl Scanner {
         let mut carried = Carried::none(block.lead);
         let mut runs_before = Runs::none(block.lead);
         let mut runs = runs_of(rules, &block, &before, runs_before.attached);
-        let mut pace = Pace::default();
         for i in (0..self.blocks.len()).step_by(B::BLOCKS) {
-            pace.step();
             let after = self.blocks.some::<B>(processor, i + B::BLOCKS);
             let runs_after = if i + B::BLOCKS >= self.blocks.len() {
                 Runs::none(block.lead)

@@ -20,7 +20,7 @@ use bits::STRIP;
 use blocks::{Blocks, classify, next, previous};
 pub use classes::decode;
 use classes::{CLASSES, LETTER};
-use jeton_text::interrupt::{self, Pace, paced};
+use jeton_text::interrupt::{self, Pace};
 pub use rules::{Contraction, Numbers, Rules};
 
 /// Bytes that are scanned at a time; their masks stay in the nearest cache.
@@ -137,9 +137,7 @@ impl Scanner {
     fn cut_contractions(&mut self, rules: Rules, text: &[u8]) {
         let mut last_end = usize::MAX;
         let mut from = 0;
-        let mut pace = Pace::default();
         while let Some(i) = self.blocks.next_with(from, |strip| &strip.apostrophe) {
-            pace.step();
             from = i + 1;
             let block = self.blocks.get(i);
             let mut rest = match rules.contraction {
@@ -184,7 +182,7 @@ impl Scanner {
     /// white space is one piece where it ends the text with a line feed.
     fn part_lines(&mut self, text: &[u8]) {
         let mut feeds_before = 0;
-        for i in paced(0..self.blocks.len()) {
+        for i in 0..self.blocks.len() {
             let [before, block] = [self.blocks.before(i), self.blocks.get(i)];
             let mut feeds = 0;
             let mut rest = block.newline;
@@ -222,7 +220,6 @@ impl Scanner {
         let mut decided = 0;
         let mut pace = Pace::default();
         for i in 0..self.blocks.len() {
-            pace.step();
             if self.undecided[i] == 0 || i * BLOCK + BLOCK <= decided {
                 continue;
             }
@@ -238,7 +235,6 @@ impl Scanner {
             while end_block < self.blocks.len()
                 && (self.undecided[end_block] != 0 || self.safe_split_points(end_block) == 0)
             {
-                pace.step();
                 end_block += 1;
             }
             let to = if end_block < self.blocks.len() {
