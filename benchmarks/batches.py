@@ -76,11 +76,11 @@ def main() -> None:
             seconds = median(action, 200)
             print(f"  {what:<14} {seconds * 1e3:6.2f} ms, {BATCH * BLOCK / seconds / 1e6:,.0f} M/s")
         print(f"packing {len(lengths):,} documents into rows of {2 * BLOCK:,} tokens:")
-        options = {"concatenate": {}, "best_fit": {}, "bins": {"too_long": "crop"}}
+        options = {"concatenate": {}, "best_fit_crop": {}, "bins": {"too_long": "crop"}}
         for method, more in options.items():
             start = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the report says what best_fit crops
+                warnings.simplefilter("ignore")  # the report says what best_fit_crop crops
                 packing = pack(dataset, 2 * BLOCK, method, **more)
             planned = time.perf_counter() - start
             rows = median(lambda packing=packing: packing[100 : 100 + BATCH])

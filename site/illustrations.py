@@ -198,7 +198,7 @@ def packed_rows() -> str:
     documents = [[1] * 5, [2] * 6, [3] * 3, [4] * 2]
     letters = "·ABCD"
     shown = []
-    for method in ("concatenate", "best_fit", "bins"):
+    for method in ("concatenate", "best_fit_crop", "bins"):
         packing = pack(documents, 8, method)
         for number, ids in enumerate(packing[:].ids.tolist()):
             runs = ["".join(run) for _, run in itertools.groupby(letters[id] for id in ids)]

@@ -13,7 +13,7 @@ import pytest
 
 from command_line import Run, error_of, here, run
 from jeton import CharTrainer
-from jeton.data import Manifest
+from jeton.data import Manifest, Mixture, TokenDataset
 from prepared import END, documents, flat, rows, tokenizer, tokens_of
 
 TOK = tokenizer()
@@ -93,6 +93,9 @@ def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
         ("data show x", "there is no such file; a set that jeton has prepared completely has one"),
         ("data verify x", "there is no such file"),
         ("data merge x -o y", "there is no such file"),
+        ("data mix x=1", "there is no such file"),
+        ("data mix 1 x", "there is no such file"),
+        ("data mix 1 x 2", "weights and paths in turn"),
     ],
 )
 def test_errors(run: Run, here: Path, command: str, told: str) -> None:
@@ -206,8 +209,45 @@ def test_a_signal_stops_it(here: Path, signal_: signal.Signals, code: int) -> No
     assert not (here / "out" / "manifest.json").exists()
 
 
+def test_mix(run: Run, here: Path) -> None:
+    for name in ("web", "code"):
+        run(*f"prepare tok.json in.txt -o {name} --documents line".split())
+    size = len(TokenDataset("web"))
+    line = "data mix web=0.5 code=0.5 --tokens 1K --seed 3 -o mixture.json"
+    assert "1,000" in run(*line.split()).stdout
+    mixture = Mixture.read("mixture.json")
+    assert mixture.seed == 3
+    assert [(it.name, it.size, it.tokens) for it in mixture.sources] == [
+        ("web", size, 500),
+        ("code", size, 500),
+    ]
+    assert "exists already" in error_of(run(*line.split(), code=1))
+    done = run(*"data mix web=2x code=0.1K --format json".split())
+    record = json.loads(done.stdout)
+    assert [(it["name"], it["tokens"]) for it in record["sources"]] == [
+        ("web", 2 * size),
+        ("code", 100),
+    ]
+    blend = json.loads(run(*"data mix 3 web 1 code --format json".split()).stdout)
+    assert blend["tokens"] == size + size // 3
+    again = run(*f"data mix web=1 code=1 --tokens {size * 9}".split(), code=1)
+    assert "would come 4.5 times, and max_epochs is 4" in error_of(again)
+
+
+@pytest.mark.parametrize("source", ["=1", "web=", "web=x", "web=-1", "web=0", "web=1/0", "a=1 a=2"])
+def test_mix_of_wrong_sources(run: Run, source: str) -> None:
+    run("data", "mix", *source.split(), code=2)
+
+
 def test_help(run: Run) -> None:
-    for command in (["prepare"], ["data"], ["data", "verify"], ["data", "show"], ["data", "merge"]):
+    for command in (
+        ["prepare"],
+        ["data"],
+        ["data", "verify"],
+        ["data", "show"],
+        ["data", "merge"],
+        ["data", "mix"],
+    ):
         assert run(*command, "--help").stdout.startswith("Usage: ")
 
 

@@ -182,7 +182,35 @@ class TestTrain:
             assert error_of(result).startswith(f"x.counts: {told}")
         result = run("train", "x.counts", "a.txt", "-o", "y.json", size, code=2)
         assert "x.counts is a file of word counts" in result.stderr
-        assert "\nhint: name the file alone, to train from it" in result.stderr
+        assert "\nhint: name only files of counts, or only text" in result.stderr
+        run("train", "a.txt", "-o", "z.json", size, "--pattern=gpt2", "--save-counts=z.counts")
+        result = run("train", "x.counts", "z.counts", "-o", "y.json", size, code=1)
+        assert error_of(result).startswith("z.counts: pattern or pre_tokenizer: the words were")
+
+    def test_several_counts(self, run: Run, here: Path) -> None:
+        for name, text in (("a", "hello hello help\n" * 9), ("b", "niedrig niemand\n")):
+            (here / f"{name}.txt").write_text(text, encoding="utf-8")
+            run("train", f"{name}.txt", "-o", f"{name}.json", "--save-counts", f"{name}.counts")
+        both = [jeton.WordCounts.load(here / f"{name}.counts") for name in "ab"]
+        trainer = jeton.BPETrainer(262)
+        mixed = jeton.WordCounts.mixed
+        for options, expected in (
+            ([], both[0].merged(both[1])),
+            (["--weight=0.3", "--weight=0.7"], mixed(both, weights=[0.3, 0.7])),
+            (["--temperature=4"], mixed(both, temperature=4)),
+            (["--temperature=inf"], mixed(both, weights=[1, 1])),
+        ):
+            line = ["train", "a.counts", "b.counts", "-o", "x.json", "--vocab-size=262", "--force"]
+            run(*line, *options)
+            assert jeton.load(here / "x.json") == trainer.train(expected)
+        for files, options, told in (
+            (["a.counts"], ["--weight=1", "--weight=2"], "--weight is there 2 times for 1 files"),
+            (["a.counts"], ["--weight=1", "--temperature=2"], "exclude each other"),
+            (["a.txt"], ["--temperature=2"], "--temperature is for files of word counts"),
+            (["a.counts"], ["--weight=0"], "Invalid value for '--weight'"),
+        ):
+            result = run("train", *files, "-o", "y.json", *options, code=2)
+            assert told in result.stderr
 
     @pytest.mark.parametrize(
         ("options", "told"),

@@ -109,7 +109,7 @@ def test_a_folder_opens(tmp_path: Path, name: str) -> None:
     assert tokens[:].tolist() == FLAT
     assert [tokens[at : at + 1].tolist() for at in range(len(tokens))] == [[id] for id in FLAT]
     assert tokens.dtype == tokens[2:5].dtype
-    x, y = tokens.windows(np.array([0, 1]), 4)
+    x, y = tokens.windows_at(np.array([0, 1]), 4)
     assert x.tolist() == [FLAT[:4], FLAT[1:5]] and y[0].tolist() == FLAT[1:5]
     if knows_documents:
         assert [row.tolist() for row in tokens.documents] == ROWS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from test_layouts import write
 
 pytestmark = [
     pytest.mark.usefixtures(without_waiting.__name__),
-    pytest.mark.filterwarnings("ignore:best_fit crops:jeton.errors.TrainingWarning"),
+    pytest.mark.filterwarnings("ignore:best_fit_crop crops:jeton.errors.TrainingWarning"),
 ]
 
-METHODS = ["concatenate", "best_fit", "bins"]
+METHODS = ["concatenate", "best_fit_crop", "bins", "split"]
+"""The methods; `split` is `bins` that splits documents longer than a row."""
 
 
 def numbered(lengths: list[int]) -> list[list[int]]:
@@ -31,6 +33,8 @@ def numbered(lengths: list[int]) -> list[list[int]]:
 
 
 def packed(documents: list[list[int]], length: int, method: Any, **options: Any) -> Packing:
+    if method == "split":
+        return pack(documents, length, "bins", too_long="split", **options)
     if method == "bins":
         options = {"too_long": "crop", **options}
     return pack(documents, length, method, **options)
@@ -59,8 +63,10 @@ def test_no_token_is_lost_unreported(
     if method == "concatenate":
         assert kept.tolist() == list(range(1, report.tokens + 1))
         assert report.padding < length
-    elif method == "best_fit":
+    elif method == "best_fit_crop":
         assert report.padding < length
+    elif method == "split":
+        assert report.cropped == report.dropped == 0
     else:
         assert report.cropped == sum(max(0, size - length) for size in lengths)
     for token, document in zip(kept, rows.document_ids[rows.document_ids >= 0], strict=True):
@@ -107,8 +113,8 @@ def test_rows(lengths: list[int], length: int, method: str, shift: bool, seed: i
 
 
 @given(lengths=GIVEN["lengths"], length=GIVEN["length"], lookahead=st.integers(1, 50))
-def test_best_fit_is_what_it_says(lengths: list[int], length: int, lookahead: int) -> None:
-    packing = pack(numbered(lengths), length, "best_fit", lookahead=lookahead)
+def test_best_fit_crop_is_what_it_says(lengths: list[int], length: int, lookahead: int) -> None:
+    packing = pack(numbered(lengths), length, "best_fit_crop", lookahead=lookahead)
     assert (packing.plan.starts == 0).all()
     waiting: list[int] = []
     coming = [number for number, size in enumerate(lengths) if size]
@@ -134,13 +140,13 @@ def test_best_fit_is_what_it_says(lengths: list[int], length: int, lookahead: in
     assert not waiting and not coming
 
 
-def test_best_fit_says_how_much_it_crops() -> None:
+def test_best_fit_crop_says_how_much_it_crops() -> None:
     """Of 9 tokens in rows of 4, the last of the document of 5 is cropped."""
     with pytest.warns(TrainingWarning) as caught:
-        packing = pack(numbered([5, 4]), 4, "best_fit")
+        packing = pack(numbered([5, 4]), 4, "best_fit_crop")
     [message] = [str(it.message) for it in caught]
-    assert message.startswith("best_fit crops 1 of 9 tokens (11.11%)")
-    assert '"concatenate" loses none' in message and '"bins" splits no document' in message
+    assert message.startswith("best_fit_crop crops 1 of 9 tokens (11.11%)")
+    assert '"concatenate"' in message and 'too_long="split" lose none' in message
     assert caught[0].filename == __file__
     assert packing.report.cropped == 1
 
@@ -148,7 +154,7 @@ def test_best_fit_says_how_much_it_crops() -> None:
 @pytest.mark.parametrize(
     ("lengths", "method", "options"),
     [
-        ([4, 3, 1], "best_fit", {}),
+        ([4, 3, 1], "best_fit_crop", {}),
         ([5, 4], "concatenate", {}),
         ([5, 4], "bins", {"too_long": "crop"}),
     ],
@@ -190,6 +196,64 @@ def test_documents_that_are_too_long() -> None:
     assert str(cropped) == "4 documents in 3 rows: 0.00% padding, 17.24% of 29 tokens lost"
 
 
+def plain_pieces(lengths: list[int], length: int) -> list[list[tuple[int, int, int]]]:
+    """Rows of (document, start, size): the longest piece first, each into the fullest row that has
+    room for it."""
+    pieces = [
+        (number, start, min(length, size - start))
+        for number, size in enumerate(lengths)
+        for start in range(0, size, length)
+    ]
+    rows: list[list[tuple[int, int, int]]] = []
+    for piece in sorted(pieces, key=lambda it: -it[2]):
+        room = [length - sum(it[2] for it in row) for row in rows]
+        fitting = [at for at in range(len(rows)) if room[at] >= piece[2]]
+        if fitting:
+            rows[min(fitting, key=lambda at: room[at])].append(piece)
+        else:
+            rows.append([piece])
+    return rows
+
+
+@settings(max_examples=200)
+@given(lengths=st.lists(st.integers(0, 60), max_size=30), length=GIVEN["length"])
+def test_pieces_of_long_documents_are_best_fit(lengths: list[int], length: int) -> None:
+    packing = packed(numbered(lengths), length, "split")
+    expected = plain_pieces(lengths, length)
+    assert len(packing) == len(expected)
+    plan = packing.plan
+    found = sorted(zip(plan.documents, plan.starts, plan.lengths, strict=True))
+    assert found == sorted(piece for row in expected for piece in row)
+    filled = sorted(sum(piece[2] for piece in row) for row in expected)
+    sums = np.add.reduceat(plan.lengths, plan.rows[:-1]) if len(packing) else np.empty(0)
+    assert sorted(sums.tolist()) == filled
+    # A row holds no two pieces of one document.
+    for first, stop in zip(plan.rows[:-1], plan.rows[1:], strict=True):
+        assert len(set(plan.documents[first:stop].tolist())) == stop - first
+
+
+@pytest.mark.large
+def test_trl_splits_into_the_same_rows() -> None:
+    pytest.importorskip("datasets")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trl = pytest.importorskip("trl.data_utils", exc_type=ImportError)
+        import datasets
+
+        draw = np.random.default_rng(0)
+        documents = numbered(draw.geometric(1 / 60, 400).tolist())
+        theirs: Any = datasets.Dataset.from_dict({"input_ids": documents})
+        rows = trl.pack_dataset(theirs, seq_length=64, strategy="bfd_split")
+    packing = packed(documents, 64, "split")
+    own = packing[:]
+    ids = [row[keep].tolist() for row, keep in zip(own.ids, own.document_ids >= 0, strict=True)]
+    assert len(packing) == len(rows) and packing.report.cropped_share == 0
+    assert sorted(map(len, ids)) == sorted(map(len, rows["input_ids"]))
+    assert sorted(it for row in ids for it in row) == sorted(
+        it for row in rows["input_ids"] for it in row
+    )
+
+
 def test_a_chat_learns_from_its_answers_alone() -> None:
     rows = pack([[1, 2, 3, 4], [5, 6]], 6, masks=[[0, 0, 1, 1], [0, 1]])[:]
     assert rows.labels.tolist() == [[IGNORED, 3, 4, IGNORED, 6, IGNORED]]
@@ -211,7 +275,7 @@ def test_whatever_holds_documents(tmp_path: Path) -> None:
 
 
 def test_rows_by_numbers() -> None:
-    packing = pack(numbered([5, 9, 2, 7]), 4, "best_fit")
+    packing = pack(numbered([5, 9, 2, 7]), 4, "best_fit_crop")
     whole, some = packing[:], packing.gather(np.array([2, 0]))
     assert np.array_equal(some.ids, whole.ids[[2, 0]])
     assert packing[1:2].ids.tolist() == whole.ids[1:2].tolist()
@@ -237,7 +301,7 @@ def test_rows_as_tensors_share_the_memory_of_the_arrays() -> None:
 def test_attention_of_variable_lengths() -> None:
     """Attention by `cu_seqlens`, a segment at a time, is attention under the mask."""
     torch = pytest.importorskip("torch")
-    rows = pack(numbered([3, 9, 2, 7, 1]), 6, "best_fit")[:]
+    rows = pack(numbered([3, 9, 2, 7, 1]), 6, "best_fit_crop")[:]
     count, length = rows.ids.shape
     q, k, v = torch.randn(3, count, 1, length, 8, generator=torch.Generator().manual_seed(1))
     attend = torch.nn.functional.scaled_dot_product_attention
@@ -256,11 +320,11 @@ CALLS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("a number", {"documents": 3}, ArgumentTypeError, "documents must be"),
     ("words", {"documents": [["a"]]}, ArgumentTypeError, "must be a sequence of ints"),
     ("length", {"length": 0}, ArgumentError, "length must be at least 1"),
-    ("method", {"method": "bestfit"}, ArgumentError, "did you mean 'best_fit'"),
-    ("type of method", {"method": 3}, ArgumentError, "there are concatenate, best_fit, bins"),
+    ("method", {"method": "bestfit"}, ArgumentError, "did you mean 'best_fit_crop'"),
+    ("type of method", {"method": 3}, ArgumentError, "there are concatenate, best_fit_crop, bins"),
     ("pad", {"pad_id": -1}, ArgumentError, "pad_id must be at least 0"),
-    ("lookahead", {"lookahead": 5}, ArgumentError, "lookahead is for method 'best_fit'"),
-    ("no lookahead", {"method": "best_fit", "lookahead": 0}, ArgumentError, "at least 1"),
+    ("lookahead", {"lookahead": 5}, ArgumentError, "lookahead is for method 'best_fit_crop'"),
+    ("no lookahead", {"method": "best_fit_crop", "lookahead": 0}, ArgumentError, "at least 1"),
     ("too long", {"too_long": "drop"}, ArgumentError, "too_long is for method 'bins'"),
     ("how", {"method": "bins", "too_long": "cut"}, ArgumentError, "too_long must be"),
     ("masks", {"masks": [True]}, ArgumentError, r"shape \(1,\), but there are 5 tokens"),
@@ -280,7 +344,7 @@ def test_arguments(what: str, options: dict[str, Any], error: type[Exception], t
 def test_nothing_to_pack(method: Any) -> None:
     empty: list[list[list[int]]] = [[], [[]]]
     for documents in empty:
-        packing = pack(documents, 4, method)
+        packing = packed(documents, 4, method)
         assert len(packing) == 0 and packing.report.padding_share == 0
         rows = packing[:]
         assert rows.ids.shape == (0, 4) and rows.cu_seqlens.tolist() == [0]

@@ -25,18 +25,18 @@ def drawn(seed: int) -> list[int]:
 
 
 @pytest.mark.parametrize("lengths", [*LENGTHS, *map(drawn, range(5))])
-@pytest.mark.parametrize("method", ["concatenate", "best_fit", "bins"])
+@pytest.mark.parametrize("method", ["concatenate", "best_fit_crop", "bins", "pieces"])
 def test_every_token_has_one_place(method: str, lengths: list[int]) -> None:
     sizes = np.array(lengths, np.int64)
     make: Any = getattr(plans, method)
-    plan = make(sizes, ROW, 3) if method == "best_fit" else make(sizes, ROW)
+    plan = make(sizes, ROW, 3) if method == "best_fit_crop" else make(sizes, ROW)
     assert plan.rows[0] == 0 and plan.rows[-1] == len(plan.documents)
     filled = [
         int(plan.lengths[first:stop].sum())
         for first, stop in zip(plan.rows[:-1], plan.rows[1:], strict=True)
     ]
     assert all(0 < size <= ROW for size in filled)
-    if method != "bins":
+    if method not in ("bins", "pieces"):
         # Only the last row may be padded.
         assert all(size == ROW for size in filled[:-1])
     places = [
@@ -46,7 +46,7 @@ def test_every_token_has_one_place(method: str, lengths: list[int]) -> None:
     ]
     assert len(set(places)) == len(places)
     every = {(document, place) for document, size in enumerate(lengths) for place in range(size)}
-    if method == "best_fit":
+    if method == "best_fit_crop":
         assert set(places) <= every
         # Every document begins somewhere, and rows begin with documents.
         assert {document for document, place in places if place == 0} == {

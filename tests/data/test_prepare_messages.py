@@ -62,10 +62,10 @@ def test_the_manifest_has_the_name_of_the_tokenizer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", sorted(set(layouts.LAYOUTS) - set(LAYOUTS)))
 def test_layouts_without_room_for_a_mask_say_which_have(tmp_path: Path, layout: Any) -> None:
-    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet can"):
+    with pytest.raises(ArgumentError, match="jeton, datatrove, parquet and olmo can"):
         prepare(RECORDS, TOK, tmp_path / "out", layout=layout, messages=CHATML)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet can"):
+    with pytest.raises(ArgumentError, match="jeton, datatrove, parquet and olmo can"):
         layouts.create(layout, tmp_path / "out", dtype="uint16", masks=True)
 
 
@@ -192,7 +192,7 @@ def test_batches_have_labels_where_the_mask_is(tmp_path: Path) -> None:
     assert tokens.mask is not None and len(tokens.mask) == len(tokens)
     labels = np.where(tokens.mask[:], tokens[:].astype(np.int64), IGNORED)
     for start in (0, 7, len(tokens) - 41):
-        batch = tokens.windows(np.array([start]), 40)
+        batch = tokens.windows_at(np.array([start]), 40)
         assert batch.x[0].tolist() == tokens[start : start + 40].tolist()
         assert batch.y[0].tolist() == labels[start + 1 : start + 41].tolist()
     wanted = expected(RECORDS)
@@ -201,7 +201,7 @@ def test_batches_have_labels_where_the_mask_is(tmp_path: Path) -> None:
     rows = packing[:]
     for number, (ids, mask) in enumerate(wanted):
         here = rows.document_ids == number
-        assert rows.input_ids[here].tolist() == ids
+        assert rows.ids[here].tolist() == ids
         assert rows.labels[here].tolist() == [
             id if on else IGNORED for id, on in zip(ids, mask, strict=True)
         ]

@@ -20,12 +20,13 @@ from wrong_values import GOOD, OTHER_NAMES, OWNERS, Call, calls, taken_amiss
 
 TOK = tokenizer()
 TEXTS = documents(30)
-ROWS = data.pack([[1, 2, 3], [4, 5]], 8)
+ROWS = data.pack([[1, 2, 3], [4, 5]], 8, shift_labels=False)
 PLACE = Path(tempfile.mkdtemp())
 atexit.register(shutil.rmtree, PLACE)
 MADE, PART = str(PLACE / "made"), str(PLACE / "part")
 data.prepare(TEXTS, TOK, MADE)
 data.prepare(TEXTS, TOK, PART, part=(1, 1))
+data.mix({MADE: 1}).save(PLACE / "mixture.json")
 
 OWNERS.update(
     {
@@ -33,6 +34,10 @@ OWNERS.update(
         data.Packing: lambda: ROWS,
         data.Loader: lambda: ROWS.loader(1),
         data.PackedRows: lambda: ROWS[:],
+        data.Windows: lambda: data.TokenDataset(MADE).windows(4),
+        data.Examples: lambda: data.TokenDataset(MADE).windows(4),
+        data.Mixture: lambda: data.mix({MADE: 1}),
+        data.MixedExamples: lambda: data.mix({MADE: 1}).windows(4),
     }
 )
 
@@ -53,6 +58,14 @@ GOOD.update(
         "data.starts": np.array([0, 3]),
         "data.Manifest.from_json.text": Path(MADE, "manifest.json").read_text("utf-8"),
         "data.epoch": 1,
+        "data.sources": {MADE: 1},
+        "data.MixSource.data": MADE,
+        "data.Mixture.save.path": "mixture.json",
+        "data.Mixture.read.path": str(PLACE / "mixture.json"),
+        "data.places": np.array([0]),
+        "data.number": 0,
+        "data.seed": 0,
+        "data.MixedExamples.taken.state": data.mix({MADE: 1}).loader(1, 4).state_dict(),
         "data.numbers": np.array([0]),
         "data.state": ROWS.loader(1).state_dict(),
         "layouts.layout": "jeton",
@@ -74,19 +87,26 @@ OTHER_NAMES["prepare.data"] = ("document ",)
 OTHER_NAMES["validation"] = ("document ", "data is empty", "split 'val'")
 OTHER_NAMES["pack.documents"] = ("rows",)
 OTHER_NAMES["merge.parts"] = ("manifest.json",)
+OTHER_NAMES["MixSource.data"] = ("a source has",)
+OTHER_NAMES["mix.sources"] = ("there is no such", "weight must be")
 OTHER_NAMES["decode.window"] = ("ids", "id ")
 
 RESULTS = {
     "data.Batch",
     "data.Damage",
     "data.Documents",
+    "data.Examples",
     "data.Loader",
     "data.LossMask",
     "data.Manifest",
+    "data.MixedExamples",
+    "data.Mixture",
     "data.PackedRows",
     "data.Packing",
     "data.PackingReport",
+    "data.PlannedSource",
     "data.PrepareProgress",
+    "data.Windows",
     "layouts.Shard",
     "layouts.Writer",
     "layouts.WrittenShard",

@@ -65,6 +65,7 @@ BASE = {
     "data verify": ["made"],
     "data show": ["made"],
     "data merge": ["part", "-o", "out"],
+    "data mix": ["made=1", "-o", "out.json", "--force"],
     "list": [],
     "samples": [],
 }

@@ -1,11 +1,12 @@
 """Token sets as those read them for whom they are made: the documents, or the flat tokens.
 
-nanoGPT's, llm.c's and Megatron's rules stand here in their own words; datatrove and datasets read
-by themselves.
+nanoGPT's, llm.c's, Megatron's and OLMo-core's rules stand here in their own words; datatrove and
+datasets read by themselves.
 """
 
 from __future__ import annotations
 
+import gzip
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,11 @@ def parquet(paths: list[Path], cache: Path) -> list[list[int]]:
     read = datasets.Dataset.from_parquet(list(map(str, paths)), cache_dir=str(cache))
     found: list[list[int]] = read["input_ids"][:]
     return found
+
+
+def olmo(path: Path, dtype: str) -> list[list[int]]:
+    """The documents of a shard: OLMo-core maps the file, and takes the first two cells of lines."""
+    data = np.memmap(path, dtype=dtype, mode="r")
+    with gzip.open(path.with_name(path.name.removesuffix(".npy") + ".csv.gz"), "rt") as lines:
+        bounds = [tuple(map(int, line.split(",")[:2])) for line in lines]
+    return [data[start:end].tolist() for start, end in bounds]

@@ -127,6 +127,9 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
 LINES: list[str] = ["hello hello help", "the weather there"]
 
 GOOD: dict[str, Any] = {
+    "WordCounts.mixed.counts": [COUNTS],
+    "WordCounts.mixed.weights": [1],
+    "WordCounts.scaled.factor": 2,
     "text": "the theory",
     "a": TOK,
     "b": PIECES,

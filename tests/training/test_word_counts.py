@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import jeton
 from jeton.components import normalizers, pre_tokenizers
-from jeton.errors import ArgumentError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from kinds import LLAMA
 
 TEXTS = ["low lower<|end|>lowest", "new newer, newest"] * 9
@@ -72,10 +77,10 @@ def test_counts_of_another_making_are_refused(
     counts = counted(**counting)
     counts.save(tmp_path / "x.counts")
     trainer = jeton.BPETrainer(400, **training)
-    for given in (counts, jeton.WordCounts.load(tmp_path / "x.counts"), counts.at_least(0)):
+    for some in (counts, jeton.WordCounts.load(tmp_path / "x.counts"), counts.at_least(0)):
         for use in (trainer.train, trainer.count):
             with pytest.raises(ArgumentError, match=told):
-                use(given)
+                use(some)
     trainer.train(jeton.WordCounts(counts.items()))
     with pytest.raises(ArgumentError, match="these counts cannot be merged: "):
         counts.merged(trainer.count(TEXTS))
@@ -199,3 +204,109 @@ def test_a_special_token_that_no_text_spells_does_no_harm(token: str, fits: bool
         return
     with pytest.raises(ArgumentError, match=r"special_tokens: .* counted with none"):
         trainer.train(counts)
+
+
+# Shares
+
+
+LANGUAGES = {
+    "a": jeton.WordCounts.count(["low lower lowest"] * 300, pattern="gpt2"),
+    "b": jeton.WordCounts.count(["nieder niedriger"] * 30 + ["am"], pattern="gpt2"),
+    "c": jeton.WordCounts.count(["bas"], pattern="gpt2"),
+}
+
+
+def size(counts: jeton.WordCounts, like: jeton.WordCounts | None = None) -> int:
+    """The bytes of the words, or of those that are in `like` too."""
+    return sum(
+        len(word.encode()) * count for word, count in counts.items() if like is None or word in like
+    )
+
+
+@given(
+    st.lists(st.integers(1, 2**40), min_size=1, max_size=9),
+    st.integers(1, 500) | st.floats(1e-6, 500),
+)
+def test_scaled_counts_are_rounded_half_up(numbers: list[int], factor: float) -> None:
+    counts = jeton.WordCounts([(f"w{at}", number) for at, number in enumerate(numbers)])
+    exact = Fraction(repr(factor)).limit_denominator(10**12)
+    expected = [math.floor(number * exact + Fraction(1, 2)) for number in numbers]
+    scaled = counts.scaled(factor)
+    assert scaled.items() == [(f"w{at}", it) for at, it in enumerate(expected) if it]
+
+
+def test_scaled_counts_keep_how_words_were_counted(tmp_path: Path) -> None:
+    LANGUAGES["a"].scaled(0.5).save(tmp_path / "a.counts")
+    again = jeton.WordCounts.load(tmp_path / "a.counts")
+    assert jeton.BPETrainer(258, pattern="gpt2").train(again).vocab_size == 258
+    for counts in (again, jeton.WordCounts.mixed([again], weights=[2])):
+        with pytest.raises(ArgumentError, match="counted with the pattern"):
+            jeton.BPETrainer(258, pattern="cl100k").train(counts)
+
+
+@pytest.mark.parametrize(
+    "options, shares",
+    [
+        ({"weights": [1, 1, 2]}, [0.25, 0.25, 0.5]),
+        ({"weights": [0.7, 0.2, 0.1]}, [0.7, 0.2, 0.1]),
+        ({"weights": [Fraction(1, 3)] * 3}, [1 / 3] * 3),
+        ({"temperature": math.inf}, [1 / 3] * 3),
+        ({"temperature": 1}, None),
+        ({"temperature": 2}, None),
+        ({"temperature": 0.5}, None),
+    ],
+)
+def test_mixed_counts_have_their_shares(
+    options: dict[str, Any], shares: list[float] | None
+) -> None:
+    sizes = [size(it) for it in LANGUAGES.values()]
+    if shares is None:
+        powers = [it ** (1 / options["temperature"]) for it in sizes]
+        shares = [it / sum(powers) for it in powers]
+    mixed = jeton.WordCounts.mixed(LANGUAGES.values(), **options)
+    for share, counts in zip(shares, LANGUAGES.values(), strict=True):
+        assert size(mixed, counts) / size(mixed) == pytest.approx(share, rel=0.01)
+        assert all(mixed[word] >= count for word, count in counts.items())
+    words = [word for counts in LANGUAGES.values() for word in counts]
+    assert list(mixed) == words
+
+
+def test_a_temperature_of_1_is_merging() -> None:
+    merged = LANGUAGES["a"].merged(LANGUAGES["b"]).merged(LANGUAGES["c"])
+    assert jeton.WordCounts.mixed([*LANGUAGES.values()], temperature=1) == merged
+
+
+WRONG_SHARES: list[tuple[Callable[[jeton.WordCounts], object], str]] = [
+    (lambda it: it.scaled(0), "factor must be greater than 0"),
+    (lambda it: it.scaled(-1), "factor must be greater than 0"),
+    (lambda it: it.scaled(math.nan), "must be a finite number"),
+    (lambda it: it.scaled(1e300), "exceed"),
+    (lambda it: it.scaled(2**62), "exceed"),
+    (lambda it: it.scaled(1e-30), "vanish"),
+    (lambda it: it.scaled("2"), "must be a number, not str"),  # type: ignore[arg-type]
+    (lambda it: it.scaled(True), "must be a number, not bool"),
+    (lambda it: it.mixed([it]), "either weights or a temperature"),
+    (lambda it: it.mixed([it], weights=[1], temperature=1), "either weights or a temperature"),
+    (lambda it: it.mixed([it], weights=[1, 2]), "there are 2 weights for 1 counts"),
+    (lambda it: it.mixed([it], weights=[0]), r"weights\[0\] must be greater than 0"),
+    (lambda it: it.mixed([it], weights="1"), "weights must be numbers"),  # type: ignore[arg-type]
+    (lambda it: it.mixed([it], temperature=0), "temperature must be greater than 0"),
+    (lambda it: it.mixed([it], temperature="2"), "must be a number"),  # type: ignore[arg-type]
+    (lambda it: it.mixed([], weights=[]), "counts is empty"),
+    (lambda it: it.mixed([jeton.WordCounts()], weights=[1]), r"counts\[0\] has no words"),
+    (
+        lambda it: it.mixed(it, weights=[1]),  # type: ignore[arg-type]
+        "must be an iterable of WordCounts",
+    ),
+    (lambda it: it.mixed(["a"], weights=[1]), r"counts\[0\] must be WordCounts"),  # type: ignore[list-item]
+    (
+        lambda it: it.mixed([it, jeton.WordCounts.count(["x"], pattern="o200k")], weights=[1, 1]),
+        "cannot be merged",
+    ),
+]
+
+
+@pytest.mark.parametrize("call, told", WRONG_SHARES, ids=[it[1] for it in WRONG_SHARES])
+def test_wrong_shares(call: Callable[[jeton.WordCounts], object], told: str) -> None:
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
+        call(LANGUAGES["a"])

@@ -361,6 +361,20 @@ impl WordCounts {
         })
     }
 
+    /// Every count times a fraction, rounded; `None` if they become too large.
+    fn scaled(&self, py: Python<'_>, numerator: u64, denominator: u64) -> PyResult<Option<Self>> {
+        guard(py, || {
+            Ok(py
+                .detach(|| self.core.scaled(numerator, denominator))
+                .map(Into::into))
+        })
+    }
+
+    /// The bytes of all words, each as often as it occurs.
+    fn text_bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        guard(py, || Ok(py.detach(|| self.core.bytes())))
+    }
+
     /// Refuses words that need more memory than there is.
     fn check_memory(&self, py: Python<'_>, memory: u64, needs: Needs) -> PyResult<()> {
         guard(py, || {

@@ -1,4 +1,4 @@
-"""`jeton data`: verify, show and merge token sets."""
+"""`jeton data`: verify, show, merge and mix token sets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
+from jeton.cli.mix import mix
 from jeton.cli.prepare import folder_option, say_set
 from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put, say, styled, use_colour
@@ -21,8 +22,11 @@ from jeton.errors import FormatError
 __all__ = ["data"]
 
 
-@click.group(cls=Group, help="Show, verify and merge token sets.")
+@click.group(cls=Group, help="Show, verify, merge and mix token sets.")
 def data() -> None: ...
+
+
+data.add_command(mix)
 
 
 VERIFY = """Compare a token set with its manifest, and name damaged files.

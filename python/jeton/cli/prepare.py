@@ -28,7 +28,7 @@ __all__ = ["folder_option", "prepare", "say_set"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
-LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet")
+LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy")
 
 HELP = """Encode a corpus once, into files that a training loop reads.
 
@@ -63,6 +63,8 @@ The layouts:
   megatron   train.bin and train.idx
   datatrove  train/00000.ds, …; loss mask
   parquet    train-00000.parquet, …: a column input_ids; loss mask as labels
+  olmo       train-00000.npy, … without header, .csv.gz; loss mask
+  npy        train_000000.npy, … as numpy has them
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,9 @@ FILES are files or folders: text, JSON Lines (.jsonl, .ndjson), CSV or TSV, also
 gzip, Zstandard or xz, or Parquet; - is standard input. A text file is one document; with
 --documents line, each line is, and with --split-on TEXT what is between these texts. A file that
 is named twice is read once, and files in folders whose names begin with a dot are skipped. Instead
-of FILES, give one file that --save-counts wrote. With --languages, each of FILES is NAME=PATH:
-the corpus, or the counts, of one language.
+of FILES, give what --save-counts wrote: one file, or several that are added, or mixed by --weight
+or --temperature so that small languages get their share. With --languages, each of FILES is
+NAME=PATH: the corpus, or the counts, of one language.
 
 The ending of --output sets the format: .json is a tokenizer.json, .tiktoken is ranks, .model is
 SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or if it is an
@@ -64,6 +66,8 @@ Examples:
   jeton train corpus/ -o longer.json --start-from gpt2 --vocab-size 60000
   jeton train corpus/ -o tok.json --memory 4GB --save-counts corpus.counts
   jeton train corpus.counts -o small.json --vocab-size 8000
+  jeton train en.counts de.counts -o tok.json --weight 0.7 --weight 0.3
+  jeton train *.counts -o tok.json --temperature 3
   jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000
   jeton train en=english/ de=german/ -o tok.json --languages base \\
       --development en=dev.en --development de=dev.de
@@ -161,6 +165,19 @@ _PATH = FilePath(path_type=Path)
     type=_PATH,
     help="Write the word counts to this file, to train from again.",
 )
+@click.option(
+    "--weight",
+    "weights",
+    type=click.FloatRange(min=0, min_open=True),
+    multiple=True,
+    help="The share of a file of counts, by bytes: once for each file, in order.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="T",
+    help="Mix files of counts: one of n bytes has a share as n^(1/T). 1 keeps the shares.",
+)
 @click.option("--field", help="The field of JSON lines, or the column of a table.")
 @documents_option
 @click.option(
@@ -199,6 +216,8 @@ def train(
     memory: str | None,
     temp_dir: Path | None,
     save_counts: Path | None,
+    weights: tuple[float, ...],
+    temperature: float | None,
     field: str | None,
     documents: str,
     errors: str,
@@ -237,14 +256,23 @@ def train(
         check_target(save_counts, inputs=inputs, force=force)
         if save_counts.resolve() in {path.resolve() for path in targets.values()}:
             raise FileError(f"{save_counts}: the tokenizer goes there (name another for counts)")
-    from_counts = corpora is None and len(files) == 1 and is_counts(files[0])
-    for file in files if len(files) > 1 and corpora is None else ():
-        if is_counts(file):
-            error = click.UsageError(f"{file} is a file of word counts, not text")
-            add_hint(error, "name the file alone, to train from it")
-            raise error
+    of_counts = [is_counts(file) for file in files if corpora is None]
+    from_counts = bool(of_counts) and all(of_counts)
+    if any(of_counts) and not from_counts:
+        error = click.UsageError(
+            f"{files[of_counts.index(True)]} is a file of word counts, not text"
+        )
+        add_hint(error, "name only files of counts, or only text")
+        raise error
     if from_counts:
         _refuse_options_of_counting(files[0])
+        if weights and temperature is not None:
+            raise click.UsageError("--weight and --temperature exclude each other")
+        if weights and len(weights) != len(files):
+            raise click.UsageError(f"--weight is there {len(weights)} times for {len(files)} files")
+    elif weights or temperature is not None:
+        option = "--weight" if weights else "--temperature"
+        raise click.UsageError(f"{option} is for files of word counts (--save-counts writes them)")
     memory_bytes(memory)
     parameters: dict[str, Any] = {}
     if specials:
@@ -296,7 +324,12 @@ def train(
                 **reading,
             )
         else:
-            counts = _counts(trainer, files, save_counts, reading)
+            if from_counts:
+                counts = _mixed(trainer, files, weights, temperature)
+            else:
+                counts = trainer.count(list(files), **reading)
+                if save_counts is not None:
+                    counts.save(save_counts)
             try:
                 if kind == "bpe":
                     trained = trainer.train_all(counts, memory=memory, watch=watch)
@@ -321,21 +354,23 @@ def train(
         echo_note(_STYLES[trainer.style])
 
 
-def _counts(
-    trainer: Any, files: tuple[Path, ...], save_counts: Path | None, reading: dict[str, Any]
+def _mixed(
+    trainer: Any, files: tuple[Path, ...], weights: tuple[float, ...], temperature: float | None
 ) -> jeton.WordCounts:
-    """The words of files, saved if so asked; or those that the only file holds."""
-    if len(files) != 1 or not is_counts(files[0]):
-        counts: jeton.WordCounts = trainer.count(list(files), **reading)
-        if save_counts is not None:
-            counts.save(save_counts)
-        return counts
-    counts = jeton.WordCounts.load(files[0])
-    try:
-        trainer.count(counts)
-    except ArgumentError as error:
-        raise error.reworded(f"{files[0]}: {error.message}") from None
-    return counts
+    """The counts in these files, which the trainer accepts, in their shares."""
+    corpora: list[jeton.WordCounts] = []
+    for file in files:
+        counts = jeton.WordCounts.load(file)
+        try:
+            trainer.count(counts)
+            if corpora:
+                corpora[0].merged(counts.at_least(2**62))
+        except ArgumentError as error:
+            raise error.reworded(f"{file}: {error.message}") from None
+        corpora.append(counts)
+    if weights or temperature is not None:
+        return jeton.WordCounts.mixed(corpora, weights=weights or None, temperature=temperature)
+    return functools.reduce(jeton.WordCounts.merged, corpora)
 
 
 def _corpora(
@@ -346,7 +381,8 @@ def _corpora(
         if development:
             raise click.UsageError("--development goes with --languages")
         return None, {}
-    named = languages_by_name([str(file) for file in files], "FILES")
+    balance(languages)
+    named = languages_by_name([str(file) for file in files], "with --languages, FILES")
     texts = languages_by_name(development, "--development")
     corpora = {name: Path(path) for name, path in named.items()}
     return corpora, {name: Path(path) for name, path in texts.items()}

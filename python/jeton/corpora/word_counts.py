@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import jeton._core as _core
@@ -208,6 +211,97 @@ class WordCounts:
         """
         return self.of_core(self.core.at_least(count))
 
+    def scaled(self, factor: float | Fraction) -> WordCounts:
+        """Every count times a factor, rounded half up; words whose count becomes 0 are left out.
+
+        The settings of counting are kept, so the result merges with counts of other corpora.
+
+        Args:
+            factor: A positive number; a float is the decimal that it is written as.
+
+        Raises:
+            ArgumentError: The factor is not positive, or the counts become too large.
+
+        Example:
+            >>> import jeton
+            >>> jeton.WordCounts([("to", 20), ("be", 5), ("or", 1)]).scaled(0.3).items()
+            [('to', 6), ('be', 2)]
+        """
+        exact = _positive("factor", factor).limit_denominator(10**12)
+        scaled = None
+        if 0 < exact.numerator < 2**63:
+            scaled = self.core.scaled(exact.numerator, exact.denominator)
+        if scaled is None:
+            raise ArgumentError(f"factor {factor} makes the counts vanish, or exceed 2⁶³")
+        return self.of_core(scaled)
+
+    @classmethod
+    def mixed(
+        cls,
+        counts: Iterable[WordCounts],
+        *,
+        weights: Sequence[float | Fraction] | None = None,
+        temperature: float | Fraction | None = None,
+    ) -> WordCounts:
+        """The counts of several corpora, each with a share of the text of your choice.
+
+        Shares are of bytes. The counts of each corpus are multiplied so that it has its share, by
+        at least 1, so that no word is lost.
+
+        Args:
+            counts: The counts of each corpus, such as a language, counted with the same settings.
+            weights: The share of each, relative to the others.
+            temperature: Instead of weights: a corpus of `n` bytes has a share in proportion to
+                `n ** (1 / temperature)`. 1 leaves the shares as they are, higher temperatures
+                make small languages larger, and `math.inf` makes all equal.
+
+        Raises:
+            ArgumentError: They were counted with different settings, there are not as many weights
+                as counts, or one has no words.
+
+        Example:
+            >>> import jeton
+            >>> english, french = jeton.WordCounts([("to", 30)]), jeton.WordCounts([("et", 10)])
+            >>> jeton.WordCounts.mixed([english, french], weights=[0.5, 0.5]).items()
+            [('to', 30), ('et', 30)]
+            >>> jeton.WordCounts.mixed([english, french], temperature=2).items()
+            [('to', 30), ('et', 17)]
+        """
+        if isinstance(counts, (str, bytes, WordCounts)) or not isinstance(counts, Iterable):
+            raise ArgumentTypeError("counts must be an iterable of WordCounts")
+        corpora = list(counts)
+        for at, corpus in enumerate(corpora):
+            if not isinstance(corpus, WordCounts):
+                raise ArgumentTypeError(
+                    f"counts[{at}] must be WordCounts, not {type(corpus).__name__}"
+                )
+        sizes = [corpus.core.text_bytes() for corpus in corpora]
+        if not sizes or 0 in sizes:
+            raise ArgumentError(
+                f"counts[{sizes.index(0)}] has no words" if sizes else "counts is empty"
+            )
+        if (weights is None) == (temperature is None):
+            raise ArgumentError("mixed takes either weights or a temperature")
+        if weights is not None:
+            if isinstance(weights, (str, bytes)) or not isinstance(weights, Iterable):
+                raise ArgumentTypeError("weights must be numbers, one for each of counts")
+            shares = [_positive(f"weights[{at}]", weight) for at, weight in enumerate(weights)]
+            if len(shares) != len(sizes):
+                raise ArgumentError(f"there are {len(shares)} weights for {len(sizes)} counts")
+        else:
+            if isinstance(temperature, float) and math.isinf(temperature) and temperature > 0:
+                power = 0.0
+            else:
+                power = float(1 / _positive("temperature", temperature))
+            largest = max(sizes)
+            shares = [Fraction((size / largest) ** power) for size in sizes]
+        factors = [share / size for share, size in zip(shares, sizes, strict=True)]
+        least = min(factors)
+        scaled = [
+            corpus.scaled(factor / least) for corpus, factor in zip(corpora, factors, strict=True)
+        ]
+        return functools.reduce(cls.merged, scaled)
+
     def items(self) -> list[tuple[str, int]]:
         """Words and their counts."""
         return self.core.words(0, len(self))
@@ -268,6 +362,18 @@ class WordCounts:
 
 _SLICE = 4096
 """Number of words that become Python objects at a time."""
+
+
+def _positive(name: str, value: object) -> Fraction:
+    """A positive number, exactly; a float is the decimal that it is written as."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
+        raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ArgumentError(f"{name} must be a finite number, not {value}")
+    number = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    if number <= 0:
+        raise ArgumentError(f"{name} must be greater than 0, not {value}")
+    return number
 
 
 def _unpickled(image: bytes) -> WordCounts:

@@ -2,7 +2,8 @@
 
 `prepare` turns a corpus into a token set, `merge` joins the parts that several machines have
 prepared, and `verify` compares a set with its manifest. `TokenDataset` reads a set of any layout;
-its `get_batch` and `loader` return batches. `pack` packs documents into sequences of one length.
+its `get_batch` and `loader` return batches. `mix` reads several sets in given
+shares. `pack` packs documents into sequences of one length.
 `layouts` are the file formats, each with a writer and a reader.
 """
 
@@ -10,11 +11,14 @@ from __future__ import annotations
 
 from jeton.data import layouts
 from jeton.data.conversations import Conversations
-from jeton.data.dataset import Batch, TokenDataset
+from jeton.data.dataset import Batch, TokenDataset, Windows
 from jeton.data.documents import Documents
+from jeton.data.examples import Examples
 from jeton.data.loader import Loader
 from jeton.data.manifest import Damage, Manifest, verify
 from jeton.data.masks import IGNORED, LossMask
+from jeton.data.mixed_examples import MixedExamples
+from jeton.data.mixing import MixSource, Mixture, PlannedSource, mix
 from jeton.data.packing import PackedRows, Packing, PackingReport, pack
 from jeton.data.prepare import AUTO, PrepareProgress, merge, prepare
 
@@ -25,16 +29,23 @@ __all__ = [
     "Conversations",
     "Damage",
     "Documents",
+    "Examples",
     "Loader",
     "LossMask",
     "Manifest",
+    "MixSource",
+    "MixedExamples",
+    "Mixture",
     "PackedRows",
     "Packing",
     "PackingReport",
+    "PlannedSource",
     "PrepareProgress",
     "TokenDataset",
+    "Windows",
     "layouts",
     "merge",
+    "mix",
     "pack",
     "prepare",
     "verify",

@@ -15,10 +15,10 @@ from jeton.arguments import check_kind, checked_int
 from jeton.data import layouts
 from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
+from jeton.data.examples import Examples
 from jeton.data.loader import Loader
 from jeton.data.manifest_defaults import facts_of
 from jeton.data.masks import IGNORED, LossMask
-from jeton.data.numpy_or_torch import loader_of
 from jeton.data.tensors import checked_device, on_device
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
@@ -73,13 +73,14 @@ class TokenDataset:
         Args:
             path: A folder, a single file, or Megatron's name of two files without their ending.
             split: Which split of a folder; by default the only one, or `train`.
-            layout: A name of `jeton.data.layouts.LAYOUTS`, `"datasets"` (`save_to_disk`) or
-                `"npy"`; by default detected from the files.
-            dtype: `"uint16"` or `"uint32"`, if the files do not say (`nanogpt`, bare files).
+            layout: A name of `jeton.data.layouts.LAYOUTS`, or `"datasets"` (`save_to_disk`); by
+                default detected from the files.
+            dtype: `"uint16"` or `"uint32"`, if the files do not say (`nanogpt`, bare files, sets of
+                dolma without tables).
             column: The column of a table that holds the ids; by default `input_ids`, or the only
                 possible one.
             end_of_text: The token that separates documents, if the files do not keep their ends
-                (`nanogpt`, `llm.c`): `documents` searches for it.
+                (`nanogpt`, `llm.c`, `npy`): `documents` searches for it.
             end_of_text_place: Whether it is `"after"` or `"before"` each document.
             tokenizer: The tokenizer for `decode`: the one that the set was prepared with.
 
@@ -140,6 +141,23 @@ class TokenDataset:
     def path(self) -> Path:
         """The path that was opened."""
         return Path(self._arguments["path"])
+
+    @property
+    def tokenizer_digest(self) -> str | None:
+        """The digest of the tokenizer that the set was prepared with, if its manifest has it."""
+        manifest = self._facts.manifest
+        if manifest is None:
+            return None if self._tokenizer is None else self._tokenizer.digest
+        return str(manifest.tokenizer["digest"])
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The arguments that the set was opened with, as JSON has them, without the path."""
+        return {
+            name: value
+            for name, value in self._arguments.items()
+            if name not in ("path", "tokenizer") and value is not None
+        }
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -254,12 +272,22 @@ class TokenDataset:
         places = self._places(checked_int("block_size", block_size, 1))
         on = None if device is None else checked_device(device)
         starts = self._draw(places, batch_size, generator, on is not None)
-        batch = self.windows(starts, block_size)
+        batch = self.windows_at(starts, block_size)
         if on is None:
             return batch
         return Batch(on_device(batch.x, on), on_device(batch.y, on))
 
-    def windows(self, starts: npt.NDArray[np.int64], block_size: int) -> Batch:
+    def windows(self, block_size: int) -> Windows:
+        """The adjacent windows of the set, by index: see `jeton.data.Windows`.
+
+        Raises:
+            ArgumentError: The set is too short for a single window.
+        """
+        block_size = checked_int("block_size", block_size, 1)
+        self._places(block_size)
+        return Windows(self, block_size)
+
+    def windows_at(self, starts: npt.NDArray[np.int64], block_size: int) -> Batch:
         """The windows that begin at `starts`, as numpy arrays."""
         block_size = checked_int("block_size", block_size, 1)
         starts = checked_numbers("starts", starts, self._places(block_size))
@@ -306,10 +334,7 @@ class TokenDataset:
         Raises:
             ArgumentError: The set is too short, or a value is not valid.
         """
-        block_size = checked_int("block_size", block_size, 1)
-        self._places(block_size)
-        return loader_of(
-            Windows(self, block_size),
+        return self.windows(block_size).loader(
             batch_size,
             seed=seed,
             shuffle=shuffle,
@@ -356,8 +381,12 @@ class TokenDataset:
         return f"TokenDataset({os.fspath(self.path)!r}, {len(self):,} tokens, {shards:,} shards)"
 
 
-class Windows:
-    """The adjacent windows of a token set, from which its loader takes batches."""
+class Windows(Examples[Batch]):
+    """The adjacent windows of a token set: window `i` has the tokens from `i * block_size` on.
+
+    `windows[i]` is a `Batch` whose arrays have one axis. At the end of the set fewer than
+    `block_size` tokens are left out.
+    """
 
     def __init__(self, tokens: TokenDataset, block_size: int) -> None:
         self._tokens, self._block_size = tokens, block_size
@@ -372,7 +401,21 @@ class Windows:
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> Batch:
         """The batch of windows with these numbers."""
-        return self._tokens.windows(numbers * self._block_size, self._block_size)
+        numbers = checked_numbers("numbers", numbers, len(self))
+        return self._tokens.windows_at(numbers * self._block_size, self._block_size)
+
+    def record(self, number: int) -> dict[str, npt.NDArray[np.int64]]:
+        """A window for `transformers.Trainer`."""
+        [number] = checked_numbers("number", [number], len(self)).tolist()
+        place = slice(number * self._block_size, (number + 1) * self._block_size)
+        ids = self._tokens[place].astype(np.int64)
+        labels = ids
+        if self._tokens.mask is not None:
+            labels = np.where(self._tokens.mask[place], ids, IGNORED)
+        return {"input_ids": ids, "labels": labels}
+
+    def __repr__(self) -> str:
+        return f"Windows({len(self):,} of {self._block_size:,} tokens)"
 
 
 def checked_torch_generator(generator: object) -> Any:

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from jeton.arguments import checked_int
 from jeton.data.arguments import checked_bool
-from jeton.data.order import shuffled
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -36,6 +35,11 @@ class Source(Protocol[B_co]):
 
     def settings(self) -> dict[str, Any]:
         """The settings that determine the number of each example; part of a saved state."""
+
+    def order(
+        self, places: npt.NDArray[np.int64], *, seed: int | None, epoch: int
+    ) -> npt.NDArray[np.int64]:
+        """The numbers of the examples at these places of an epoch; `seed=None` does not shuffle."""
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> B_co:
         """The batch of examples with these numbers: a named tuple of arrays."""
@@ -200,9 +204,8 @@ class Loader(Generic[B]):
         many = max(1, _AT_A_TIME // self._batch_size)
         for at in range(0, len(numbers), many):
             places = [self._places(position, number) for number in numbers[at : at + many]]
-            order = np.concatenate(places)
-            if self._shuffle:
-                order = shuffled(order, len(self._source), self._seed, epoch)
+            seed = self._seed if self._shuffle else None
+            order = self._source.order(np.concatenate(places), seed=seed, epoch=epoch)
             ends = np.cumsum([len(some) for some in places])
             yield from zip(numbers[at : at + many], np.split(order, ends[:-1]), strict=True)
 

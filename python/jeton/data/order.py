@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["shuffled"]
+__all__ = ["mixed", "shuffled"]
 
 _ROUNDS = 8
 """Four rounds are enough for large halves; small sets have small halves."""
@@ -37,8 +37,8 @@ def shuffled(
     """
     half = max(1, ((count - 1).bit_length() + 1) // 2)
     # Mixed before the epoch is added, so that no other seed and epoch give the same key.
-    key = _mixed(np.array([seed % 2**64], np.uint64)) + np.array([epoch], np.uint64)
-    keys = _mixed(np.arange(1, _ROUNDS + 1, dtype=np.uint64) + _mixed(key))
+    key = mixed(np.array([seed % 2**64], np.uint64)) + np.array([epoch], np.uint64)
+    keys = mixed(np.arange(1, _ROUNDS + 1, dtype=np.uint64) + mixed(key))
     numbers = np.asarray(places, np.int64).astype(np.uint64)
     walking = np.arange(len(numbers))
     while len(walking):
@@ -51,11 +51,11 @@ def _permuted(numbers: _Words, half: np.uint64, keys: _Words) -> _Words:
     low = (np.uint64(1) << half) - np.uint64(1)
     high, low_half = numbers >> half, numbers & low
     for key in keys:
-        high, low_half = low_half, high ^ (_mixed(low_half ^ key) & low)
+        high, low_half = low_half, high ^ (mixed(low_half ^ key) & low)
     return high << half | low_half
 
 
-def _mixed(words: _Words) -> _Words:
+def mixed(words: _Words) -> _Words:
     """splitmix64's finalizer: every bit of a word affects every bit of the result."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -18,16 +18,15 @@ from jeton.data import plans
 from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
-from jeton.data.loader import Loader
+from jeton.data.examples import Examples
 from jeton.data.masks import IGNORED, LossMask
-from jeton.data.numpy_or_torch import loader_of
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning, warn_caller
 from jeton.results.encoding import TokenBatch
 from jeton.results.pad_batch import torch_of
 
 __all__ = ["PackedRows", "Packing", "PackingReport", "pack"]
 
-_METHODS = ["concatenate", "best_fit", "bins"]
+_METHODS = ["concatenate", "best_fit_crop", "bins"]
 
 
 class PackedRows(NamedTuple):
@@ -115,7 +114,7 @@ class PackingReport:
         )
 
 
-class Packing:
+class Packing(Examples[PackedRows]):
     """The result of `pack`: sequences of packed documents, which are built when needed."""
 
     def __init__(
@@ -148,12 +147,6 @@ class Packing:
     def __len__(self) -> int:
         """The number of sequences."""
         return len(self.plan.rows) - 1
-
-    def __getitem__(self, rows: slice) -> PackedRows:
-        """A slice of the sequences."""
-        if not isinstance(rows, slice):
-            raise ArgumentTypeError(f"rows must be a slice, not {type(rows).__name__}")
-        return self.gather(np.arange(*rows.indices(len(self))))
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> PackedRows:
         """Sequences by their numbers, in any order."""
@@ -199,30 +192,22 @@ class Packing:
         if not self._shift_labels:
             labels[0] = IGNORED
 
-    def loader(
-        self,
-        batch_size: int,
-        *,
-        seed: int = 0,
-        shuffle: bool = True,
-        rank: int = 0,
-        world_size: int = 1,
-        drop_last: bool = False,
-        workers: int = 0,
-        device: object = None,
-    ) -> Loader[PackedRows]:
-        """Batches of sequences, each exactly once per epoch; see `TokenDataset.loader`."""
-        return loader_of(
-            self,
-            batch_size,
-            seed=seed,
-            shuffle=shuffle,
-            rank=rank,
-            world_size=world_size,
-            drop_last=drop_last,
-            workers=workers,
-            device=device,
-        )
+    def record(self, number: int) -> dict[str, npt.NDArray[np.int64]]:
+        """A sequence for `transformers.Trainer`, with `position_ids`, by which its models keep
+        documents apart in flash attention.
+
+        Raises:
+            ArgumentError: The labels are shifted already.
+        """
+        if self._shift_labels:
+            raise ArgumentError("models of transformers shift labels: pack with shift_labels=False")
+        [number] = checked_numbers("number", [number], len(self)).tolist()
+        row = self[number]
+        return {
+            "input_ids": row.ids,
+            "labels": row.labels,
+            "position_ids": row.position_ids,
+        }
 
     def settings(self) -> dict[str, Any]:
         """The settings that determine the number of each sequence."""
@@ -235,13 +220,13 @@ class Packing:
 def pack(
     documents: TokenDataset | Documents | TokenBatch | Iterable[npt.ArrayLike],
     length: int,
-    method: Literal["concatenate", "best_fit", "bins"] = "concatenate",
+    method: Literal["concatenate", "best_fit_crop", "bins"] = "concatenate",
     *,
     masks: npt.ArrayLike | Sequence[npt.ArrayLike] | LossMask | None = None,
     pad_id: int = 0,
     shift_labels: bool = True,
     lookahead: int | None = None,
-    too_long: Literal["error", "crop", "drop"] | None = None,
+    too_long: Literal["error", "split", "crop", "drop"] | None = None,
 ) -> Packing:
     """Packs documents into sequences of one length.
 
@@ -249,10 +234,11 @@ def pack(
         documents: A token set, a batch of `Tokenizer.encode_batch`, or arrays of ids.
         length: The number of tokens of a sequence.
         method: `"concatenate"`: documents follow one another and are split at the end of each
-            sequence; nothing is lost. `"best_fit"`: every sequence begins with a document, and its
+            sequence; nothing is lost. `"bins"`: the documents that best fill a sequence share it,
+            and the rest is padding; documents that are longer than a sequence are an error, or
+            what `too_long` says. `"best_fit_crop"`: every sequence begins with a document, and its
             last document is cropped to fit, which may lose half of the tokens of long documents
-            (see `report`); only the last sequences are padded. `"bins"`: no
-            document is split, and sequences are padded.
+            (see `report`); only the last sequences are padded.
         masks: For each token whether it is learnt (in a chat, the answers and not the prompts): one
             flat array, or an array per document. Other tokens have the label `IGNORED`. By default
             the loss mask of the token set, if it has one.
@@ -261,9 +247,11 @@ def pack(
             next sequence or was cropped; the last token of a document has none. Otherwise it is the
             token itself, except for the first of each segment, for models that shift labels
             themselves.
-        lookahead: The number of documents among which `"best_fit"` chooses; 1000 by default.
+        lookahead: The number of documents among which `"best_fit_crop"` chooses; 1000 by default.
         too_long: What `"bins"` does with a document longer than a sequence: `"error"` (the default)
-            raises, `"crop"` crops its end, `"drop"` leaves it out. `report` counts the losses.
+            raises, `"split"` splits it into pieces, of which all but the last fill a sequence, so
+            that nothing is lost; `"crop"` crops its end, `"drop"` leaves it out. `report` counts
+            the losses. (`"split"` is `bfd_split` of TRL.)
 
     Returns:
         The sequences, built when they are sliced or loaded, with a `report` of all tokens.
@@ -273,7 +261,7 @@ def pack(
             value is not valid.
 
     Warns:
-        TrainingWarning: `"best_fit"` crops documents; says how many tokens that are.
+        TrainingWarning: `"best_fit_crop"` crops documents; says how many tokens that are.
 
     Example:
         >>> from jeton.data import pack
@@ -293,14 +281,16 @@ def pack(
         close = _core.did_you_mean(method, _METHODS) if isinstance(method, str) else None
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_METHODS)}"
         raise ArgumentError(f"method cannot be {method!r} ({hint})")
-    if lookahead is not None and method != "best_fit":
-        raise ArgumentError(f"lookahead is for method 'best_fit', not {method!r}")
+    if lookahead is not None and method != "best_fit_crop":
+        raise ArgumentError(f"lookahead is for method 'best_fit_crop', not {method!r}")
     if too_long is not None and method != "bins":
         raise ArgumentError(f"too_long is for method 'bins', not {method!r}")
     if too_long is not None and not isinstance(too_long, str):
         raise ArgumentTypeError(f"too_long must be a str, not {type(too_long).__name__}")
-    if too_long not in (None, "error", "crop", "drop"):
-        raise ArgumentError(f'too_long must be "error", "crop" or "drop", not {too_long!r}')
+    if too_long not in (None, "error", "split", "crop", "drop"):
+        raise ArgumentError(
+            f'too_long must be "error", "split", "crop" or "drop", not {too_long!r}'
+        )
     all_documents = _documents(documents)
     mask: npt.NDArray[np.bool_] | LossMask | None
     if masks is None:
@@ -310,29 +300,31 @@ def pack(
     lengths, dropped = all_documents.lengths, 0
     if method == "concatenate":
         plan = plans.concatenate(lengths, length)
-    elif method == "best_fit":
+    elif method == "best_fit_crop":
         lookahead = checked_int("lookahead", 1000 if lookahead is None else lookahead, 1)
-        plan = plans.best_fit(lengths, length, lookahead)
+        plan = plans.best_fit_crop(lengths, length, lookahead)
     else:
         over = lengths > length
         if over.any() and too_long in (None, "error"):
             raise ArgumentError(
                 f"{int(over.sum()):,} of {len(all_documents):,} documents are longer than a "
                 f"sequence of {length:,} tokens, the longest has {int(lengths.max()):,}; pass a "
-                "larger length, "
-                'or too_long="crop" or "drop"'
+                'larger length, or too_long="split", "crop" or "drop"'
             )
-        if too_long == "drop":
-            dropped = int(lengths[over].sum())
-        plan = plans.bins(np.where(over, 0 if too_long == "drop" else length, lengths), length)
+        if too_long == "split":
+            plan = plans.pieces(lengths, length)
+        else:
+            if too_long == "drop":
+                dropped = int(lengths[over].sum())
+            plan = plans.bins(np.where(over, 0 if too_long == "drop" else length, lengths), length)
     settings = {"length": length, "method": method, "lookahead": lookahead, "too_long": too_long}
     packing = Packing(all_documents, plan, length, mask, pad_id, shift_labels, settings, dropped)
     report = packing.report
-    if method == "best_fit" and report.cropped:
+    if method == "best_fit_crop" and report.cropped:
         warn_caller(
-            f"best_fit crops {report.cropped:,} of {report.tokens:,} tokens "
+            f"best_fit_crop crops {report.cropped:,} of {report.tokens:,} tokens "
             f"({report.cropped_share:.2%}), the ends of documents that do not fit into a sequence "
-            f'of {length:,}; method "concatenate" loses none, and "bins" splits no document',
+            f'of {length:,}; "concatenate" and "bins" with too_long="split" lose none',
             TrainingWarning,
         )
     return packing

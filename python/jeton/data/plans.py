@@ -1,14 +1,16 @@
-"""How documents are packed into rows: three methods, which need only the lengths.
+"""How documents are packed into rows: methods that need only the lengths.
 
 A plan is a list of segments in the order of rows. Each segment is a part of a document, in a row.
 
 - **concatenate**: all documents follow one another and are split into rows. No token is lost; a
   document may begin in one row and continue in the next. Only the last row is padded.
-- **best_fit**: each row begins with a document. Of the next `lookahead` documents, the longest that
-  fits goes into the row, until none fits; then the shortest is cropped to fill the row, and its
-  rest lost, of which `pack` warns. Only one row at the end is padded. (nanochat does this.)
 - **bins**: no document is split. From the longest to the shortest, each goes into the fullest row
   with room for it, or begins a new row (best-fit decreasing). The rest of each row is padded.
+- **pieces**: as bins, but documents longer than a row are split into rows and a rest. (TRL does
+  this and calls it `bfd_split`.)
+- **best_fit_crop**: each row begins with a document. Of the next `lookahead` documents, the longest
+  that fits goes into the row, until none fits; then the shortest is cropped to fill the row, and
+  its rest lost, of which `pack` warns. Only one row at the end is padded. (nanochat does this.)
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RowPlan", "best_fit", "bins", "concatenate"]
+__all__ = ["RowPlan", "best_fit_crop", "bins", "concatenate", "pieces"]
 
 _Numbers = npt.NDArray[np.int64]
 
@@ -62,13 +64,13 @@ def concatenate(lengths: _Numbers, row: int) -> RowPlan:
     )
 
 
-def best_fit(lengths: _Numbers, row: int, lookahead: int) -> RowPlan:
+def best_fit_crop(lengths: _Numbers, row: int, lookahead: int) -> RowPlan:
     """Rows that begin with a document; the last document of a row may be cropped.
 
     Example:
         >>> import numpy as np
         >>> from jeton.data import plans
-        >>> plan = plans.best_fit(np.array([3, 4, 6, 2]), 8, lookahead=3)
+        >>> plan = plans.best_fit_crop(np.array([3, 4, 6, 2]), 8, lookahead=3)
         >>> plan.rows.tolist(), plan.documents.tolist(), plan.lengths.tolist()
         ([0, 2, 4], [2, 3, 1, 0], [6, 2, 4, 3])
     """
@@ -129,6 +131,25 @@ def bins(lengths: _Numbers, row: int) -> RowPlan:
         np.zeros(len(documents), np.int64),
         lengths[documents],
     )
+
+
+def pieces(lengths: _Numbers, row: int) -> RowPlan:
+    """Rows as `bins`, of documents of any length: those longer than a row are split into pieces, of
+    which all but the last fill a row.
+
+    Example:
+        >>> import numpy as np
+        >>> from jeton.data import plans
+        >>> plan = plans.pieces(np.array([11, 5, 4]), 8)
+        >>> plan.rows.tolist(), plan.documents.tolist(), plan.starts.tolist()
+        ([0, 1, 3, 4], [0, 1, 0, 2], [0, 0, 8, 0])
+    """
+    counts = -(-lengths // row)
+    documents = np.repeat(np.arange(len(lengths)), counts)
+    firsts = np.cumsum(counts) - counts
+    starts = (np.arange(len(documents)) - firsts[documents]) * row
+    plan = bins(np.minimum(lengths[documents] - starts, row), row)
+    return RowPlan(plan.rows, documents[plan.documents], starts[plan.documents], plan.lengths)
 
 
 class _Laid:

@@ -110,7 +110,7 @@ def prepare(
         messages: The field of records that holds messages. A chat template turns these
             conversations into tokens, with a loss mask. All files but Parquet are read as JSON
             lines. `jeton.data.Conversations` has more options, such as the roles to learn. The
-            layouts `jeton`, `datatrove` and `parquet` can hold a loss mask.
+            layouts `jeton`, `datatrove`, `parquet` and `olmo` can hold a loss mask.
         watch: Called with a `PrepareProgress` from time to time.
 
     Returns:

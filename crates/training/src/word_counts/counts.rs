@@ -144,6 +144,38 @@ impl WordCounts {
         counts
     }
 
+    /// Every count times `numerator / denominator`, rounded, half up. A word whose count becomes 0
+    /// is left out.
+    ///
+    /// `None` if the counts together would exceed 63 bits, or the denominator is 0.
+    #[must_use]
+    pub fn scaled(&self, numerator: u64, denominator: u64) -> Option<Self> {
+        let mut counts = Self {
+            provenance: self.provenance.clone(),
+            ..Self::default()
+        };
+        let mut total = 0_u128;
+        for (word, count) in self.iter() {
+            let product = u128::from(count) * u128::from(numerator);
+            let whole = product.checked_div(u128::from(denominator))?;
+            let rest = product % u128::from(denominator);
+            let scaled = whole + u128::from(rest >= u128::from(denominator.div_ceil(2)));
+            total = total.checked_add(scaled)?;
+            if scaled > 0 {
+                counts.push(word, u64::try_from(scaled).ok()?);
+            }
+        }
+        i64::try_from(total).is_ok().then_some(counts)
+    }
+
+    /// The bytes of all words, each as often as it occurs.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.iter()
+            .map(|(word, count)| count.saturating_mul(word.len() as u64))
+            .fold(0, u64::saturating_add)
+    }
+
     /// Checks that there is memory for what `budget` says the words need.
     ///
     /// # Errors
@@ -172,6 +204,23 @@ mod tests {
         let expected = [("b", 4), ("a", u64::MAX - 5), ("c", 1)].map(|(w, n)| (w.to_owned(), n));
         assert_eq!(rows(&merged), expected);
         assert_eq!(rows(&merged.filtered(|_, count| count < 10)).len(), 2);
+    }
+
+    #[test]
+    fn scaled_counts_are_rounded_half_up() {
+        let counts = WordCounts::from_words([("a", 1), ("bc", 5), ("d", 10)]);
+        assert_eq!(counts.bytes(), 21);
+        let scaled = |numerator, denominator| {
+            let scaled = counts.scaled(numerator, denominator)?;
+            Some(scaled.iter().map(|(_, count)| count).collect::<Vec<_>>())
+        };
+        assert_eq!(scaled(3, 10), Some(vec![2, 3]));
+        assert_eq!(scaled(1, 2), Some(vec![1, 3, 5]));
+        assert_eq!(scaled(1, 3), Some(vec![2, 3]));
+        assert_eq!(scaled(7, 1), Some(vec![7, 35, 70]));
+        assert_eq!(scaled(0, 1), Some(vec![]));
+        assert_eq!(scaled(1, 0), None);
+        assert_eq!(scaled(u64::MAX, 1), None);
         let sorted = merged.sorted();
         let found = ["a", "b", "c", "d", ""].map(|word| merged.find(&sorted, word));
         assert_eq!(found, [Some(u64::MAX - 5), Some(4), Some(1), None, None]);

@@ -8,6 +8,8 @@
 | `megatron` | `train.bin`, `train.idx`; or `train-00000.bin`, … | Megatron-LM, NeMo |
 | `datatrove` | `train/00000.ds`, `.ds.index`, `.ds.metadata`, … | datatrove, nanotron |
 | `parquet` | `train-00000.parquet`, … | datasets, polars, pandas, DuckDB |
+| `olmo` | `train-00000.npy`, `train-00000.csv.gz`, … | OLMo-core, and what reads sets of dolma |
+| `npy` | `train_000000.npy`, … | numpy; build-nanogpt |
 
 **Writing.** `create(layout, folder, ...)` returns a `Writer` for one split. Its calls are the same
 for every layout:
@@ -26,8 +28,8 @@ A shard holds whole documents and at most `shard_tokens` tokens, or a single lon
 it is complete its name begins with a dot and ends in `.part`; then its files get their own names,
 the main file last.
 
-Two more layouts can be read but not written: `datasets`, the files of `save_to_disk` of that
-library, and `npy`, arrays of numpy.
+One more layout can be read but not written: `datasets`, the files of `save_to_disk` of that
+library.
 
 **Reading.** `read(path)` detects the layout and returns one `Shard` per file: its `tokens`, mapped
 into memory, the `ends` of its documents, and a loss `mask` if there is one.
@@ -61,6 +63,7 @@ from jeton.data.layouts import (
     megatron,
     nanogpt,
     npy,
+    olmo,
     parquet,
     saved_datasets,
 )
@@ -82,7 +85,7 @@ __all__ = [
     "splits",
 ]
 
-Layout = Literal["jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet"]
+Layout = Literal["jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy"]
 
 LAYOUTS = {
     "jeton": jeton_layout.OwnLayout(),
@@ -91,12 +94,13 @@ LAYOUTS = {
     "megatron": megatron.MegatronLayout(),
     "datatrove": datatrove.DatatroveLayout(),
     "parquet": parquet.ParquetLayout(),
+    "olmo": olmo.OlmoLayout(),
+    "npy": npy.NpyLayout(),
 }
 """The layouts by name."""
 
-_READ_ONLY = {"datasets": saved_datasets.SavedDatasetLayout(), "npy": npy.NpyLayout()}
-_READ = {**LAYOUTS, **_READ_ONLY}
-"""The layouts that can be read, including two that cannot be written."""
+_READ = {**LAYOUTS, "datasets": saved_datasets.SavedDatasetLayout()}
+"""The layouts that can be read, including one that cannot be written."""
 
 
 def create(
@@ -120,8 +124,8 @@ def create(
         shard_tokens: The maximum number of tokens of a shard; by default the layout's maximum, or
             10⁸ for layouts with many shards. `nanogpt` has a single shard.
         tokenizer: The name of the tokenizer, for layouts that record it (`datatrove`).
-        masks: Whether there is a loss mask: then `append` takes a `mask`. `jeton`, `datatrove` and
-            `parquet` can hold one.
+        masks: Whether there is a loss mask: then `append` takes a `mask`. `jeton`, `datatrove`,
+            `parquet` and `olmo` can hold one.
         state: A state of `checkpoint`, to resume from. The other arguments must be the same.
 
     Raises:

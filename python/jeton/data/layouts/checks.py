@@ -54,7 +54,7 @@ def checked_masks(layout: BaseLayout, masks: object) -> bool:
 def no_masks(layout: BaseLayout) -> ArgumentError:
     """The error about a layout that cannot hold a loss mask."""
     return ArgumentError(
-        f"layout {layout.name!r} cannot hold a loss mask; jeton, datatrove and parquet can"
+        f"layout {layout.name!r} cannot hold a loss mask; jeton, datatrove, parquet and olmo can"
     )
 
 

@@ -11,6 +11,7 @@ import jeton._core as _core
 from jeton import files
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
+from jeton.data.layouts.npy import is_npy
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
 __all__ = ["find_layout", "layout_of", "split_names"]
@@ -123,6 +124,9 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
         path = _main(path)
     if path.suffix in _BY_SUFFIX:
         kind = _BY_SUFFIX[path.suffix]
+        if kind == "npy" and not is_npy(path):
+            # dolma names files without a header so too.
+            kind = "olmo"
         return "" if folder is not None and path.name.startswith("cache-") else kind
     if path.suffix != ".bin":
         if folder is None:
@@ -142,6 +146,9 @@ _BY_SUFFIX = {".ds": "datatrove", ".parquet": "parquet", ".arrow": "datasets", "
 
 def _main(path: Path) -> Path:
     """The main file of a shard, from any of its files."""
+    for ending in (".csv.gz", ".mask.npy"):
+        if path.name.endswith(ending):
+            return path.with_name(path.name.removesuffix(ending) + ".npy")
     return {
         ".idx": path.with_suffix(".bin"),
         ".ends": path.with_suffix(".bin"),
