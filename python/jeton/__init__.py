@@ -11,6 +11,8 @@ Example:
 
 from __future__ import annotations
 
+from jeton import at_start as at_start  # isort: skip  # Ctrl-C ends the imports after it
+
 import importlib
 from typing import TYPE_CHECKING, Any, cast
 

@@ -46,6 +46,43 @@ def test_a_reader_that_leaves_is_no_error(tokenizer: str, tmp_path: Path) -> Non
         assert process.stderr.read() == b""
 
 
+_INTERRUPTED_PROGRAM = """
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from jeton.cli import main
+main(["samples", "--help"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    "module",
+    ["jeton.components", "jeton._core", "jeton.tokenizer", "click", "jeton.cli.streams"],
+)
+def test_an_interrupt_while_modules_are_imported_prints_no_traceback(
+    module: str, tmp_path: Path
+) -> None:
+    for name, code in (("jeton", 130), ("another", -signal.SIGINT)):
+        program = tmp_path / name
+        program.write_text(_INTERRUPTED_PROGRAM)
+        run = subprocess.run(
+            [sys.executable, str(program), module],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        assert run.returncode == code
+        if name == "jeton":
+            assert run.stderr == "jeton: interrupted\n"
+        else:
+            assert "KeyboardInterrupt" in run.stderr
+
+
 @pytest.mark.large
 def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path) -> None:
     with subprocess.Popen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import math
 import pickle
 import random
@@ -24,6 +25,7 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
+from jeton.interop.sentencepiece import results
 from jeton.sentencepiece import (
     NBestSentencePieceText,
     SentencePieceProcessor,
@@ -31,6 +33,9 @@ from jeton.sentencepiece import (
     set_random_generator_seed,
 )
 from kinds import LLAMA
+
+#: Characters that normalization changes, that serve as marks, or that are not whole.
+TRICKY = [part.encode() for part in ("\ufffd", "n\ufffd", "ﬁ", "é", "\u3000", "\U0010fffd")]
 
 LINES = ["low lower lowest", "new newer newest", "wide wider widest 12"] * 9
 
@@ -136,9 +141,10 @@ def test_forms(sp: SentencePieceProcessor) -> None:
     assert told.pieces[2].piece_as_bytes == told.pieces[2].surface_as_bytes == "é".encode()
     assert told.text_as_bytes == text.encode()
     assert sp.encode(text, out_type="proto").pieces[2].end == 6
-    assert isinstance(sp.encode(text, out_type="proto").pieces[:2], list)
+    # protobuf's own containers, or lists.
+    assert not isinstance(sp.encode(text, out_type="proto").pieces[:2], tuple)
     assert sp.id_to_piece(range(3)) == sp.id_to_piece([0, 1, 2])
-    best = sp.nbest_encode(text, nbest_size=3, out_type="proto")
+    best = sp.nbest_encode(text, nbest_size=3, out_type="immutable_proto")
     assert isinstance(best, NBestSentencePieceText)
     scores = [one.score for one in best.nbests]
     assert scores == sorted(scores, reverse=True) and len(scores) == 3
@@ -160,6 +166,26 @@ def test_messages_are_what_protobuf_reads(sp: SentencePieceProcessor) -> None:
         round(one.score, 4)
         for one in sp.nbest_encode("lowest", nbest_size=3, out_type="proto").nbests
     ]
+
+
+def test_messages_are_those_of_protobuf_where_it_is_installed(
+    sp: SentencePieceProcessor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    json_format = pytest.importorskip("google.protobuf.json_format")
+    from jeton.sentencepiece import sentencepiece_pb2
+
+    told = sp.encode("low é", return_type="proto")
+    assert isinstance(told, sentencepiece_pb2.SentencePieceText)
+    assert json_format.MessageToDict(told)["pieces"][0] == {
+        **{"piece": "▁low", "id": sp["▁low"], "surface": "low", "begin": 0, "end": 3}
+    }
+    assert pickle.loads(pickle.dumps(told)) == told
+    best = sp.nbest_encode("low", nbest_size=2, return_type="proto")
+    assert isinstance(best, sentencepiece_pb2.NBestSentencePieceText)
+    assert sp.decode([sp["▁low"]], return_type="proto").text == "low"
+    told.pieces[0].piece = "changed"
+    monkeypatch.setattr(results, "_protobuf_classes", lambda: None)
+    assert isinstance(sp.encode("low", return_type="proto"), SentencePieceText)
 
 
 def test_begin_and_end_pieces_are_added(sp: SentencePieceProcessor, tok: jeton.Tokenizer) -> None:
@@ -488,9 +514,48 @@ def test_nothing_is_loaded() -> None:
         empty.foo  # noqa: B018
 
 
+@pytest.mark.parametrize("rules", ["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"])
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])
+def test_bytes_that_are_not_utf8_are_read_as_sentencepiece_reads_them(
+    kind: str, rules: str
+) -> None:
+    judge = pytest.importorskip("sentencepiece")
+    model = io.BytesIO()
+    judge.SentencePieceTrainer.train(
+        sentence_iterator=iter([*LINES, "ﬁ \ufffd \U0010fffd"]),
+        model_writer=model,
+        model_type=kind,
+        vocab_size=50,
+        hard_vocab_limit=False,
+        normalization_rule_name=rules,
+        user_defined_symbols=["wi", "n\ufffd"],
+        minloglevel=3,
+    )
+    theirs = judge.SentencePieceProcessor(model_proto=model.getvalue())
+    ours = SentencePieceProcessor(model_proto=model.getvalue())
+    rng = random.Random(rules)
+    parts = [b"low", b"wi", b" ", b"\xff", b"\xc3", b"\xe2\x96", b"\x81", *TRICKY]
+    for _ in range(150):
+        data = b"".join(rng.choices(parts, k=rng.randint(1, 9)))
+        for out_type in (int, str, "serialized_proto"):
+            expected = theirs.encode([data, b"low"], out_type=out_type)
+            assert ours.encode([data, b"low"], out_type=out_type) == expected
+        assert ours.normalize(data) == theirs.normalize(data)
+        told = theirs.normalize(data, with_offsets=True)
+        assert ours.normalize(data, with_offsets=True) == told
+        if kind == "unigram":
+            assert ours.nbest_encode(data, nbest_size=2) == theirs.nbest_encode(data, nbest_size=2)
+    # The mark of a byte is a character that the text does not have.
+    for data in (b"lower\xff\xf4\x8f\xbf\xbd", b"n\xff", "n\ufffd".encode()):
+        assert ours.encode(data, out_type=str) == theirs.encode(data, out_type=str)
+    if kind != "char":
+        ours.set_vocabulary(["▁low"])
+        assert ours.encode(b"low\xff", out_type=str) == ["▁low", "\ufffd"]
+
+
 def test_odd_texts(sp: SentencePieceProcessor, rich: SentencePieceProcessor) -> None:
     assert sp.encode("low \ud83d\ude42\ud800x", out_type=str)[-3:] == ["🙂", "▁", "x"]
-    told = rich.encode(b"low \xff\xfe", out_type="proto")
+    told = rich.encode(b"low \xff\xfe", out_type="immutable_proto")
     assert told.pieces[-1].surface_as_bytes == b"\xff\xfe"
     assert told.pieces[-1].piece == "\ufffd\ufffd"
     assert told.SerializeAsString().startswith(b"\n\x06low \xff\xfe")

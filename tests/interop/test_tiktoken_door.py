@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import inspect
 import pickle
@@ -16,39 +17,69 @@ import pytest
 import jeton.tiktoken
 import jeton.tiktoken.load
 import jeton.tiktoken.model
-from jeton.errors import ArgumentError, ChecksumError, DownloadError, FormatError
+from jeton.errors import (
+    ArgumentError,
+    ChecksumError,
+    DownloadError,
+    EncodeError,
+    FormatError,
+    UnknownTokenError,
+)
 from jeton.loading import registry
 from jeton.tiktoken import Encoding, encoding_name_for_model, get_encoding, list_encoding_names
-from kinds import ranks, read_ranks
+from kinds import ranks
 from shared_data import VOCABULARIES, needed
 
 tiktoken = pytest.importorskip("tiktoken")
 theirs_load = pytest.importorskip("tiktoken.load")
 pytest.importorskip("tiktoken.model")
 
-HERE = ("gpt2", "r50k_base", "cl100k_base", "o200k_base", "o200k_harmony")
-"""The encodings whose files the tests may find."""
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of all encodings as published.
+
+    Two follow from others: p50k_base is r50k_base with runs of 2 to 25 spaces, and vocab.bpe is the
+    merges with a line of their version.
+    """
+    needed(VOCABULARIES)
+    folder = tmp_path_factory.mktemp("published")
+    for name in ("r50k_base", "cl100k_base", "o200k_base"):
+        (folder / f"{name}.tiktoken").symlink_to(VOCABULARIES / f"{name}.tiktoken")
+    runs = ((b" " * length, 50_257 + at) for at, length in enumerate(range(2, 26)))
+    lines = (b"%s %d\n" % (base64.b64encode(run), rank) for run, rank in runs)
+    ranks = (VOCABULARIES / "r50k_base.tiktoken").read_bytes()
+    (folder / "p50k_base.tiktoken").write_bytes(ranks + b"".join(lines))
+    merges = (VOCABULARIES / "gpt2_merges.txt").read_bytes()
+    (folder / "vocab.bpe").write_bytes(b"#version: 0.2\n" + merges)
+    (folder / "encoder.json").symlink_to(VOCABULARIES / "gpt2_vocab.json")
+    return folder
 
 
 @pytest.fixture
-def vocabularies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Files are taken from the folder of real vocabularies, for tiktoken as well."""
-    needed(VOCABULARIES)
-    monkeypatch.setenv("JETON_DATA_DIR", str(VOCABULARIES))
+def vocabularies(monkeypatch: pytest.MonkeyPatch, published: Path) -> Path:
+    """Files are taken from the folder of published ones, for tiktoken as well."""
+    monkeypatch.setenv("JETON_DATA_DIR", str(published))
     monkeypatch.setattr(jeton.tiktoken.registry, "_encodings", {})
+    return published
 
 
-def their_constructor(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What tiktoken makes an encoding of, with its files taken from here."""
+def their_constructor(name: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
+    """What tiktoken makes an encoding of, with its files taken from a folder."""
     import tiktoken_ext.openai_public as published
 
     def local(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
-        return read_ranks(url.rsplit("/", 1)[1])
+        return theirs_load.load_tiktoken_bpe(str(folder / url.rsplit("/", 1)[1]), expected_hash)
+
+    def local_pair(vocab_bpe_file: str, encoder_json_file: str, **hashes: str) -> dict[bytes, int]:
+        files = {
+            "vocab_bpe_file": str(folder / "vocab.bpe"),
+            "encoder_json_file": str(folder / "encoder.json"),
+        }
+        return theirs_load.data_gym_to_mergeable_bpe_ranks(**files, **hashes)
 
     monkeypatch.setattr(published, "load_tiktoken_bpe", local)
-    monkeypatch.setattr(
-        published, "data_gym_to_mergeable_bpe_ranks", lambda **_: read_ranks("r50k_base.tiktoken")
-    )
+    monkeypatch.setattr(published, "data_gym_to_mergeable_bpe_ranks", local_pair)
     made: dict[str, Any] = published.ENCODING_CONSTRUCTORS[name]()
     return made
 
@@ -108,10 +139,11 @@ def test_unknown_names_are_refused(wrong: Any) -> None:
 
 
 @pytest.mark.medium
-@pytest.mark.usefixtures("vocabularies")
-@pytest.mark.parametrize("name", HERE)
-def test_encodings_are_tiktokens(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = their_constructor(name, monkeypatch)
+@pytest.mark.parametrize("name", tiktoken.list_encoding_names())
+def test_encodings_are_tiktokens(
+    name: str, monkeypatch: pytest.MonkeyPatch, vocabularies: Path
+) -> None:
+    made = their_constructor(name, monkeypatch, vocabularies)
     ours = get_encoding(name)
     assert ours is get_encoding(name) and isinstance(ours, Encoding) and ours.name == name
     assert ours._special_tokens == made["special_tokens"]
@@ -119,7 +151,7 @@ def test_encodings_are_tiktokens(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert ours._pat_str == made["pat_str"]
     theirs = tiktoken.Encoding(**made)
     assert (ours.n_vocab, ours.max_token_value) == (theirs.n_vocab, theirs.max_token_value)
-    text = "Hello, père 東京\n\n  it's 12345 🙂 <|endoftext|>"
+    text = "Hello, père 東京\n\n  \n\n            it's 12345 🙂 <|endoftext|>"
     assert ours.encode(text, allowed_special="all") == theirs.encode(text, allowed_special="all")
     assert ours.encode_ordinary(text) == theirs.encode_ordinary(text)
     with pytest.raises(ValueError):
@@ -159,6 +191,44 @@ def test_how_many_tokens_there_must_be() -> None:
     options["special_tokens"] = {"<|e|>": 9_999}
     with pytest.raises(ArgumentError, match="the largest id is 9999"):
         Encoding("x", **options, explicit_n_vocab=tokens)
+
+
+def test_ranks_may_lack_bytes() -> None:
+    spellings = (b"a", b"b", b"c", b"ab", b"bc", b"abc", b"ac", b"bb", b"acbb")
+    options: dict[str, Any] = {
+        "pat_str": r"[\s\S]+",
+        "mergeable_ranks": {spelling: rank for rank, spelling in enumerate(spellings)},
+        "special_tokens": {"<|e|>": 12},
+    }
+    ours, theirs = Encoding("toy", **options), tiktoken.Encoding("toy", **options)
+    assert ours.encode("abacbb") == theirs.encode("abacbb") == [3, 8]
+    for text in ("", "a", "abc", "cab", "bbabacbbc", "abc<|e|>a"):
+        expected = theirs.encode(text, allowed_special="all")
+        for made in (ours, pickle.loads(pickle.dumps(ours))):
+            assert made.encode(text, allowed_special="all") == expected
+            assert made.encode_batch([text], allowed_special="all") == [expected]
+            assert made.encode_to_numpy(text, allowed_special="all").tolist() == expected
+        assert ours.decode(expected) == ours.decode_batch([expected])[0] == text
+    assert (ours.n_vocab, ours.max_token_value) == (theirs.n_vocab, theirs.max_token_value)
+    assert ours.token_byte_values() == theirs.token_byte_values()
+    assert ours.encode_with_unstable("ab") == theirs.encode_with_unstable("ab")
+    for encode in (
+        ours.encode,
+        ours.encode_ordinary,
+        ours.encode_to_numpy,
+        ours.encode_with_unstable,
+        ours._encode_single_piece,
+        lambda text: ours.encode_batch([text]),
+        lambda text: ours.encode_ordinary_batch([text]),
+    ):
+        with pytest.raises(EncodeError, match="byte 0x64 has no rank"):
+            encode("abd")
+    for decode in (ours.decode_single_token_bytes, lambda id: ours.decode([id])):
+        for id in (13, 200):
+            with pytest.raises(UnknownTokenError, match="the largest is 12"):
+                decode(id)
+    with pytest.raises(UnknownTokenError, match="0x00 has no rank"):
+        ours.encode_single_token(b"\0")
 
 
 @pytest.mark.usefixtures("vocabularies")

@@ -139,6 +139,41 @@ def test_roles_and_templates(tmp_path: Path) -> None:
         jeton.load(path)
 
 
+def _array(key: str, kind: int, items: list[bytes]) -> bytes:
+    return _entry(key, 9, struct.pack("<IQ", kind, len(items)) + b"".join(items))
+
+
+@pytest.mark.parametrize("way", ["gpt-2", "llama-bpe"])
+def test_a_spelling_that_means_no_bytes_is_found_in_no_text(way: str, tmp_path: Path) -> None:
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in shown]
+    texts = [chr(byte) for byte in shown] + [chr(256 + at) for at in range(len(others))]
+    texts += ["\U0001f999", "ab", "<s>"]
+    kinds = [1] * (len(texts) - 1) + [3]
+    entries = [
+        _entry("tokenizer.ggml.model", 8, _text("gpt2")),
+        _entry("tokenizer.ggml.pre", 8, _text(way)),
+        _array("tokenizer.ggml.tokens", 8, [_text(text) for text in texts]),
+        _array("tokenizer.ggml.token_type", 5, [struct.pack("<i", kind) for kind in kinds]),
+        _array("tokenizer.ggml.merges", 8, [_text("a b")]),
+    ]
+    path = tmp_path / "llama.gguf"
+    path.write_bytes(_head(entries))
+    tok = jeton.load(path)
+    llama = texts.index("\U0001f999")
+    assert len(tok) == len(texts) and tok.token_bytes(llama) == "\U0001f999".encode()
+    for text in ("\U0001f999", "ab \U0001f999ab", "<s>\U0001f999"):
+        policies = ("ignore", "allow") if way == "gpt-2" else ("ignore",)
+        for special in policies:
+            ids = tok.encode(text, special=special)
+            assert llama not in ids and tok.decode(ids) == text
+    if way == "gpt-2":
+        assert "\U0001f999" not in tok.special_tokens
+        tok.save(tmp_path / "again.gguf")
+        again = jeton.load(tmp_path / "again.gguf")
+        assert again.encode("ab\U0001f999") == tok.encode("ab\U0001f999")
+
+
 _HUGE = struct.pack("<Q", 1 << 63)
 HOSTILE = [
     ("2^63 entries", _head([], count=1 << 63), "entries follow"),

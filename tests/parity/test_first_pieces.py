@@ -25,6 +25,11 @@ def split(text: str, behavior: str) -> dict[str, Any]:
     return {"type": "Split", "pattern": {"String": text}, "behavior": behavior, "invert": False}
 
 
+def prepended(prefix: str, normalizer: dict[str, Any]) -> dict[str, Any]:
+    steps = [{"type": "Prepend", "prepend": prefix}, normalizer]
+    return {"type": "Sequence", "normalizers": steps}
+
+
 NORMALIZERS: dict[str, Any] = {
     "none": None,
     "two quotes": replace({"String": "''"}, '"'),
@@ -37,6 +42,18 @@ NORMALIZERS: dict[str, Any] = {
     "strip": {"type": "Strip", "strip_left": True, "strip_right": True},
     "prepend": {"type": "Prepend", "prepend": "x"},
     "accents": {"type": "StripAccents"},
+    "prepend, then two quotes": prepended("x", replace({"String": "''"}, '"')),
+    "prepend, then the prefix and more": prepended("x", replace({"String": "xa"}, "b")),
+    "prepend, then a run": prepended("ab", replace({"Regex": "[x'ab]+"}, "x")),
+    "prepend, then nothing for the first": prepended("ab", replace({"Regex": "^."}, "")),
+    "two quotes, then prepend": {
+        "type": "Sequence",
+        "normalizers": [replace({"String": "''"}, '"'), {"type": "Prepend", "prepend": "x"}],
+    },
+    "two quotes, then others": {
+        "type": "Sequence",
+        "normalizers": [replace({"String": "''"}, "é"), {"type": "NFD"}, {"type": "StripAccents"}],
+    },
     "twice": {
         "type": "Sequence",
         "normalizers": [replace({"String": "''"}, '"'), replace({"String": '"'}, "ab")],

@@ -34,6 +34,7 @@ BUILT_ON = {
     "jeton.edit.remapping": "torch",
     "jeton.nn.": "torch",
     "jeton.display.views.screen": "textual",
+    "jeton.interop.sentencepiece.protobuf_messages": "google",
     "jeton.sentencepiece.sentencepiece_model_pb2": "google",
 }
 """Modules of classes that derive from those of an optional package; the names that users import

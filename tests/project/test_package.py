@@ -228,6 +228,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton._core",
         "jeton.argument_types",
         "jeton.arguments",
+        "jeton.at_start",
         "jeton.components",
         "jeton.components.assembly",
         "jeton.components.component",

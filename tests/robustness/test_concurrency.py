@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -28,6 +31,75 @@ def test_sixteen_threads() -> None:
             assert ids == expected
         assert list(threads.map(TOK.encode, TEXTS * 4)) == expected * 4
         assert list(threads.map(TOK.decode, expected)) == TEXTS
+
+
+def test_the_module_asks_for_no_gil() -> None:
+    """A free-threaded Python would switch its GIL on for a module that needs it."""
+    if not hasattr(sys, "_is_gil_enabled"):
+        pytest.skip("this Python has always a GIL")
+    free = sysconfig.get_config_var("Py_GIL_DISABLED")
+    assert sys._is_gil_enabled() is not bool(free)
+
+
+def test_eight_threads_do_all_kinds_of_work() -> None:
+    chatting = jeton.load("jeton-4k")
+    messages = [{"role": "user", "content": "the weather"}]
+    words = [f"low{number % 7} lower{number % 5} newest" for number in range(400)]
+
+    def train() -> object:
+        return jeton.BPETrainer(300).train(words).digest
+
+    def chat() -> object:
+        made = chatting.chat(messages, add_generation_prompt=True)
+        answer = [*chatting.encode("Rain."), chatting.id_of("<|im_end|>")]
+        return made.ids, chatting.parse(answer, prompt=made.ids).content
+
+    def stream() -> object:
+        pieces = TOK.decode_stream()
+        return "".join(pieces.push(id) for id in TOK.encode(TEXTS[0])) + pieces.finish()
+
+    works: list[Callable[[], object]] = [
+        train,
+        chat,
+        stream,
+        lambda: TOK.encode_batch(TEXTS[:10]).tolist(),
+        lambda: TOK.encode_batch(TEXTS[:10], spans="characters").spans.tolist(),
+        lambda: chatting(TEXTS[:5], truncation=True, max_length=20)["input_ids"],
+        lambda: jeton.Tokenizer.from_json(TOK.to_json()) == TOK,
+        lambda: TOK.with_added_tokens(["<new>"]).encode("a <new>", special="allow"),
+    ]
+    expected = [work() for work in works]
+    ready = threading.Barrier(8)
+
+    def run(first: int) -> list[bool]:
+        ready.wait()
+        turns = [(first + turn) % 8 for turn in range(24)]
+        return [works[turn]() == expected[turn] for turn in turns]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(all(same) for same in threads.map(run, range(8)))
+
+
+def test_ids_that_another_thread_changes_are_read_or_refused() -> None:
+    ids = TOK.encode(TEXTS[0])
+    shared, done = list(ids), threading.Event()
+
+    def change() -> None:
+        while not done.is_set():
+            shared.append(10**12)
+            shared.pop()
+            shared[:] = ids
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        for _ in range(300):
+            # The thread that reads may see the number that is no id.
+            with contextlib.suppress(jeton.errors.JetonError):
+                assert isinstance(TOK.decode(shared), str)
+    finally:
+        done.set()
+        changing.join()
 
 
 def test_the_gil_is_released() -> None:

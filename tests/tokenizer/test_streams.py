@@ -213,6 +213,32 @@ def test_kept_tokens_are_the_fewest_that_give_the_text(
     assert stream.kept_tokens == len(ids)
 
 
+@pytest.mark.parametrize("kind", [*KINDS, "llama2_sentencepiece_bpe.model"])
+def test_kept_tokens_do_not_depend_on_how_long_the_stream_is(kind: str) -> None:
+    tok = KINDS[kind]() if kind in KINDS else jeton.load(needed(VOCABULARIES / kind))
+    rng = random.Random(kind)
+    for round in range(12):
+        ids = [rng.randrange(tok.max_id + 1) for _ in range(rng.randint(1, 400))]
+        ids = [id for id in ids if id in tok.vocab.values()]
+        skips = bool(round % 2)
+        whole = tok.decode(ids, skip_special_tokens=skips)
+        at = rng.randrange(len(whole) or 1)
+        stop = whole[at : at + rng.randint(1, 5)] or "x"
+        stream = tok.decode_stream(
+            stop=stop, skip_special_tokens=skips, min_tokens=rng.choice([0, 200])
+        )
+        kept = "".join(stream.push(id) for id in ids) + stream.finish()
+        assert whole.startswith(kept)
+        if stream.stopped is None:
+            assert stream.kept_tokens == len(ids)
+            continue
+        gives = (
+            tok.decode(ids[:count], skip_special_tokens=skips).startswith(kept)
+            for count in range(len(ids) + 1)
+        )
+        assert stream.kept_tokens == next(count for count, given in enumerate(gives) if given)
+
+
 def test_no_stop_is_looked_for_among_the_first_tokens() -> None:
     tok = ranks()
     end = tok.special_tokens["<|endoftext|>"]

@@ -71,9 +71,9 @@ struct Buffer {
     text: String,
     /// One span per byte of `text`; `None` while `text` is the original itself.
     origin: Option<Vec<Span>>,
-    /// Whether what has a span from the start of the original replaced several characters, the last of
-    /// which does not stand there.
-    begins_late: bool,
+    /// From which byte of `text` on none stands at the start of the original by the count of Hugging Face
+    /// `tokenizers`, whatever its span says: `usize::MAX` where spans say so.
+    late_from: usize,
     /// How long the pieces of the original are together.
     limit: Rc<LengthLimit>,
 }
@@ -91,7 +91,7 @@ impl AlignedText {
             buffer: Rc::new(Buffer {
                 text: copied(text),
                 origin: None,
-                begins_late: false,
+                late_from: usize::MAX,
                 limit: Rc::clone(limit),
             }),
             start: 0,
@@ -122,7 +122,7 @@ impl AlignedText {
     /// Whether this piece is at the start of the original by the count of Hugging Face `tokenizers`, for
     /// which the replacement of several characters stands where the last of them did.
     pub fn is_first(&self) -> bool {
-        self.start == 0 && !self.buffer.begins_late
+        self.start == 0 && !self.is_late(0)
     }
 
     /// Whether the original ends with this piece.
@@ -158,6 +158,11 @@ impl AlignedText {
         Span::new(first.start, last.end)
     }
 
+    /// Whether a byte does not stand at the start of the original though its span may begin there.
+    fn is_late(&self, index: usize) -> bool {
+        self.range.start + index >= self.buffer.late_from
+    }
+
     fn span_of_byte(&self, index: usize) -> Span {
         let index = self.range.start + index;
         match &self.buffer.origin {
@@ -183,8 +188,12 @@ impl AlignedText {
         let room = self.room();
         let mut text = String::with_capacity(old.len());
         let mut spans = room::with_capacity(old.len());
+        let mut late_from = usize::MAX;
         for (at, character) in paced(old.char_indices()) {
             let before = text.len();
+            if self.is_late(at) {
+                late_from = late_from.min(before);
+            }
             text.extend(replacement(character));
             spans.extend(std::iter::repeat_n(
                 self.span_of_byte(at),
@@ -194,7 +203,7 @@ impl AlignedText {
                 break;
             }
         }
-        self.set(text, spans)
+        self.set(text, spans, late_from)
     }
 
     /// Keeps only `range` (bytes, on character boundaries). Unlike [`slice`](Self::slice), this
@@ -222,28 +231,37 @@ impl AlignedText {
         let mut text = String::with_capacity(old.len());
         let mut spans = room::with_capacity(old.len());
         let mut done = 0;
-        let mut begins_late = self.buffer.begins_late;
+        let late = self.buffer.late_from.saturating_sub(self.range.start);
+        let mut late_from = usize::MAX;
         for range in paced(ranges) {
+            if (done..range.start).contains(&late) {
+                late_from = late_from.min(text.len() + late - done);
+            }
             text.push_str(&old[done..range.start]);
             spans.extend(paced(done..range.start).map(|i| self.span_of_byte(i)));
-            text.push_str(content);
             done = range.end;
             let span = if range.is_empty() {
                 self.span_before(done)
             } else {
-                let last = self.span_of_byte(range.end - 1);
+                let last = range.end - 1;
                 let span = self.span_of(range);
-                begins_late |= span.start == 0 && last.start > 0;
+                if span.start == 0 && (self.span_of_byte(last).start > 0 || self.is_late(last)) {
+                    late_from = late_from.min(text.len());
+                }
                 span
             };
+            text.push_str(content);
             spans.extend(std::iter::repeat_n(span, content.len()));
             if text.len() > room {
                 break;
             }
         }
+        if (done..old.len()).contains(&late) {
+            late_from = late_from.min(text.len() + late - done);
+        }
         text.push_str(&old[done..]);
         spans.extend(paced(done..old.len()).map(|i| self.span_of_byte(i)));
-        self.set_from(text, spans, begins_late)
+        self.set(text, spans, late_from)
     }
 
     /// Puts `prefix` in front; it shares the span of the first character. Empty text stays empty.
@@ -262,7 +280,11 @@ impl AlignedText {
         let spans = std::iter::repeat_n(first, prefix.len())
             .chain(paced(0..old.len()).map(|i| self.span_of_byte(i)))
             .collect();
-        self.set(text, spans)
+        let late_from = match self.buffer.late_from.saturating_sub(self.range.start) {
+            0 => 0,
+            late => late.saturating_add(prefix.len()),
+        };
+        self.set(text, spans, late_from)
     }
 
     /// Keeps the characters that `keep` accepts.
@@ -276,14 +298,18 @@ impl AlignedText {
         let old = self.as_str();
         let mut text = String::with_capacity(old.len());
         let mut spans = room::with_capacity(old.len());
+        let mut late_from = usize::MAX;
         for (at, character) in paced(old.char_indices()).filter(|(_, c)| keep(*c)) {
+            if self.is_late(at) {
+                late_from = late_from.min(text.len());
+            }
             text.push(character);
             spans.extend(std::iter::repeat_n(
                 self.span_of_byte(at),
                 character.len_utf8(),
             ));
         }
-        self.set(text, spans)
+        self.set(text, spans, late_from)
     }
 
     /// Replaces the text by `text`. For each run of its bytes, `origins` says which bytes of the old
@@ -298,7 +324,11 @@ impl AlignedText {
     ) -> Result<()> {
         let length = self.range.len();
         let mut spans = room::with_capacity(text.len());
+        let mut late_from = usize::MAX;
         for (origin, count) in paced(origins.into_iter()) {
+            if self.is_late(origin.start) {
+                late_from = late_from.min(spans.len());
+            }
             let span = if !origin.is_empty() {
                 self.span_of(origin)
             } else if origin.start < length {
@@ -310,7 +340,7 @@ impl AlignedText {
             };
             spans.extend(std::iter::repeat_n(span, count));
         }
-        self.set(text, spans)
+        self.set(text, spans, late_from)
     }
 
     /// What an insertion at `position` shares: the span of the byte before it.
@@ -326,11 +356,7 @@ impl AlignedText {
         self.buffer.limit.room(self.range.len())
     }
 
-    fn set(&mut self, text: String, spans: Vec<Span>) -> Result<()> {
-        self.set_from(text, spans, self.buffer.begins_late)
-    }
-
-    fn set_from(&mut self, text: String, spans: Vec<Span>, begins_late: bool) -> Result<()> {
+    fn set(&mut self, text: String, spans: Vec<Span>, late_from: usize) -> Result<()> {
         debug_assert_eq!(text.len(), spans.len());
         let limit = Rc::clone(&self.buffer.limit);
         limit.change(self.range.len(), text.len())?;
@@ -338,7 +364,7 @@ impl AlignedText {
         self.buffer = Rc::new(Buffer {
             text,
             origin: Some(spans),
-            begins_late,
+            late_from,
             limit,
         });
         Ok(())
@@ -418,6 +444,7 @@ mod tests {
         };
         assert_eq!(is_first("--b", 0..2), (false, 0));
         assert_eq!(is_first("-b", 0..1), (true, 0));
+        assert_eq!(is_first("-a--", 1..3), (true, 0));
         assert_eq!(is_first("a--", 1..3), (true, 0));
         assert_eq!(is_first("éb", 0..2), (true, 0));
     }

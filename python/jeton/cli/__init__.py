@@ -15,6 +15,7 @@ import click
 
 import jeton
 import jeton._core as _core
+from jeton import at_start
 from jeton.cli.command import Command, Group
 from jeton.cli.signals import exit_code, signals_stop, undisturbed
 from jeton.cli.streams import BROKEN_PIPE, run_with_streams, tell
@@ -68,6 +69,7 @@ class Commands(Group):
 
     def main(self, *args: object, **extra: object) -> NoReturn:
         """Runs a command line and ends the process; `sys.exit` says how it went."""
+        at_start.raises_when_interrupted()
         sys.exit(run_with_streams(lambda: self._run(*args, **extra)))
 
     def _run(self, *args: Any, **extra: Any) -> int:

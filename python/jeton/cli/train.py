@@ -381,7 +381,8 @@ def _corpora(
         if development:
             raise click.UsageError("--development goes with --languages")
         return None, {}
-    named = languages_by_name([str(file) for file in files], "FILES")
+    balance(languages)
+    named = languages_by_name([str(file) for file in files], "with --languages, FILES")
     texts = languages_by_name(development, "--development")
     corpora = {name: Path(path) for name, path in named.items()}
     return corpora, {name: Path(path) for name, path in texts.items()}

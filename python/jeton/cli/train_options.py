@@ -83,17 +83,21 @@ def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
 
 def balance(languages: str) -> str | dict[str, float]:
     """The value of `languages=` of a trainer: a name, or ratios from `en=1,de=1.5`."""
-    if "=" not in languages:
+    if languages in ("base", "window"):
         return languages
     ratios = {}
     for part in languages.split(","):
         name, _, number = part.partition("=")
         try:
-            ratios[name] = float(number)
+            ratio = float(number)
         except ValueError:
+            ratio = 0.0
+        if not name or not 0 < ratio < float("inf"):
             raise click.UsageError(
-                f"--languages {languages}: {part!r} is not NAME=RATIO, as in en=1,de=1.5"
-            ) from None
+                f"--languages {languages!r} is neither base nor window nor ratios above 0, as in "
+                "en=1,de=1.5"
+            )
+        ratios[name] = ratio
     return ratios
 
 

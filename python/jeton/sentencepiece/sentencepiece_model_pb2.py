@@ -15,16 +15,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from jeton.interop.sentencepiece.protobuf_messages import message_classes
 
 __all__ = ["DESCRIPTOR", "ModelProto", "NormalizerSpec", "SelfTestData", "TrainerSpec"]
 
-_PACKAGE: Final = "sentencepiece"
-
-# Of each field: number, name, type, default. A type with * is repeated; one with a capital is a
-# message or an enumeration.
 _FIELDS: Final = {
     "TrainerSpec": """
         1 input string*
@@ -116,61 +112,11 @@ _ENUMERATIONS: Final = {
     },
 }
 
-_EXTENSIBLE_FROM, _EXTENSIBLE_TO = 200, 536_870_912
-
-
-def _file() -> Any:
-    """The description of all messages."""
-    file = descriptor_pb2.FileDescriptorProto(
-        name="sentencepiece_model.proto", package=_PACKAGE, syntax="proto2"
-    )
-    messages: dict[str, Any] = {}
-    for path in sorted(_FIELDS, key=lambda path: path.count(".")):
-        parent, _, name = path.rpartition(".")
-        messages[path] = (
-            messages[parent].nested_type.add(name=name)
-            if parent
-            else file.message_type.add(name=name)
-        )
-        if path != "SelfTestData.Sample":
-            messages[path].extension_range.add(start=_EXTENSIBLE_FROM, end=_EXTENSIBLE_TO)
-    for path, values in _ENUMERATIONS.items():
-        parent, _, name = path.rpartition(".")
-        enumeration = messages[parent].enum_type.add(name=name)
-        for value, code in values.items():
-            enumeration.value.add(name=value, number=code)
-    types = descriptor_pb2.FieldDescriptorProto.Type
-    labels = descriptor_pb2.FieldDescriptorProto.Label
-    for path, lines in _FIELDS.items():
-        for line in lines.strip().splitlines():
-            number, name, kind, *default = line.split()
-            field = messages[path].field.add(name=name, number=int(number))
-            is_repeated = kind.endswith("*")
-            kind = kind.removesuffix("*")
-            field.label = labels.Value("LABEL_REPEATED" if is_repeated else "LABEL_OPTIONAL")
-            if kind.startswith("."):
-                field.type_name = f".{_PACKAGE}{kind}"
-                is_enumeration = kind[1:] in _ENUMERATIONS
-                field.type = types.Value("TYPE_ENUM" if is_enumeration else "TYPE_MESSAGE")
-            else:
-                field.type = types.Value(f"TYPE_{kind.upper()}")
-            if default:
-                field.default_value = f" {default[0]} " if name == "unk_surface" else default[0]
-    return file
-
-
-_pool = descriptor_pool.DescriptorPool()
-_pool.Add(_file())
-DESCRIPTOR = _pool.FindFileByName("sentencepiece_model.proto")
-
-
-def _message(name: str) -> Any:
-    message = message_factory.GetMessageClass(_pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
-    message.__module__ = __name__  # protobuf leaves it None, with which `help` fails
-    return message
-
-
-TrainerSpec = _message("TrainerSpec")
-NormalizerSpec = _message("NormalizerSpec")
-SelfTestData = _message("SelfTestData")
-ModelProto = _message("ModelProto")
+_classes = message_classes(
+    __name__, "sentencepiece_model.proto", _FIELDS, _ENUMERATIONS, closed=("SelfTestData.Sample",)
+)
+TrainerSpec = _classes["TrainerSpec"]
+NormalizerSpec = _classes["NormalizerSpec"]
+SelfTestData = _classes["SelfTestData"]
+ModelProto = _classes["ModelProto"]
+DESCRIPTOR = ModelProto.DESCRIPTOR.file

@@ -1,7 +1,16 @@
-"""The messages that `out_type="proto"` gives, in sentencepiece's place; protobuf is not needed."""
+"""The messages of `out_type="proto"`: protobuf's where it is installed, else jeton's own."""
 
 from __future__ import annotations
 
-from jeton.interop.sentencepiece import NBestSentencePieceText, SentencePieceText
+try:
+    from jeton.interop.sentencepiece.protobuf_messages import (
+        NBestSentencePieceText,
+        SentencePieceText,
+    )
+except ImportError:
+    from jeton.interop.sentencepiece import (
+        NBestSentencePieceText,
+        SentencePieceText,
+    )
 
 __all__ = ["NBestSentencePieceText", "SentencePieceText"]

@@ -76,6 +76,7 @@ _TEXTS: Final = {
     "normalization_rule_name": "normalizer",
     "normalization_rule_tsv": "normalization_rule_tsv",
     "pretokenization_delimiter": "pretokenization_delimiter",
+    "unk_surface": "unk_surface",
 }
 _LISTS: Final = {
     "input": "input",
@@ -90,12 +91,16 @@ _WITHOUT_EFFECT: Final = (
     "accept_language",
     "train_extremely_large_corpus",
     "self_test_sample_size",
+    # Of what enable_differential_privacy turns on, and of older versions.
+    "differential_privacy_noise_level",
+    "differential_privacy_clipping_threshold",
+    "mining_sentence_size",
+    "training_sentence_size",
 )
 _FIXED: Final = {
     "input_format": ("", "text"),
     "enable_differential_privacy": ("False", "false", "0"),
     "auto_character_coverage": ("False", "false", "0"),
-    "unk_surface": (" ⁇ ",),
     "denormalization_rule_tsv": ("",),
     "seed_sentencepieces_file": ("",),
 }
@@ -127,6 +132,7 @@ _PIECE: Final = 1
 _PIECE_TYPE: Final = 3
 _MODEL_TYPE: Final = 3
 _VOCAB_SIZE: Final = 4
+_UNK_SURFACE: Final = 44
 _TRAINER_SPEC: Final = 2
 _NORMALIZER_SPEC: Final = 3
 """The field of a model with the specification of its normalizer."""
@@ -235,6 +241,7 @@ class _TrainerRequest:
             raise ArgumentError("the model has no destination: give model_prefix")
         with_scores = options.pop("vocabulary_output_piece_score", True)
         takes_all = options.pop("use_all_vocab", False)
+        unk_surface = options.pop("unk_surface", None)
         lines = self._lines(options)
         normalizer = self._normalizer(options)
         split = self._pretokenizer(options)
@@ -260,7 +267,7 @@ class _TrainerRequest:
                     "pretokenization_delimiter and treat_whitespace_as_suffix here"
                 )
             model = _of_counts(kind, list(lines), normalizer, options, takes_all)
-            self._write(model, prefix, with_scores)
+            self._write(_with_unk_surface(model, unk_surface), prefix, with_scores)
             return
         trainer = _trainer(kind, options)
         # sentencepiece keeps a space in the spelling of symbols, although text never matches it.
@@ -268,7 +275,7 @@ class _TrainerRequest:
         tokenizer = trainer.train(lines)
         if split is not None:
             tokenizer = _with_normalizer(tokenizer, normalizer)
-        self._write(tokenizer, prefix, with_scores)
+        self._write(_with_unk_surface(tokenizer, unk_surface), prefix, with_scores)
 
     def _write(self, tokenizer: Tokenizer, prefix: str, with_scores: bool) -> None:
         writer = self.rest.get("model_writer")
@@ -498,6 +505,15 @@ def _with_normalizer(tokenizer: Tokenizer, normalizer: SentencePieceNormalizer) 
     ]
     parts.append(chunk(_NORMALIZER_SPEC, normalizer.serialized_normalizer_spec()))
     return Tokenizer(models.SentencePiece(b"".join(parts)))
+
+
+def _with_unk_surface(tokenizer: Tokenizer, surface: str | None) -> Tokenizer:
+    """The model with another text for the unknown piece; unchanged for `None`."""
+    if surface is None:
+        return tokenizer
+    # Of a message that comes twice, the second completes the first.
+    spec = chunk(_TRAINER_SPEC, chunk(_UNK_SURFACE, surface.encode()))
+    return Tokenizer(models.SentencePiece(_proto(tokenizer) + spec))
 
 
 def _proto(tokenizer: Tokenizer) -> bytes:

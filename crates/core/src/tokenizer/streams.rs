@@ -63,15 +63,81 @@ pub struct DecodeStream {
     options: DecodeOptions,
     /// How many ids came.
     position: usize,
-    /// How many of them came before there was a stop; which they are, if a text may be one.
+    /// How many of them came before there was a stop.
     before_stop: usize,
-    ids: Vec<u32>,
+    /// If a text may be a stop: what says which ids give the text in front of it.
+    recent: Option<Box<Recent>>,
     /// Bytes of text that were given.
     given: usize,
     is_finished: bool,
     /// Room to work in.
     bytes: Vec<u8>,
     more: String,
+}
+
+/// The end of a stream so far: as much as decides how many ids give the text that was given.
+#[derive(Clone, Debug)]
+struct Recent {
+    /// Where it begins: as many ids do not give the text that was given since, unless it is the front.
+    start: Checkpoint,
+    /// A place from which on more may be forgotten, and how many of `ids` come before it.
+    middle: Option<(Checkpoint, usize)>,
+    /// The ids since, which have text, and for each how many ids came with it in all.
+    ids: Vec<(u32, usize)>,
+    /// The text since.
+    text: String,
+}
+
+/// A stream in front of an id.
+#[derive(Clone, Debug)]
+struct Checkpoint {
+    tokens: TokenStream,
+    characters: WholeCharacters,
+    /// Bytes of text that came.
+    length: usize,
+}
+
+impl Recent {
+    /// Ids between two checkpoints.
+    const DISTANCE: usize = if cfg!(test) { 2 } else { 64 };
+
+    /// Forgets what comes before the checkpoint in the middle if it is not needed any more; `now` is the
+    /// stream as it is.
+    fn forget(&mut self, now: impl FnOnce() -> Checkpoint, given: usize, invalid: InvalidUtf8) {
+        let place = self.middle.as_ref().map_or(0, |(_, place)| *place);
+        if self.ids.len() - place < Self::DISTANCE {
+            return;
+        }
+        let length = self.start.length + self.text.len();
+        let now = || Checkpoint { length, ..now() };
+        match self.middle.take() {
+            None => self.middle = Some((now(), self.ids.len())),
+            Some((middle, place)) if middle.length <= given => {
+                let text = &self.text[middle.length - self.start.length..];
+                let given = &text[..text.len() - (length - given)];
+                if middle.gives(given, invalid) {
+                    self.middle = Some((middle, place));
+                    return;
+                }
+                self.text.drain(..middle.length - self.start.length);
+                self.ids.drain(..place);
+                self.start = middle;
+                self.middle = Some((now(), self.ids.len()));
+            }
+            waiting => self.middle = waiting,
+        }
+    }
+}
+
+impl Checkpoint {
+    /// Whether the text of all ids in front of it goes on like this.
+    fn gives(&self, text: &str, invalid: InvalidUtf8) -> bool {
+        let mut end = self.clone();
+        let (mut bytes, mut more) = (Vec::new(), String::new());
+        let is_whole = end.tokens.finish(&mut bytes).is_ok()
+            && (end.characters.push(&bytes, invalid, true, &mut more)).is_ok();
+        is_whole && more.starts_with(text)
+    }
 }
 
 impl DecodeStream {
@@ -99,9 +165,21 @@ impl DecodeStream {
                 format!("stop_ids holds {id}, which has no token"),
             ));
         }
+        let tokens = TokenStream::new(tokenizer.stages.decoder.as_ref(), of_tokens);
+        let recent = Recent {
+            start: Checkpoint {
+                tokens: tokens.clone(),
+                characters: WholeCharacters::default(),
+                length: 0,
+            },
+            middle: None,
+            ids: Vec::new(),
+            text: String::new(),
+        };
         Ok(Self {
-            tokens: TokenStream::new(tokenizer.stages.decoder.as_ref(), of_tokens),
+            tokens,
             characters: WholeCharacters::default(),
+            recent: (!stops.texts.is_empty()).then(|| Box::new(recent)),
             stops: Stops::new(stops.texts),
             stop_ids: stops.ids.into(),
             min_tokens: stops.min_tokens,
@@ -110,7 +188,6 @@ impl DecodeStream {
             options,
             position: 0,
             before_stop: 0,
-            ids: Vec::new(),
             given: 0,
             is_finished: false,
             bytes: Vec::new(),
@@ -141,12 +218,19 @@ impl DecodeStream {
             return self.end(text);
         }
         self.before_stop += 1;
-        if !self.stops.is_empty() {
-            self.ids.push(id);
-        }
         let Some(token) = token else {
             return Ok(());
         };
+        let invalid = self.replacing();
+        if let Some(recent) = &mut self.recent {
+            let now = || Checkpoint {
+                tokens: self.tokens.clone(),
+                characters: self.characters.clone(),
+                length: 0,
+            };
+            recent.forget(now, self.given, invalid);
+            recent.ids.push((id, self.before_stop));
+        }
         self.bytes.clear();
         self.tokens.push(&token, &mut self.bytes)?;
         self.give(false, is_early, text)
@@ -183,25 +267,35 @@ impl DecodeStream {
         if !matches!(self.stopped, Some(Stopped::Text(_))) {
             return Ok(self.before_stop);
         }
-        let text = |count: usize| {
-            let invalid = match self.invalid {
-                InvalidUtf8::Strict => InvalidUtf8::Replace,
-                invalid => invalid,
-            };
-            tokenizer.decode(&self.ids[..count], &self.options, invalid)
+        let Some(recent) = &self.recent else {
+            return Ok(self.before_stop);
         };
-        let whole = text(self.ids.len())?;
-        let kept = whole.as_bytes().get(..self.given).unwrap_or_default();
-        let (mut least, mut most) = (0, self.ids.len());
-        while least < most {
-            let middle = least.midpoint(most);
-            if text(middle)?.as_bytes().starts_with(kept) {
-                most = middle
-            } else {
-                least = middle + 1
+        let invalid = self.replacing();
+        let mut kept = &recent.text[..self.given - recent.start.length];
+        let mut state = recent.start.clone();
+        let mut kept_tokens = 0;
+        for &(id, count) in &recent.ids {
+            if state.gives(kept, invalid) {
+                break;
             }
+            kept_tokens = count;
+            let (mut bytes, mut more) = (Vec::new(), String::new());
+            if let Some(token) = tokenizer.kept_input(id, count - 1, &self.options)? {
+                state.tokens.push(&token, &mut bytes)?;
+            }
+            let is_text = state.characters.push(&bytes, invalid, false, &mut more);
+            is_text.map_err(NotUtf8::in_ids)?;
+            kept = kept.get(more.len()..).unwrap_or_default();
         }
-        Ok(most)
+        Ok(kept_tokens)
+    }
+
+    /// How bytes that are not UTF-8 are read where they are no error.
+    fn replacing(&self) -> InvalidUtf8 {
+        match self.invalid {
+            InvalidUtf8::Strict => InvalidUtf8::Replace,
+            invalid => invalid,
+        }
     }
 
     /// Gives all that is kept.
@@ -216,6 +310,9 @@ impl DecodeStream {
         let made = self
             .characters
             .push(&self.bytes, self.invalid, is_end, &mut self.more);
+        if let Some(recent) = &mut self.recent {
+            recent.text.push_str(&self.more);
+        }
         let before = text.len();
         if is_early {
             text.push_str(&self.more)

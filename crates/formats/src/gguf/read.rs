@@ -434,22 +434,28 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
     let mut vocab = Vec::with_capacity(tokens.texts.len());
     let mut added = tokens.added();
     let mut found = Vec::new();
+    let mut unreachable = Vec::new();
     for (id, text, kind) in tokens.iter() {
         match kind {
             Type::Normal | Type::Unused | Type::Byte => match bytes(text) {
                 Some(bytes) => vocab.push((bytes, id)),
-                // No text becomes it: its spelling has a character that means no byte.
-                None => {
-                    added.push(AddedToken::special(id, text));
-                    found.push((text.as_bytes().to_vec(), id));
-                }
+                // llama.cpp finds it in no text: its spelling has a character that means no byte.
+                None => unreachable.push((id, text)),
             },
             _ => found.push((text.as_bytes().to_vec(), id)),
         }
     }
-    added.sort_by_key(|token| token.id);
     // An added token may be spelled like a token of the model, which then keeps its place.
     let texts: HashSet<Vec<u8>> = vocab.iter().map(|(token, _)| token.clone()).collect();
+    for (id, text) in unreachable {
+        let spelling = text.as_bytes();
+        // No merge makes it. Where the model would find it all the same, it is a special token.
+        if pre.ignore_merges || spelling.len() == 1 || texts.contains(spelling) {
+            added.push(AddedToken::special(id, text));
+        }
+        found.push((spelling.to_vec(), id));
+    }
+    added.sort_by_key(|token| token.id);
     vocab.extend(
         found
             .into_iter()

@@ -261,7 +261,7 @@ impl Learnt<'_> {
 
     /// Reports how many tokens there are, every now and then.
     fn tell(&self, watch: &mut Watch<'_>) -> Result<()> {
-        if self.merges.len() % WATCH_EVERY != 0 {
+        if !self.merges.len().is_multiple_of(WATCH_EVERY) {
             return Ok(());
         }
         let count = self.tokens.count() + self.training.last_tokens();

@@ -275,6 +275,23 @@ impl PairCounts {
         first
     }
 
+    /// Where no pair is left to merge: those that occurred earlier and may be merged, the shortest first,
+    /// then by their text.
+    pub(super) fn of_earlier(&self, tokens: &Tokens) -> Vec<(u32, u32)> {
+        let may_be_merged = |&&(left, right): &&(u32, u32)| {
+            self.limits.allow(tokens, left, right) && !tokens.make_known(left, right, "")
+        };
+        let mut pairs: Vec<_> = paced(self.pairs.ids.iter())
+            .filter(may_be_merged)
+            .copied()
+            .collect();
+        pairs.sort_by_cached_key(|&(left, right)| {
+            let text = [left, right].map(|part| tokens.bytes[part as usize].as_slice());
+            (tokens.length(left, right), text.concat())
+        });
+        pairs
+    }
+
     /// The candidate of a pair that another corpus has chosen, if it occurs here; not where counts are
     /// Hugging Face's, which belong to the places of a candidate.
     pub(super) fn candidate_of(&self, (left, right): (u32, u32)) -> Option<Candidate> {

@@ -4,7 +4,7 @@
 //! alphabet are always pieces, and come last. Words are split where no piece may cross, and
 //! the most frequent pair that forms a valid piece is merged. If two merges would form one piece, as
 //! `ab`+`c` and `a`+`bc`, only the first is done: the other pair stays two pieces in the words.
-//! If no pair occurs any more, training ends; SentencePiece continues with pairs that occurred earlier.
+//! When no pair occurs any more, pairs that occurred earlier become pieces, the shortest first.
 
 use super::WATCH_EVERY;
 use super::pair_counts::PairCounts;
@@ -118,6 +118,14 @@ impl Trainer for BpePieces {
             }
             let id = tokens.merge(left, right, "");
             pairs.merge(best, id, &tokens);
+        }
+        if self.tie_break == TieBreak::SentencePiece && self.min_frequency == 0 {
+            for (left, right) in pairs.of_earlier(&tokens) {
+                if tokens.count() == options.pieces {
+                    break;
+                }
+                tokens.merge(left, right, "");
+            }
         }
         watch.tell(Phase::Merging, tokens.count(), tokens.count())?;
         let text = |token: &Vec<u8>| String::from_utf8_lossy(token).into_owned();

@@ -295,7 +295,7 @@ class Machine:
 
     def _is_call(self, mark: Any, buffer: str, at: int, place: int, *, last: bool) -> bool | None:
         """Whether calls of known tools are there, at the beginning of a line, and a mark of the
-        format or the end of the text behind them; `None` if the text ends too early."""
+        format behind them; `None` if the text ends too early."""
         is_inner = self._from is not None and self._slice(place - 1, place) != "\n"
         if is_inner or place < self._no_call_before:
             return False
@@ -308,7 +308,7 @@ class Machine:
         rest = buffer[end:].lstrip()
         if rest.strip() in ("", ",", ";") and not last:
             return None  # another call may follow
-        if is_whole and (not rest or rest.startswith(mark.behind)):
+        if is_whole and (rest.startswith(mark.behind) if rest else mark.may_end):
             return True
         if is_whole and not last and any(it.startswith(rest) for it in mark.behind):
             return None

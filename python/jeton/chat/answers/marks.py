@@ -50,8 +50,10 @@ class _Mark:
     """What is wrong where it comes; nothing if the format has it there."""
     names: Literal["", "tool", "argument", "call"] = ""
     """What has to follow: the name of a tool, or of an argument of the open call; or the rest of a
-    call, and then one of `behind` or the end of the text."""
+    call, and then one of `behind`."""
     behind: tuple[str, ...] = ()
+    may_end: bool = False
+    """Whether the end of the text will do behind a call."""
     is_draft: bool = False
     """Whether it counts only if its state, reasoning, is never closed."""
     is_stray: bool = False
@@ -438,10 +440,12 @@ def _bare_calls(state: MarkedState, states: Mapping[str, MarkedState]) -> list[_
         within = [target, *(states[it.state] for it in target.spec.shapes)]
         calls = next((it for it in within if it.spec.takes in BARE_CALLS), None)
         if calls is not None:
+            # Text alone is no call, but where the format itself knows calls by their shape.
+            may_end = any("{names}" in it.steps for it in state.spec.shapes)
             ending = (it for it in (*state.marks, *calls.marks) if not it.is_prose)
-            behind = tuple({it.core for it in ending if it.core})
+            behind = tuple({it.core for it in ending if it.core and (may_end or it.state != END)})
             fault = f"the mark {mark.text.strip()!r} is missing in front of a call"
-            bare = _Mark("", "", "", "", "", calls.name, (), fault, "call", behind)
+            bare = _Mark("", "", "", "", "", calls.name, (), fault, "call", behind, may_end)
             first = {it[0].removeprefix("\\") for it in BARE_CALLS[calls.spec.takes]}
             return [dataclasses.replace(bare, text=it, core=it) for it in sorted(first)]
     return []

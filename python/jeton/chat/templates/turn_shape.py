@@ -204,7 +204,7 @@ class TurnShape:
         """Whether the template takes arguments as JSON in a `str` alone."""
         # A template that takes text may print a dict as Python does, which no format reads.
         called = self._called
-        return False not in called or (True in called and repr(ARGUMENTS) in called[False])
+        return True in called and (False not in called or repr(ARGUMENTS) in called[False])
 
     @property
     def keeps_text_arguments(self) -> bool:

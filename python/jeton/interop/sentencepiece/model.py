@@ -20,7 +20,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTok
 from jeton.interop.sentencepiece.results import InputText
 from jeton.loading import sources
 
-__all__ = ["Kind", "NoPieceError", "SentencePieceModel", "map_list"]
+__all__ = ["Kind", "NoPieceError", "Reading", "SentencePieceModel", "map_list"]
 
 Kind = Literal["normal", "unknown", "control", "user_defined", "unused", "byte"]
 """The type of a piece."""
@@ -34,6 +34,9 @@ _OPTIONS: Final = {
 }
 """The names of the extra options."""
 
+_LAST_MARK: Final = 0x10FFFD
+"""The last character for private use, the first that is tried for bytes that are not UTF-8."""
+
 _LEAST: Final = -(2**63)
 """Smaller numbers are refused as such, before anything looks for a piece."""
 
@@ -44,7 +47,7 @@ class NoPieceError(UnknownTokenError, IndexError):
     """An id that belongs to no piece."""
 
 
-_OF_MODEL: Final = ("_tokenizer", "_reader", "_pieces", "_marks", "_bytes", "_controls")
+_OF_MODEL: Final = ("_reading", "_pieces", "_marks", "_bytes", "_controls")
 """The attributes that are derived from the model, and derived again when unpickled."""
 
 
@@ -68,6 +71,49 @@ def _map_items(function: Callable[[Any], Any], value: object) -> Any:
     return map_list(function, list(value) if isinstance(value, (tuple, range)) else value)
 
 
+class Reading:
+    """A tokenizer that reads texts, and its form for texts with bytes that are not UTF-8.
+
+    SentencePiece reads such a byte as a U+FFFD and passes it by the rules of normalization, some of
+    which change a U+FFFD of the text. Here the byte becomes a character that is nowhere else, which
+    one more rule replaces.
+    """
+
+    def __init__(self, tokenizer: BaseTokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.reader = _core.SentencePieceReader(tokenizer._core)
+        self._marked: dict[str, Reading] = {}
+
+    def of(self, source: InputText) -> tuple[BaseTokenizer, _core.SentencePieceReader, str]:
+        """What reads a text, and the text as it must be given to it."""
+        if not source.is_broken:
+            return self.tokenizer, self.reader, source.text
+        normalizer = self.tokenizer.normalizer
+        assert isinstance(normalizer, normalizers.SentencePiece)
+        for mark in map(chr, range(_LAST_MARK, 0, -1)):
+            if mark in source.text:
+                continue
+            if mark not in self._marked:
+                rules = dict(
+                    _core.charsmap_rules(normalizer.charsmap) if normalizer.charsmap else ()
+                )
+                texts = (*rules, *normalizer.user_defined_symbols)
+                if any(mark in text for text in texts):
+                    continue
+                charsmap = _core.compiled_charsmap({**rules, mark: "\ufffd"})
+                marked = dataclasses.replace(normalizer, charsmap=charsmap)
+                self._marked[mark] = Reading(self.tokenizer.replace(normalizer=marked))
+            reading = self._marked[mark]
+            return reading.tokenizer, reading.reader, source.with_mark(mark)
+        raise AssertionError("a text cannot hold all characters")
+
+    def normalize(self, text: object, with_offsets: bool) -> Any:
+        """The normalized text; on request with the source position of each character or byte."""
+        source = InputText(text)
+        _, reader, marked = self.of(source)
+        return source.normalize(reader, marked, with_offsets)
+
+
 class SentencePieceModel:
     """A SentencePiece model, its pieces, and the subset of them that encoding may use."""
 
@@ -82,7 +128,7 @@ class SentencePieceModel:
     def tokenizer(self) -> BaseTokenizer:
         """The tokenizer, a `jeton.Tokenizer`, with its vocabulary as restricted."""
         self._require_loaded()
-        return self._tokenizer
+        return self._reading.tokenizer
 
     # Loading
 
@@ -117,7 +163,7 @@ class SentencePieceModel:
 
     def serialized_model_proto(self) -> bytes:
         """The contents of a file of this model."""
-        return self._reader.proto()
+        return self._reading.reader.proto()
 
     # Pieces
 
@@ -296,9 +342,8 @@ class SentencePieceModel:
         self._valid = valid
 
     def _set(self, tokenizer: BaseTokenizer) -> None:
-        reader = _core.SentencePieceReader(tokenizer._core)
-        self._tokenizer = tokenizer
-        self._reader = reader
+        self._reading = Reading(tokenizer)
+        reader = self._reading.reader
         self._pieces = _Pieces(*reader.pieces())
         kinds = self._pieces.kinds
         self._bytes = frozenset(id for id, kind in enumerate(kinds) if kind == "byte")
@@ -345,7 +390,7 @@ class SentencePieceModel:
 
     def _id_of(self, piece: object) -> int:
         """The id of a piece, or of the unknown piece."""
-        id = self._reader.id(InputText(piece).text)
+        id = self._reading.reader.id(InputText(piece).text)
         return self._marks["unk"] if id is None else id
 
     def _checked_id(self, id: object) -> int:

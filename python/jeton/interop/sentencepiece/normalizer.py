@@ -13,7 +13,7 @@ from jeton.arguments import check_kind, checked_path
 from jeton.components import models
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
-from jeton.interop.sentencepiece.model import map_list
+from jeton.interop.sentencepiece.model import Reading, map_list
 from jeton.interop.sentencepiece.results import InputText
 from jeton.loading.protocol_buffers import chunk, fields, number
 
@@ -137,13 +137,11 @@ class SentencePieceNormalizer:
         parts = [*(chunk(1, piece) for piece in pieces), chunk(_NORMALIZER_SPEC, spec.to_bytes())]
         proto = b"".join(parts)
         self.spec = spec
-        self._reader = _core.SentencePieceReader(BaseTokenizer(models.SentencePiece(proto))._core)
+        self._reading = Reading(BaseTokenizer(models.SentencePiece(proto)))
 
     def normalize(self, input: object, with_offsets: bool | None = None) -> Any:
         """The normalized text, or that of each of a list; as `SentencePieceProcessor.normalize`."""
-        return map_list(
-            lambda text: InputText(text).normalize(self._reader, bool(with_offsets)), input
-        )
+        return map_list(lambda text: self._reading.normalize(text, bool(with_offsets)), input)
 
     def decompile(self) -> list[tuple[str, str]]:
         """The rules, sorted by the text that they replace."""

@@ -179,16 +179,19 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         sampling = self._sampling(enable_sampling, nbest_size, alpha)
         finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
         if isinstance(input, list) and sampling is None and form is int:
-            batch = self.tokenizer.encode_batch([InputText(text).text for text in input]).tolist()
-            return [finish(ids, None) for ids in batch]
+            sources = [InputText(text) for text in input]
+            if not any(source.is_broken for source in sources):
+                batch = self.tokenizer.encode_batch([source.text for source in sources]).tolist()
+                return [finish(ids, None) for ids in batch]
 
         def one(text: object) -> Any:
             source = InputText(text)
+            tokenizer, reader, marked = self._reading.of(source)
             if sampling is None and form in (int, "numpy"):
-                items = finish(self.tokenizer.encode(source.text), None)
+                items = finish(tokenizer.encode(marked), None)
                 return items if form is int else encoded_as(form, source, items)
             seeded = (None, None, None) if sampling is None else (*sampling, _seeds.getrandbits(64))
-            rows = _piece_rows(self._reader.encode(source.text, *seeded))
+            rows = _piece_rows(reader.encode(marked, *seeded))
             return encoded_as(form, source, finish(rows, len(source.text)), return_bytes)
 
         return map_list(one, input)
@@ -220,15 +223,16 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
         def one(text: object) -> Any:
             source = InputText(text)
+            tokenizer, reader, marked = self._reading.of(source)
             if form in (int, str, "numpy"):
-                best = [finish(ids, None) for ids in self.tokenizer.nbest(source.text, size)]
+                best = [finish(ids, None) for ids in tokenizer.nbest(marked, size)]
                 if form is not str:
                     return [ids if form is int else encoded_as(form, source, ids) for ids in best]
                 unk, texts = self._marks["unk"], self._pieces.texts
                 # An unknown piece is spelled as its text, which the ids do not have.
                 if not any(unk in ids for ids in best):
                     return [[texts[id] for id in ids] for ids in best]
-            paths = self._reader.n_best(source.text, size)
+            paths = reader.n_best(marked, size)
             length = len(source.text)
             rows = [(finish(_piece_rows(path), length), score) for path, score in paths]
             return nbest_as(form, source, rows)
@@ -277,8 +281,9 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
         def one(text: object) -> Any:
             source = InputText(text)
-            paths = self._reader.sample(
-                source.text,
+            _, reader, marked = self._reading.of(source)
+            paths = reader.sample(
+                marked,
                 count,
                 preference,
                 bool(wor),
@@ -300,7 +305,12 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             num_threads: Without effect.
         """
         preference = _checked_alpha(alpha)
-        return map_list(lambda text: self._reader.entropy(InputText(text).text, preference), input)
+
+        def one(text: object) -> float:
+            _, reader, marked = self._reading.of(InputText(text))
+            return reader.entropy(marked, preference)
+
+        return map_list(one, input)
 
     def normalize(self, input: object, with_offsets: bool | None = None) -> Any:
         """The normalized text that the model segments.
@@ -310,9 +320,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             with_offsets: Also return, for each character of the result and for its end, the
                 position in the text that it comes from.
         """
-        return map_list(
-            lambda text: InputText(text).normalize(self._reader, bool(with_offsets)), input
-        )
+        return map_list(lambda text: self._reading.normalize(text, bool(with_offsets)), input)
 
     # Pieces to text
 
@@ -371,7 +379,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         items = [InputText(item).text if isinstance(item, (str, bytes)) else item for item in items]
         for option in self._decode_options:
             items = self._with_option(items, option)
-        rows, text = self._reader.decode(items)
+        rows, text = self._reading.reader.decode(items)
         if form is str or form is bytes:
             return text if form is str else text.encode()
         pieces, start = [], 0

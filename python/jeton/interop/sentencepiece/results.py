@@ -5,7 +5,9 @@ Look here for the forms of a result, and for texts that are bytes.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -42,6 +44,9 @@ FORMS: Final[tuple[object, ...]] = (
 )
 """The forms of encoded texts."""
 
+_BROKEN: Final = re.compile("[\udc80-\udcff]")
+"""A byte that is not UTF-8, as `surrogateescape` reads it."""
+
 _MESSAGES: Final = ("proto", "serialized_proto", "immutable_proto")
 
 
@@ -75,16 +80,19 @@ class PieceRow:
 class InputText:
     """A text argument, a `str` or bytes of UTF-8.
 
-    Each byte that is not UTF-8 is read as a U+FFFD, and is the byte itself in surfaces. A surrogate
-    pair in a `str` is read as its character, a lone surrogate as a U+FFFD.
+    Each byte that is not UTF-8 is read as a U+FFFD that no rule of normalization changes, and is
+    the byte itself in surfaces. A surrogate pair in a `str` is read as its character, a lone
+    surrogate as a U+FFFD.
     """
 
-    __slots__ = ("is_bytes", "text")
+    __slots__ = ("is_broken", "is_bytes", "text")
 
     def __init__(self, value: object) -> None:
         self.is_bytes = isinstance(value, bytes)
+        self.is_broken = False
         if isinstance(value, bytes):
             self.text = value.decode("utf-8", "surrogateescape")
+            self.is_broken = _BROKEN.search(self.text) is not None
         elif isinstance(value, str):
             self.text = value
             try:
@@ -95,9 +103,16 @@ class InputText:
         else:
             raise ArgumentTypeError(f"a text must be a str or bytes, not {type(value).__name__}")
 
-    def normalize(self, reader: SentencePieceReader, with_offsets: bool) -> Any:
-        """The normalized text; on request with the source position of each character or byte."""
-        text, places = reader.normalize(self.text)
+    def with_mark(self, mark: str) -> str:
+        """The text with `mark` for each byte that is not UTF-8."""
+        return _BROKEN.sub(mark, self.text)
+
+    def normalize(self, reader: SentencePieceReader, marked: str, with_offsets: bool) -> Any:
+        """The normalized text; on request with the source position of each character or byte.
+
+        `reader` reads `marked`, this text or its form with a mark.
+        """
+        text, places = reader.normalize(marked)
         if not self.is_bytes:
             return (text, places or [0]) if with_offsets else text
         if not with_offsets:
@@ -136,8 +151,7 @@ def encoded_as(
     if form == "offset_mapping":
         as_bytes = source.is_bytes if return_bytes is None else return_bytes
         return _mapping(source.text, items, as_bytes)
-    message = _message(source, items, in_bytes=form != "immutable_proto")
-    return message.SerializeAsString() if form == "serialized_proto" else message
+    return _in_form(form, _message(source, items, in_bytes=form != "immutable_proto"))
 
 
 def decoded_as(form: object, text: str, rows: list[PieceRow], as_bytes: bool) -> Any:
@@ -149,8 +163,8 @@ def decoded_as(form: object, text: str, rows: list[PieceRow], as_bytes: bool) ->
     if form == "offset_mapping":
         mapping = _mapping(joined.text, rows, as_bytes)
         return {"text": text.encode() if as_bytes else text, **mapping}
-    message = replace(_message(joined, rows, in_bytes=form != "immutable_proto"), text=text)
-    return message.SerializeAsString() if form == "serialized_proto" else message
+    message = _message(joined, rows, in_bytes=form != "immutable_proto")
+    return _in_form(form, replace(message, text=text))
 
 
 def nbest_as(form: object, source: InputText, paths: list[tuple[list[PieceRow], float]]) -> Any:
@@ -171,15 +185,38 @@ def scored_as(form: object, source: InputText, paths: list[tuple[list[PieceRow],
 
 def _nbest_message(
     form: object, source: InputText, paths: list[tuple[list[PieceRow], float]]
-) -> bytes | NBestSentencePieceText:
+) -> Any:
     texts = (
         replace(
             _message(source, rows, in_bytes=form != "immutable_proto"), score=score, _has_score=True
         )
         for rows, score in paths
     )
-    message = NBestSentencePieceText(tuple(texts))
-    return message.SerializeAsString() if form == "serialized_proto" else message
+    return _in_form(form, NBestSentencePieceText(tuple(texts)))
+
+
+def _in_form(form: object, message: SentencePieceText | NBestSentencePieceText) -> Any:
+    """A message, its bytes, or protobuf's message of these."""
+    if form == "immutable_proto":
+        return message
+    written = message.SerializeAsString()
+    if form == "serialized_proto":
+        return written
+    classes = _protobuf_classes()
+    return message if classes is None else classes[type(message)].FromString(written)
+
+
+@cache
+def _protobuf_classes() -> dict[type, Any] | None:
+    """protobuf's class of each message; `None` if protobuf is not installed."""
+    try:
+        from jeton.interop.sentencepiece import protobuf_messages
+    except ImportError:
+        return None
+    return {
+        SentencePieceText: protobuf_messages.SentencePieceText,
+        NBestSentencePieceText: protobuf_messages.NBestSentencePieceText,
+    }
 
 
 def _message(source: InputText, rows: list[PieceRow], *, in_bytes: bool) -> SentencePieceText:

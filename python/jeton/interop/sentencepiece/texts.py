@@ -62,6 +62,9 @@ class SentencePiece:
 class SentencePieceText:
     """A text with its pieces.
 
+    `"proto"` gives one only where protobuf is not installed; otherwise it gives protobuf's message
+    of the same name.
+
     Attributes:
         text: The text.
         pieces: Its pieces; a list with `"proto"`, as in sentencepiece's own messages.

@@ -9,14 +9,14 @@ import functools
 import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from jeton.argument_types import SpecialPolicy
 from jeton.arguments import check_text
 from jeton.encoding.base_tokenizer import BaseTokenizer
-from jeton.errors import ArgumentError, UnknownTokenError
+from jeton.errors import ArgumentError, EncodeError, UnknownTokenError
 from jeton.interop.tiktoken.conditions import pattern_of, refuse_others
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ class Encoding:
     Args:
         name: The name of the encoding.
         pat_str: An expression whose matches are the pieces of a text.
-        mergeable_ranks: Tokens with their ids, which are also the order of the merges; all 256
-            bytes must be among them.
+        mergeable_ranks: Tokens with their ids, which are also the order of the merges. Text with a
+            byte that is not among them is an `EncodeError`.
         special_tokens: Special tokens with their ids.
         explicit_n_vocab: The expected number of tokens.
 
     Raises:
-        FormatError: Ranks contradict each other or lack a byte; the expression is invalid.
+        FormatError: Ranks contradict each other; the expression is invalid.
         ArgumentError: There are not `explicit_n_vocab` tokens, or their ids are not all below it.
 
     Example:
@@ -79,14 +79,16 @@ class Encoding:
             raise ArgumentError(
                 f"explicit_n_vocab is {explicit_n_vocab}, but there are {tokens} tokens"
             )
+        stand_ins = _stand_ins(mergeable_ranks, special_tokens)
         tokenizer = BaseTokenizer._for_users.from_ranks(
-            mergeable_ranks, pattern=pat_str, special_tokens=special_tokens
+            {**mergeable_ranks, **stand_ins}, pattern=pat_str, special_tokens=special_tokens
         )
-        if explicit_n_vocab is not None and tokenizer.max_id != explicit_n_vocab - 1:
+        max_id = tokenizer.max_id - len(stand_ins)
+        if explicit_n_vocab is not None and max_id != explicit_n_vocab - 1:
             raise ArgumentError(
-                f"explicit_n_vocab is {explicit_n_vocab}, but the largest id is {tokenizer.max_id}"
+                f"explicit_n_vocab is {explicit_n_vocab}, but the largest id is {max_id}"
             )
-        self._set(tokenizer, name)
+        self._set(tokenizer, name, stand_ins)
         self._pat_str = pat_str
 
     @classmethod
@@ -100,14 +102,17 @@ class Encoding:
         encoding._set(tokenizer, name)
         return encoding
 
-    def _set(self, tokenizer: BaseTokenizer, name: str) -> None:
+    def _set(
+        self, tokenizer: BaseTokenizer, name: str, stand_ins: Mapping[bytes, int] | None = None
+    ) -> None:
         check_text("name", name)
         refuse_others(tokenizer)
         self.name = name
         self._tokenizer = tokenizer
+        self._stand_ins = {id: byte for byte, id in (stand_ins or {}).items()}
         self._special_tokens = tokenizer.special_tokens
         self._special_token_values = set(self._special_tokens.values())
-        self.max_token_value = tokenizer.max_id
+        self.max_token_value = tokenizer.max_id - len(self._stand_ins)
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -116,7 +121,7 @@ class Encoding:
 
     def encode_ordinary(self, text: str) -> list[int]:
         """The ids of a text, in which special tokens are ordinary text."""
-        return self._tokenizer.encode(text)
+        return self._encoded(self._tokenizer.encode(text))
 
     def encode(
         self,
@@ -135,9 +140,10 @@ class Encoding:
 
         Raises:
             ValueError: The text contains a disallowed one.
+            EncodeError: A byte of the text has no rank.
         """
         special = self._policy(text, allowed_special, disallowed_special)
-        return self._tokenizer.encode(text, special=special)
+        return self._encoded(self._tokenizer.encode(text, special=special))
 
     def encode_to_numpy(
         self,
@@ -148,12 +154,15 @@ class Encoding:
     ) -> npt.NDArray[np.uint32]:
         """As `encode`, as a numpy array."""
         special = self._policy(text, allowed_special, disallowed_special)
-        return self._tokenizer.encode_array(text, special=special)
+        ids = self._tokenizer.encode_array(text, special=special)
+        if self._stand_ins:
+            self._encoded(ids.tolist())
+        return ids
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """As `encode_ordinary`, of many texts."""
         _check_threads(num_threads)
-        return self._tokenizer.encode_batch(text).tolist()
+        return [self._encoded(ids) for ids in self._tokenizer.encode_batch(text).tolist()]
 
     def encode_batch(
         self,
@@ -170,7 +179,8 @@ class Encoding:
         check = self._check(allowed_special, disallowed_special)
         for item in texts:
             check(item)
-        return self._tokenizer.encode_batch(texts, special=special).tolist()
+        batch = self._tokenizer.encode_batch(texts, special=special).tolist()
+        return [self._encoded(ids) for ids in batch]
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of a token, special or not.
@@ -179,7 +189,10 @@ class Encoding:
             KeyError: There is no such token.
         """
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        return self._tokenizer.id_of(token)
+        id = self._tokenizer.id_of(token)
+        if id in self._stand_ins:
+            raise UnknownTokenError(f"byte 0x{token[0]:02X} has no rank")
+        return id
 
     def encode_with_unstable(
         self,
@@ -202,7 +215,7 @@ class Encoding:
     def _split_unstable(self, text: str, special: SpecialPolicy) -> tuple[list[int], list[int]]:
         """The ids of a text, split where its last piece begins."""
         encoding = self._tokenizer.encode_with_spans(text, special=special)
-        ids = encoding.ids
+        ids = self._encoded(encoding.ids)
         if not ids or ids[-1] in self._special_token_values:
             return ids, []
         last_word = encoding.word_ids[-1]
@@ -278,6 +291,7 @@ class Encoding:
         Raises:
             KeyError: An id belongs to no token.
         """
+        self._check_known(tokens)
         return _in_range(lambda: self._tokenizer.decode_bytes(tokens))
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
@@ -290,6 +304,7 @@ class Encoding:
         Raises:
             KeyError: The id belongs to no token.
         """
+        self._check_known((token,))
         return _in_range(lambda: self._tokenizer.token_spelling(token))
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
@@ -315,7 +330,7 @@ class Encoding:
     ) -> list[str]:
         """As `decode`, of many rows."""
         _check_threads(num_threads)
-        if errors not in ("replace", "strict", "ignore"):
+        if self._stand_ins or errors not in ("replace", "strict", "ignore"):
             # As in tiktoken, an unknown handler is an error only if there is something to handle.
             return [self.decode(tokens, errors) for tokens in batch]
         return _in_range(lambda: self._tokenizer.decode_batch(batch, errors=errors))
@@ -362,7 +377,7 @@ class Encoding:
         return {
             token: id
             for token, id in self._tokenizer._core.model().vocab().items()
-            if id not in self._special_token_values
+            if id not in self._special_token_values and id not in self._stand_ins
         }
 
     @functools.cached_property
@@ -378,7 +393,7 @@ class Encoding:
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         """The ids of bytes, without splitting them by the pattern."""
         piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        return self._tokenizer._core.encode_piece(piece)
+        return self._encoded(self._tokenizer._core.encode_piece(piece))
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """As `encode_ordinary`."""
@@ -395,7 +410,26 @@ class Encoding:
         return ids + self._encode_single_piece(rest)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Encoding.of_tokenizer, (self._tokenizer, self.name)
+        if not self._stand_ins:
+            return Encoding.of_tokenizer, (self._tokenizer, self.name)
+        ranks, special = self._mergeable_ranks, self._special_tokens
+        return _of_ranks, (self.name, self._pat_str, ranks, special)
+
+    # Bytes without a rank
+
+    def _encoded(self, ids: list[int]) -> list[int]:
+        """The ids of a text; raises if one is that of a byte without a rank."""
+        for id in ids if self._stand_ins else ():
+            if byte := self._stand_ins.get(id):
+                raise EncodeError(f"byte 0x{byte[0]:02X} has no rank, so no token holds it")
+        return ids
+
+    def _check_known(self, tokens: Iterable[int]) -> None:
+        for token in tokens if self._stand_ins else ():
+            if token in self._stand_ins:
+                raise UnknownTokenError(
+                    f"id {token} belongs to no token; the largest is {self.max_token_value}"
+                )
 
     # Special tokens
 
@@ -441,6 +475,23 @@ class Encoding:
 
 
 TiktokenEncoding = Encoding
+
+
+def _stand_ins(ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]) -> dict[bytes, int]:
+    """Ids, above all others, for the bytes that have no rank.
+
+    tiktoken takes ranks that lack some, as those of a lesson do. No merge depends on the rank of a
+    single byte, so the ids of all other text are the same.
+    """
+    ids = [id for id in (*ranks.values(), *special_tokens.values()) if isinstance(id, int)]
+    missing = [bytes([byte]) for byte in range(256) if bytes([byte]) not in ranks]
+    return dict(zip(missing, itertools.count(max(ids, default=-1) + 1), strict=False))
+
+
+def _of_ranks(
+    name: str, pat_str: str, ranks: dict[bytes, int], special_tokens: dict[str, int]
+) -> Encoding:
+    return Encoding(name, pat_str=pat_str, mergeable_ranks=ranks, special_tokens=special_tokens)
 
 
 @functools.lru_cache(maxsize=128)
