@@ -346,7 +346,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a field of texts": (
         lambda: J.BPETrainer(300).train(["a"], field="text"),
         ArgumentError,
-        "field is for files of JSON lines and for tables",
+        "field is for files of JSON lines, tables and records",
     ),
     "Unigram larger than the largest id": (
         lambda: J.UnigramTrainer(2**31),

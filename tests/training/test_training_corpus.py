@@ -21,7 +21,14 @@ import pytest
 
 import jeton
 from jeton.components import normalizers
-from jeton.errors import ArgumentError, FormatError, JetonError, TrainingError, TrainingWarning
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FormatError,
+    JetonError,
+    TrainingError,
+    TrainingWarning,
+)
 
 
 def words(data: Any, **options: Any) -> list[str]:
@@ -413,3 +420,50 @@ def test_bad_records_are_left_out_and_said(row: str, tmp_path: Path) -> None:
 def test_a_file_that_is_one_document_is_never_left_out(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"in\.txt: not UTF-8 at byte 0"):
         jeton.BPETrainer(260).train(lines(tmp_path), bad_records="drop")
+
+
+ROWS = [{"text": "hello hello", "body": "other"}, {"text": "help", "body": None}]
+
+
+def _of_datasets(kind: str) -> Any:
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_list(ROWS)
+    return rows.to_iterable_dataset() if kind == "IterableDataset" else rows
+
+
+@pytest.mark.parametrize("kind", ["list", "generator", "Dataset", "IterableDataset"])
+def test_rows_have_their_text_in_a_field(kind: str) -> None:
+    """Null cells are left out, as those of tables."""
+
+    def rows() -> Any:
+        return {"list": ROWS, "generator": iter(ROWS)}.get(kind) or _of_datasets(kind)
+
+    texts, bodies = ["hello hello", "help"], ["other"]
+    trainer = jeton.BPETrainer(258)
+    tok = trainer.train(texts)
+    assert trainer.train(rows()) == tok
+    assert jeton.WordCounts.count(rows(), field="body") == jeton.WordCounts.count(bodies)
+    assert tok.usage(rows()).counts.tolist() == tok.usage(texts).counts.tolist()
+    measured = jeton.analysis.evaluate(tok, rows(), field="text")
+    assert measured.overall == jeton.analysis.evaluate(tok, texts).overall
+
+
+@pytest.mark.parametrize(
+    "data, field, told",
+    [
+        (ROWS, "txt", "record 0 of data has no field 'txt' .*did you mean 'text'"),
+        ([{"text": 3}], None, "field 'text' of record 0 of data must be a str, not int"),
+        ([{"text": "a"}, "b"], None, "item 1 of data must be a record like the first"),
+        (["a"], "text", "data holds texts"),
+    ],
+)
+def test_rows_without_text(data: Any, field: str | None, told: str) -> None:
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
+        jeton.BPETrainer(258).train(data, field=field)
+
+
+def test_the_splits_of_a_data_set_are_no_texts() -> None:
+    datasets = pytest.importorskip("datasets")
+    both = datasets.DatasetDict(train=_of_datasets("Dataset"), test=_of_datasets("Dataset"))
+    with pytest.raises(ArgumentError, match="data has the splits 'train', 'test'"):
+        jeton.WordCounts.count(both)

@@ -141,12 +141,7 @@ class Corpus:
         if isinstance(data, Mapping):
             raise ArgumentTypeError(f"{self._place} must be texts or files, not a mapping")
         with self._named():
-            self._paths, self._texts = paths_or_texts(data)
-        if field is not None and not self._paths:
-            raise ArgumentError(
-                f"field is for files of JSON lines and for tables, and {self._place} holds "
-                "texts; leave it out"
-            )
+            self._paths, self._texts = paths_or_texts(data, field)
         self.size = sum(map(size_of, self._paths))
         self.read = 0
         self.documents = self.bytes = self.characters = self.spaced_words = 0

@@ -169,11 +169,7 @@ def count(
     checked_errors(errors)
     unit, drop = unit_of(documents), drops_bad(bad_records)
     dropped = DroppedRecords()
-    paths, texts = paths_or_texts(data)
-    if field is not None and not paths:
-        raise ArgumentError(
-            "field is for files of JSON lines and for tables, and data holds texts; leave it out"
-        )
+    paths, texts = paths_or_texts(data, field)
     if unit and not paths:
         raise ArgumentError("documents is for files, and data holds texts; leave it out")
     counting = _CountingProgress(watch, sum(map(size_of, paths)))
@@ -258,8 +254,14 @@ def files_of(data: Any) -> list[Path] | None:
     return paths_or_texts(data)[0] or None
 
 
-def paths_or_texts(data: TextsOrFiles) -> tuple[list[Path], Iterator[str]]:
-    """The files of a corpus, or its texts; the first item of an iterable decides which."""
+def paths_or_texts(
+    data: TextsOrFiles, field: str | None = None
+) -> tuple[list[Path], Iterator[str]]:
+    """The files of a corpus, or its texts; the first item of an iterable decides which.
+
+    Items that are records, such as the rows of a data set of Hugging Face, have their text in
+    `field`, by default `text`.
+    """
     if isinstance(data, (str, os.PathLike)):
         return _files([checked_path("data", data)], is_str=isinstance(data, str)), iter(())
     if isinstance(data, (list, tuple)) and data and all(map(names_a_file, data)):
@@ -276,10 +278,19 @@ def paths_or_texts(data: TextsOrFiles) -> tuple[list[Path], Iterator[str]]:
             "data maps words to counts, which texts do not have: pass WordCounts(data), or "
             "list(data) for texts"
         )
+    if isinstance(data, Mapping) and hasattr(next(iter(data.values()), None), "column_names"):
+        raise ArgumentError(f"data has the splits {', '.join(map(repr, data))}: pass one of them")
     items: Iterator[object] = iter(data)
     first = list(islice(items, 1))
     items = chain(first, items)
+    if first and isinstance(first[0], Mapping):
+        return [], _texts_of_records(items, field or "text")
     if not first or not isinstance(first[0], os.PathLike):
+        if field is not None:
+            raise ArgumentError(
+                "field is for files of JSON lines, tables and records, and data holds texts; "
+                "leave it out"
+            )
         return [], _checked(items)
     paths: list[str] = []
     for number, path in enumerate(items):
@@ -311,6 +322,28 @@ def text_or_data(data: object) -> Any:
             f"file, or [{data!r}] for the text"
         )
     return iter([data])
+
+
+def _texts_of_records(records: Iterable[object], field: str) -> Iterator[str]:
+    for number, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            raise ArgumentTypeError(
+                f"item {number} of data must be a record like the first, not "
+                f"{type(record).__name__}"
+            )
+        if field not in record:
+            close = _core.did_you_mean(field, [str(name) for name in record])
+            hint = f"did you mean {close!r}?" if close else f"it has {', '.join(map(str, record))}"
+            raise ArgumentError(f"record {number} of data has no field {field!r} ({hint})")
+        text = record[field]
+        if text is None:  # as a null cell of a table
+            continue
+        if not isinstance(text, str):
+            raise ArgumentTypeError(
+                f"field {field!r} of record {number} of data must be a str, not "
+                f"{type(text).__name__}"
+            )
+        yield text
 
 
 def _checked(texts: Iterable[object]) -> Iterator[str]:

@@ -259,11 +259,7 @@ def usage_of(
         check_text("field", field)
     checked_errors(errors)
     check_watch(watch)
-    paths, texts = paths_or_texts(data)
-    if field is not None and not paths:
-        raise ArgumentError(
-            "field is for files of JSON lines and for tables, and data holds texts; leave it out"
-        )
+    paths, texts = paths_or_texts(data, field)
     counter = _Counter(tok, watch)
     if paths:
         counter.files(FileSource(paths, counter.encoding, field=field, errors=errors, unit=False))
