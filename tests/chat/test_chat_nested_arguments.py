@@ -121,7 +121,7 @@ def test_calls_with_parts_come_back_by_a_template(words: str, thinking: str) -> 
     ]
     message: Message = {"role": "assistant", "content": words, "tool_calls": calls}
     message["reasoning_content"] = "Hm."
-    asked = {"template": TEMPLATE, "tools": [ORDER], "thinking_mode": thinking}
+    asked: dict[str, Any] = {"template": TEMPLATE, "tools": [ORDER], "thinking_mode": thinking}
     chat = TOK.chat(HELLO, add_generation_prompt=True, **asked)
     ids = sampled(TOK, chat, message, **asked)
     assert ids is not None

@@ -157,7 +157,10 @@ def plain_pursuit(target: np.ndarray, unit: np.ndarray, terms: int) -> list[int]
 
 
 def test_sums_are_those_of_the_definition_and_of_scikit_learn() -> None:
-    basis, targets = random_table(400, 1) + 0.3, random_table(30, 2) - 0.1
+    basis, targets = (
+        random_table(400, 1) + np.float32(0.3),
+        random_table(30, 2) - np.float32(0.1),
+    )
     basis *= np.random.default_rng(3).uniform(0.1, 9, (400, 1)).astype(np.float32)
     unit = basis / np.linalg.norm(basis, axis=1, keepdims=True)
     chosen, values = sparse_sums(targets, basis, 12)

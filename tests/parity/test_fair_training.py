@@ -38,7 +38,10 @@ def test_merges_equal_those_of_tokenizers() -> None:
         if texts is None:
             ratios = numbers.choice([None, [numbers.choice([0.5, 1.0, 1.5, 2.0]) for _ in names]])
         has_window = numbers.random() < 0.5
-        window = {"window_size": numbers.choice([3, 5, 10]), "alpha": numbers.choice([1.5, 2.0])}
+        window: Any = {
+            "window_size": numbers.choice([3, 5, 10]),
+            "alpha": numbers.choice([1.5, 2.0]),
+        }
         # There, training does not end if all languages wait and one has no pairs left.
         frequency = 0 if has_window else numbers.choice([0, 2, 3])
         merges = numbers.randint(1, 8 if has_window else 40)

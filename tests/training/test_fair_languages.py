@@ -44,7 +44,7 @@ def test_one_language_is_plain_training() -> None:
     for texts in CORPORA.values():
         plain = jeton.BPETrainer(290, tie_break="spelling", min_frequency=2)
         for languages in ("base", "window"):
-            fair: Any = jeton.BPETrainer(290, languages=languages, min_frequency=2)  # type: ignore[arg-type]
+            fair: Any = jeton.BPETrainer(290, languages=languages, min_frequency=2)
             with pytest.warns(jeton.errors.TrainingWarning, match="was not reached"):
                 expected = plain.train(texts)
             with pytest.warns(jeton.errors.TrainingWarning, match="was not reached"):
@@ -136,7 +136,7 @@ def test_corpora_that_make_no_sense(
         with pytest.raises(error, match=re.compile(message, re.DOTALL)):
             train(data, development=development)
     with pytest.raises(ArgumentError, match="which is for BPETrainer"):
-        trainer.count(CORPORA)  # type: ignore[arg-type]
+        trainer.count(CORPORA)
 
 
 @needs(VARIANTS)
