@@ -14,7 +14,7 @@ pub enum Place {
     Inner,
 }
 
-/// How the places of the tokens of a text are found.
+/// How the positions of a text's tokens are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spanning {
     /// By the lengths of tokens, which spell the text.

@@ -183,7 +183,7 @@ impl Compiled {
         matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
     }
 
-    /// How the places of tokens are found.
+    /// How the positions of tokens are found.
     pub fn spanning(&self) -> Spanning {
         match self {
             Self::ByteLevel(_) => Spanning::Lengths,

@@ -346,7 +346,7 @@ mod tests {
     const VOCAB: &str = r#"{"a": 0, "\u0120": 1, "\"": 2, "\u0120a": 3, "<|endoftext|>": 4}"#;
 
     #[test]
-    fn what_is_written_is_what_was_read() {
+    fn written_files_equal_the_files_read() {
         let vocab = read_vocab(VOCAB.as_bytes()).unwrap();
         assert_eq!(vocab.id(b" a"), Some(3));
         assert_eq!(write_vocab(&vocab), VOCAB);

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_was_read() {
+    fn written_files_equal_the_files_read() {
         let file = b"YQ== 0\nYg== 1\nYWI= 7\n4oI= 9\n";
         assert_eq!(write_ranks(&read_ranks(file).unwrap()), file);
     }

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_a_file_suspect_is_a_warning() {
+    fn suspect_files_give_a_warning() {
         let warnings = |file: &str| {
             let read = any_lines(file.as_bytes()).unwrap();
             warnings(file.as_bytes(), &read)
@@ -297,13 +297,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_written() {
+    fn read_files_are_written_back() {
         let file = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n";
         assert_eq!(write(&read(file, None).unwrap()).unwrap(), file);
     }
 
     #[test]
-    fn what_a_file_cannot_hold_is_named() {
+    fn parts_that_a_file_cannot_hold_are_named() {
         let cased = read(b"[UNK]\na\n", Some(false)).unwrap();
         let gap = read(b"a\n[UNK]\na\n", None).unwrap();
         let mut decoder = read(b"[UNK]\na\n", None).unwrap();

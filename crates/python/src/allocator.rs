@@ -80,8 +80,8 @@ fn with_room(block: impl Fn() -> *mut u8) -> *mut u8 {
     }
 }
 
-/// Memory that is held back until there is no other: Rust ends a process whose vector finds no room, and
-/// so the work has time to end itself ([`room::set_scarce`]).
+/// A reserve of memory, so that work has time to end itself ([`room::set_scarce`]): Rust aborts a process
+/// whose vector cannot grow.
 #[cfg(target_os = "linux")]
 mod reserve {
     use jeton_core::room;
@@ -93,7 +93,7 @@ mod reserve {
     /// Where it is; 0 if it is in use.
     static START: AtomicUsize = AtomicUsize::new(0);
 
-    /// Holds memory back, unless some is; says whether there is some now.
+    /// Reserves memory unless that is done; returns whether there is a reserve now.
     #[cold]
     pub fn replenish() -> bool {
         if START.load(Ordering::Relaxed) == 0 {
@@ -122,7 +122,7 @@ mod reserve {
         true
     }
 
-    /// Gives it to the system; says whether there was some.
+    /// Returns the reserve to the system; returns whether there was one.
     #[cold]
     pub fn release() -> bool {
         let start = START.swap(0, Ordering::Relaxed);

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_closest_is_suggested() {
+    fn the_closest_name_is_suggested() {
         let known = [
             "gpt2",
             "cl100k_base",

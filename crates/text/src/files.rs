@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn any_name_that_a_file_can_have_will_do() {
+    fn every_name_that_a_file_can_have_is_accepted() {
         let folder = Folder::new("long");
         let path = folder.0.join("x".repeat(255));
         write(&path, b"one").unwrap();
@@ -471,7 +471,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_file_is_not_replaced_by_one() {
+    fn a_socket_is_not_replaced_by_a_file() {
         use std::os::unix::{fs::FileTypeExt, net::UnixListener};
 
         let folder = Folder::new("socket");
@@ -496,7 +496,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_planted_beside_is_neither_opened_nor_followed() {
+    fn planted_files_are_neither_opened_nor_followed() {
         use std::os::unix::fs::symlink;
 
         let folder = Folder::new("planted");
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_folder_is_named() {
         let folder = Folder::new("missing");
         let path = folder.0.join("absent").join("x");
         let error = read(&path, LARGEST).unwrap_err();

@@ -120,7 +120,7 @@ impl AlignedText {
     }
 
     /// Whether this piece is at the start of the original by the count of Hugging Face `tokenizers`, for
-    /// which the replacement of several characters stands where the last of them did.
+    /// which a replacement of several characters is at the position of the last one.
     pub fn is_first(&self) -> bool {
         self.start == 0 && !self.is_late(0)
     }
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_piece_still_begins_where_the_piece_did() {
+    fn the_rest_of_a_piece_still_begins_where_the_piece_did() {
         let mut text = AlignedText::original("xab").slice(1..3);
         text.keep(1..2);
         assert_eq!(text.as_str(), "b");

@@ -114,7 +114,7 @@ mod tests {
     use jeton_stages::vocab::Vocab;
 
     #[test]
-    fn what_does_not_come_back_is_given_in_order() {
+    fn texts_that_do_not_round_trip_are_given_in_order() {
         let tokens = ["the", "\u{fffd}", "?"];
         let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
         let model = Model::WordLevel(WordLevel::new(vocab, "?"));

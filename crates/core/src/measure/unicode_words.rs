@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_between_such_characters_is_a_word() {
+    fn text_between_such_characters_is_a_word() {
         let found = counted(&["\u{e50}ab\u{e51}"]);
         let words: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
         assert_eq!(words, ["ab", "\u{e50}", "\u{e51}"]);

@@ -231,7 +231,7 @@ fn files_are_cut_where_tokens_are_those_of_the_whole() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_and_every_place_goes_on() {
+fn threads_do_not_matter_and_every_position_resumes() {
     let text = prose(3_000);
     let (_folder, paths) = Folder::of(&[
         ("a.txt", text.as_bytes()),
@@ -387,7 +387,7 @@ fn bad_records_are_dropped_and_counted() {
 }
 
 #[test]
-fn what_was_read_must_be_unchanged_to_go_on_and_the_rest_may_change() {
+fn resuming_needs_the_read_part_unchanged_and_the_rest_may_change() {
     let text = "the weather\n".repeat(100);
     let (folder, paths) = Folder::of(&[("a", text.as_bytes())]);
     let tokenizer = byte_level(Some("gpt2"));
@@ -412,7 +412,7 @@ fn what_was_read_must_be_unchanged_to_go_on_and_the_rest_may_change() {
 }
 
 #[test]
-fn what_is_dropped_ends() {
+fn dropped_readers_end() {
     let text = "the weather\n".repeat(100_000);
     let (_folder, paths) = Folder::of(&[("a", text.as_bytes())]);
     for takes in [0, 1, 5] {
@@ -430,7 +430,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn any_text_in_parts_is_the_text(words in proptest::collection::vec(
+    fn text_in_parts_is_the_text(words in proptest::collection::vec(
         prop_oneof![
             Just(" "), Just("\n"), Just("the"), Just("  "), Just("é"), Just("\t"), Just("1"),
             Just("'ll"), Just("🙂"), Just("\u{A0}"), Just("\u{0301}"), Just("?!"),

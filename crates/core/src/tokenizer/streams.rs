@@ -690,7 +690,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_needs_the_whole_text_is_told() {
+    fn stages_that_need_the_whole_text_are_named() {
         let in_form = || Stages {
             normalizer: Some(Normalizer::Nfc),
             ..in_pattern("gpt2")

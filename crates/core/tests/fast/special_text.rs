@@ -207,7 +207,7 @@ fn segmented_as_without_special_tokens(number: usize) {
 }
 
 #[test]
-fn what_is_special_may_change_with_the_added_tokens() {
+fn special_tokens_may_change_with_the_added_tokens() {
     for (seed, family) in (0..).zip(FAMILIES) {
         let mut numbers = ChaCha8Rng::seed_from_u64(100 + seed);
         for _ in 0..6 {

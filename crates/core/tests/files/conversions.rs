@@ -116,7 +116,7 @@ fn same(before: &Stages, after: &Stages, beside_special: bool) {
 }
 
 #[test]
-fn what_can_be_kept_goes_there_and_back() {
+fn convertible_tokenizers_convert_there_and_back() {
     let mut rows = vec![("Llama 2's shape", llama())];
     for (name, dummy, extra, escape) in [
         ("no space in front", false, false, true),
@@ -173,7 +173,7 @@ fn what_can_be_kept_goes_there_and_back() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_named() {
+fn parts_that_cannot_be_kept_are_named() {
     let piece = |text: &str, score, kind| {
         let mut row = llama();
         row.pieces.push(Piece::new(text, score, kind));
@@ -218,7 +218,7 @@ fn what_cannot_be_kept_is_named() {
 }
 
 #[test]
-fn what_shows_in_a_text_only_is_refused_with_the_text() {
+fn differences_that_show_in_a_text_are_refused_with_the_text() {
     // Decoding here drops a piece `▁` in front, and there any space.
     let mut row = llama();
     row.normalizer.escape_whitespaces = false;

@@ -107,7 +107,7 @@ fn snapshots_give_equal_tokenizers() {
 }
 
 #[test]
-fn what_ranks_leave_open_must_be_said() {
+fn settings_that_ranks_leave_open_are_required() {
     let out = Folder::new("open");
     let path = out.0.join("own.tiktoken");
     let bytes: Vec<u8> = (0..=255).collect();

@@ -27,7 +27,7 @@ fn file() -> String {
 }
 
 #[test]
-fn what_is_written_is_what_was_read() {
+fn written_files_equal_the_files_read() {
     let stages = huggingface::read(file().as_bytes()).unwrap();
     let written = huggingface::write(&stages).unwrap();
     assert_eq!(huggingface::read(written.as_bytes()).unwrap(), stages);

@@ -39,13 +39,13 @@ impl<'s, S: Sink> BufferedSink<'s, S> {
         self.count
     }
 
-    /// The sink, which has not got the tokens that wait.
+    /// The sink, without the tokens that wait.
     #[inline(always)]
     pub fn sink(&self) -> &S {
         self.sink
     }
 
-    /// The sink, which has got all tokens.
+    /// The sink, after it received all tokens.
     pub fn flushed(&mut self) -> &mut S {
         self.give();
         self.sink

@@ -14,13 +14,13 @@ use jeton_stages::split::delimiters::{Chunks, Delimiters};
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 
-/// Where chunks lie, which of them are cached, and room for tokens on their way.
+/// Where chunks lie, which of them are cached, and a buffer for tokens in flight.
 pub struct ChunkWorkspace {
     /// Where chunks lie.
     pub chunks: Chunks,
     /// The chunks whose tokens are cached.
     pub words: WordCache,
-    /// Room for tokens on their way.
+    /// A buffer for tokens in flight.
     pub tokens: [u32; BUFFER_TOKENS],
 }
 
@@ -39,7 +39,7 @@ pub trait NewChunks<S: Sink> {
     /// The chunks whose tokens are cached.
     fn words(&self) -> &WordCache;
 
-    /// Whether the next `chunks` chunks have the tokens that are remembered of them.
+    /// Whether the cached tokens of the next `chunks` chunks are right.
     #[inline(always)]
     fn may_recall(&self, _sink: &mut BufferedSink<'_, S>, _chunks: usize) -> bool {
         true

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_date_is_given_to_no_call() {
+    fn outdated_workspaces_are_given_to_no_call() {
         let pool = WorkspacePool::default();
         pool.put(Box::new(false));
         assert!(*pool.take());

@@ -56,7 +56,7 @@ pub struct SentencePiece {
     pool: WorkspacePool<FallbackWorkspace>,
 }
 
-/// What a model's algorithm needs to know of its pieces.
+/// What a model's algorithm needs to know about its pieces.
 enum Solving {
     /// Their pairs; none if there are too many. Made at the first call.
     Bpe(Lazy<Option<PieceMerger>>),

@@ -11,7 +11,7 @@ use jeton_text::mem::lazy::Lazy;
 
 /// Score past which the model begins its sums again at zero.
 const REBASED: f64 = 100_000.0;
-/// The most by which the sum may change within a part that is cached, and by the tokens of a chunk that is
+/// The maximum by which the sum may change within a part that is cached, and by the tokens of a chunk that is
 /// cached as a whole.
 pub const MAX_CHANGE: f64 = 300.0;
 /// The most that one rounding changes a sum by before the sum is reset to zero: half the distance of two

@@ -52,7 +52,7 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
-    /// Room for the best ways to all places, and for the ends of a path's pieces.
+    /// Buffers for the best path to each position, and for the ends of a path's pieces.
     best: Vec<Best>,
     ends: Vec<usize>,
 }
@@ -83,7 +83,7 @@ impl<'m> Viterbi<'m> {
         least
     }
 
-    /// Finds the best way through a text; returns whether it is the best whatever the sum before it.
+    /// Finds the best path through a text; returns whether it is the best for every earlier sum.
     ///
     /// Before the sum is reset, a rounding changes it by at most [`ROUNDING`]. A path has at most one piece a
     /// character, so each of its sums is off by at most that many roundings, and so is the best sum of each

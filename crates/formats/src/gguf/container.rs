@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_values_are_read_back() {
         let mut metadata = Metadata::default();
         metadata.set("a.text", Value::text("é"));
         metadata.set("an.id", Value::id(7));

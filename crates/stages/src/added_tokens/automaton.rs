@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_all_spellings_but_is_none_takes_no_quadratic_time() {
+    fn shared_starts_of_spellings_take_no_quadratic_time() {
         // The square of the number of states is some minutes.
         let spellings: Vec<String> = (0..400_000).map(|number| format!("▁{number}")).collect();
         let spellings: Vec<&str> = spellings.iter().map(String::as_str).collect();

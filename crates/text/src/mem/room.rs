@@ -16,7 +16,7 @@ pub struct NoRoom {
     pub bytes: usize,
 }
 
-/// Whether the allocator lives on its reserve.
+/// Whether the allocator uses its reserve.
 static SCARCE: AtomicBool = AtomicBool::new(false);
 
 /// Says whether the allocator lives on its reserve, on which small vectors that find no other room can still
@@ -25,7 +25,7 @@ pub fn set_scarce(is_scarce: bool) {
     SCARCE.store(is_scarce, Ordering::Relaxed);
 }
 
-/// Whether the allocator lives on its reserve.
+/// Whether the allocator uses its reserve.
 #[inline]
 pub fn is_scarce() -> bool {
     SCARCE.load(Ordering::Relaxed)

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_behind_a_match_is_counted() {
+    fn bytes_read_behind_a_match_are_counted() {
         let automaton = automaton(&["a+b|a"]).unwrap();
         let mut dead_ends = DeadEnds::default();
         let found = automaton.find_from(&"a".repeat(4_000), 0, &mut dead_ends);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_has_no_automaton() {
+    fn large_expressions_have_no_automaton() {
         assert!(automaton(&[r"[ab]*a[ab]{20}"]).is_none());
     }
 }

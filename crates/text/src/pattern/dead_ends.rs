@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_in_vain_is_in_proportion_to_the_text() {
+    fn reading_in_vain_is_in_proportion_to_the_text() {
         let text = "a".repeat(300_000);
         for source in ["a+b|a", "a+b(?=c)|a", "(?:aa)+b|a"] {
             let regex = Regex::new(source, Dialect::Tiktoken).unwrap();

@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_dialects_read_differently_does_not_qualify() {
+    fn expressions_that_dialects_read_differently_do_not_qualify() {
         for source in [
             r"\p{N}{1,3}+",
             r"[^\W\s]+",

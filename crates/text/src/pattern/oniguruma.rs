@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_refused_in_the_words_of_the_library() {
+    fn broken_expressions_are_refused_in_the_words_of_the_library() {
         for source in ["a(b", "[", r"\p{Nonsense}", "(?<name>a)\\k<other>", "*"] {
             let theirs = onig::Regex::new(source).unwrap_err();
             let ours = Expression::new(source).err();
@@ -290,7 +290,7 @@ mod tests {
 
     /// Threads that read files have stacks of 2 MB.
     #[test]
-    fn what_is_nested_too_deep_is_refused() {
+    fn expressions_nested_too_deep_are_refused() {
         let read = || {
             for open in ["[", "[^", "[a&&", "(", "(?:", "(?=", "(?i:"] {
                 let close = if open.starts_with('[') { "]" } else { ")" };

@@ -41,7 +41,7 @@ fn an_engine_that_gives_up_says_so() {
 }
 
 #[test]
-fn what_does_not_compile_is_refused_with_the_reason() {
+fn broken_patterns_are_refused_with_the_reason() {
     for dialect in [Dialect::Oniguruma, Dialect::Tiktoken] {
         let error = Regex::new("a(b", dialect).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Format);

@@ -58,7 +58,7 @@ pub struct CorpusOptions {
     pub errors: InvalidUtf8,
     /// What a document of a text file is.
     pub unit: DocumentUnit,
-    /// What parts the documents of a text file, if they are not all of it or its lines.
+    /// The separator between documents of a text file; `None` if a document is the file or a line.
     pub split_on: Option<String>,
     /// What becomes of records and lines that cannot be read or encoded.
     pub bad_records: BadRecords,
@@ -128,7 +128,7 @@ struct CorpusFile {
     /// How many bytes it has on disk.
     size: u64,
     kind: FileKind,
-    /// What parts its documents, if it is text.
+    /// The separator between its documents, if it is text.
     split_on: Option<String>,
     /// The field of its records that holds the text.
     field: String,

@@ -1,4 +1,4 @@
-//! A text whose documents are parted by a separator, as lines: a JSON string for each document.
+//! A text whose documents have a separator between them, as lines: a JSON string for each document.
 
 use std::io::{self, Read};
 
@@ -10,13 +10,13 @@ use super::delimited::write_string;
 const CHUNK: usize = 64 << 10;
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// The lines of a text, parted as `str::split` parts it.
+/// The lines of a text, split as by `str::split`.
 pub(super) struct SplitText {
     stream: Stream,
     separator: Vec<u8>,
     /// Text that was read, from the beginning of a document on.
     text: Vec<u8>,
-    /// Bytes of it in which no separator begins.
+    /// Bytes at its start in which no separator begins.
     searched: usize,
     is_begun: bool,
     ended: bool,
@@ -56,7 +56,7 @@ impl SplitText {
     }
 }
 
-/// Where `separator` begins in a text, from a byte on.
+/// Offset of the first `separator` in a text, from a byte on.
 fn find(text: &[u8], separator: &[u8], mut from: usize) -> Option<usize> {
     let (&first, rest) = separator.split_first()?;
     loop {

@@ -188,7 +188,7 @@ fn bytes_that_are_not_utf8_follow_the_policy() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_work_starts() {
+fn errors_are_found_before_work_starts() {
     let folder = Folder::new("wrong");
     let open = |path: PathBuf, field: Option<&str>| {
         let field = field.map(str::to_owned);
@@ -265,7 +265,7 @@ fn a_byte_order_mark_belongs_to_no_text() {
 }
 
 #[test]
-fn what_is_no_text_is_refused() {
+fn binary_files_are_refused() {
     let folder = Folder::new("no-text");
     let open = |path: PathBuf| {
         let opened = Corpus::open(&[path], lines_of_text());

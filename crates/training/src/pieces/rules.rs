@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_piece() {
+    fn rules_for_pieces_hold() {
         let default = PieceRules::default();
         let rows: [(&str, PieceRules, &[&str], &[&str]); 7] = [
             (

@@ -269,7 +269,7 @@ fn the_number_of_threads_and_the_order_of_words_do_not_matter() {
 }
 
 #[test]
-fn what_cannot_be_trained_is_told() {
+fn impossible_trainings_are_errors() {
     let words = words(1, 50);
     let refused = |words: &WordCounts, training: UnigramPieces| {
         training.train(words, quiet).unwrap_err().to_string()

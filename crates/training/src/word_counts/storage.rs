@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_is_loaded() {
+    fn saved_counts_are_loaded() {
         let folder = std::env::temp_dir().join(format!("jeton-counts-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("x.counts");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_written_is_refused() {
+    fn damaged_counts_are_refused() {
         let image = counts().to_bytes().unwrap();
         let told = |image: &[u8]| WordCounts::from_bytes(image).unwrap_err().to_string();
         for end in MARK.len() + VERSION.len()..image.len() {

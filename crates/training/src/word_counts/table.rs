@@ -321,7 +321,7 @@ impl<'t> InsertionBatch<'t> {
         }
     }
 
-    /// Adds the words that are still on their way.
+    /// Adds the words that are still in flight.
     pub fn end(self) {
         for &(key, entry) in &self.waiting[..self.number] {
             self.table.add_short(key, entry);

@@ -230,7 +230,7 @@ fn dropout_is_seeded_and_loses_nothing() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_parameters_are_refused() {
     let bytes = |range: std::ops::Range<u8>| Vocab::new(range.map(|b| [b]).zip(0..)).unwrap();
     let error = Bpe::by_ranks(bytes(1..255)).unwrap_err().to_string();
     assert!(

@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_parameters_are_refused() {
         let refused = |pieces: &[(&str, f64)], unk_id| {
             Unigram::new(pieces.iter().copied(), unk_id, false)
                 .unwrap_err()

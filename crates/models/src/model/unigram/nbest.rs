@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_the_best_of_all() {
+    fn the_segmentations_are_the_best_of_all() {
         let mut numbers = ChaCha8Rng::seed_from_u64(5);
         let tokens = ["a", "b", "ab", "ba", "aba", "bab", "aa", "bb", "abab", "c"];
         for round in 0..200 {

@@ -170,7 +170,7 @@ fn several_stages_split_in_one_pass() {
 }
 
 #[test]
-fn what_is_held_back_for_long_is_read_by_the_stages() {
+fn text_held_back_for_long_is_read_by_the_stages() {
     let split = |source| PreTokenizer::Split {
         pattern: regex(source, Dialect::Oniguruma),
         behavior: SplitBehavior::Isolated,
@@ -195,7 +195,7 @@ fn what_is_held_back_for_long_is_read_by_the_stages() {
 }
 
 #[test]
-fn what_is_dropped_after_being_held_back_for_long_is_in_no_piece() {
+fn text_dropped_after_being_held_back_is_in_no_piece() {
     let split = |source, invert| PreTokenizer::Split {
         pattern: regex(source, Dialect::Oniguruma),
         behavior: SplitBehavior::Removed,

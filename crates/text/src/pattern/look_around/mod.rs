@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_or_read_in_several_ways_has_no_automata() {
+    fn large_or_ambiguous_expressions_have_no_automata() {
         let deep = format!("{}a{}", "(?=".repeat(20), ")".repeat(20));
         let few_states = format!("(?:{}b){{250}}", "(?=b)".repeat(60));
         let empty = "a{0}".repeat(20_000) + "b$";

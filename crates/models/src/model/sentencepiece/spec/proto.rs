@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_values_are_read_back() {
         let proto = example(-1.5);
         let read = ModelProto::read(&proto.write()).unwrap();
         assert_eq!(read, proto);

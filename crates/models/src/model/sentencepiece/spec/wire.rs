@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_values_are_read_back() {
         let message = Message::default()
             .integer(3, 300)
             .float(2, -1.5)
