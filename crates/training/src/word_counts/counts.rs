@@ -204,6 +204,12 @@ mod tests {
         let expected = [("b", 4), ("a", u64::MAX - 5), ("c", 1)].map(|(w, n)| (w.to_owned(), n));
         assert_eq!(rows(&merged), expected);
         assert_eq!(rows(&merged.filtered(|_, count| count < 10)).len(), 2);
+        let sorted = merged.sorted();
+        let found = ["a", "b", "c", "d", ""].map(|word| merged.find(&sorted, word));
+        assert_eq!(found, [Some(u64::MAX - 5), Some(4), Some(1), None, None]);
+        assert_eq!(merged.total(), u64::MAX);
+        let one = WordCounts::from_words([("d", 1)]);
+        assert!(merged.merged(&one).is_err());
     }
 
     #[test]
@@ -221,11 +227,5 @@ mod tests {
         assert_eq!(scaled(0, 1), Some(vec![]));
         assert_eq!(scaled(1, 0), None);
         assert_eq!(scaled(u64::MAX, 1), None);
-        let sorted = merged.sorted();
-        let found = ["a", "b", "c", "d", ""].map(|word| merged.find(&sorted, word));
-        assert_eq!(found, [Some(u64::MAX - 5), Some(4), Some(1), None, None]);
-        assert_eq!(merged.total(), u64::MAX);
-        let one = WordCounts::from_words([("d", 1)]);
-        assert!(merged.merged(&one).is_err());
     }
 }
