@@ -95,8 +95,8 @@ def rewrite_checkpoint(
     all other tensors are copied unchanged. Other files are copied too, except weights in other
     formats, which have the old vocabulary, and subfolders. The settings of the folder's tokenizer
     (roles, chat template) are kept. A model of SentencePiece that `tokenizer.json` cannot hold is
-    written as `tokenizer.model`, and a warning names settings that are not in it. A link that leads out of the folder is not copied, and a
-    warning names it.
+    written as `tokenizer.model`, and a warning names settings that are not in it. A link that
+    leads out of the folder is not copied, and a warning names it.
 
     Args:
         source: A folder of Hugging Face layout: `config.json` with `model.safetensors`, or the
