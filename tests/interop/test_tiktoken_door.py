@@ -69,14 +69,17 @@ def their_constructor(name: str, monkeypatch: pytest.MonkeyPatch, folder: Path) 
     import tiktoken_ext.openai_public as published
 
     def local(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
-        return theirs_load.load_tiktoken_bpe(str(folder / url.rsplit("/", 1)[1]), expected_hash)
+        path = str(folder / url.rsplit("/", 1)[1])
+        ranks: dict[bytes, int] = theirs_load.load_tiktoken_bpe(path, expected_hash)
+        return ranks
 
     def local_pair(vocab_bpe_file: str, encoder_json_file: str, **hashes: str) -> dict[bytes, int]:
         files = {
             "vocab_bpe_file": str(folder / "vocab.bpe"),
             "encoder_json_file": str(folder / "encoder.json"),
         }
-        return theirs_load.data_gym_to_mergeable_bpe_ranks(**files, **hashes)
+        ranks: dict[bytes, int] = theirs_load.data_gym_to_mergeable_bpe_ranks(**files, **hashes)
+        return ranks
 
     monkeypatch.setattr(published, "load_tiktoken_bpe", local)
     monkeypatch.setattr(published, "data_gym_to_mergeable_bpe_ranks", local_pair)
