@@ -24,7 +24,7 @@ from answer_cases import (
 from chat_cases import HELLO, KINDS, PUBLISHED, WEATHER, byte_level, templates
 from chat_flags import FLAGS, as_published
 from guide import hold_table
-from jeton.chat import FORMATS, TEMPLATES, Event, Parsed, ParseStream
+from jeton.chat import FORMATS, TEMPLATES, Event, Parsed, ParsedCall, ParseStream
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "answers.md"
@@ -254,6 +254,20 @@ def test_broken_answers_are_reported_and_lose_nothing(name: str) -> None:
         assert all(0 <= problem.at <= len(text) for problem in parsed.problems)
         assert "".join(part.text for part in parsed.parts) == text
         assert kept in json.dumps(parsed.message).replace('\\"', '"') + repr(parsed.unfinished)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '[TOOL_CALLS]get_weather[CALL_ID][ARGS]{"days": 3}',
+        '[TOOL_CALLS][{"name": "get_weather", "arguments": {"days": 3}, "id": ""}]',
+    ],
+)
+def test_an_id_without_text_is_none(written: str) -> None:
+    stream = TOK.parse_stream(format="mistral", tools=[WEATHER])
+    events = stream.push(TOK.encode(written, special="allow")) + stream.finish()
+    assert stream.parsed.calls == (ParsedCall("get_weather", {"days": 3}, "call00000"),)
+    assert [it.id for it in events if it.id is not None] == ["call00000"]
 
 
 @pytest.mark.parametrize(

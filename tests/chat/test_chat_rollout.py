@@ -431,6 +431,75 @@ def test_calls_that_the_template_refuses_are_reported() -> None:
     assert rollout.messages[1].keys() == {"role", "content"}
 
 
+def test_ids_that_the_template_refuses_become_others() -> None:
+    """As the templates of Mistral do, which take only ids of nine letters and digits."""
+    template = (
+        "{# <tool_call></tool_call> #}{% for m in messages %}{% for id in [m.tool_call_id] if id %}"
+        "{{ raise_exception('nine') if id | length != 9 else id }}{% endfor %}<|im_start|>"
+        "{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls %}<tool_call>{{ c | tojson }}"
+        "</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    said = '<tool_call>{"id": "abc", "name": "f", "arguments": {}}</tool_call><|im_end|>'
+    ids = tok.encode(said, special="allow")
+    result = {"role": "tool", "tool_call_id": "abc", "content": "It is."}
+    with pytest.warns(ChatWarning, match="other ids than those of their calls .* nine"):
+        rollout = chat.extend(ids, messages=[result])
+    assert rollout.answers[0].calls[0].id == "abc"
+    assert tok.decode(rollout.ids[len(chat.ids) + len(ids) :]).startswith("\ncall00000<|im_start|>")
+    with pytest.warns(ChatWarning, match="other ids"):
+        rollout = rollout.extend(ids, messages=[result])
+    assert [it["tool_call_id"] for it in rollout.messages if it["role"] == "tool"] == [
+        "call00000", "call00001"
+    ]  # fmt: skip
+
+
+def test_reasoning_that_the_template_refuses_leaves_the_call() -> None:
+    """As that of gpt-oss does where the reasoning spells its marks."""
+    template = (
+        "{# <tool_call></tool_call> #}{% for m in messages %}{% if '<|' in m.reasoning_content %}"
+        "{{ raise_exception('tags') }}{% endif %}"
+        "{% if m.role == 'tool' and not messages[loop.index0 - 1].tool_calls %}"
+        "{{ raise_exception('no call') }}{% endif %}<|im_start|>{{ m.role }}\n"
+        "{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif %}"
+        "{{ m.content }}{% for c in m.tool_calls %}<tool_call>{{ c.function | tojson }}"
+        "</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    marks = tok.special_tokens
+    ids = [
+        *(marks["<think>"], *tok.encode("What is <|end|>?"), marks["</think>"]),
+        *tok.encode(
+            '<tool_call>{"name": "f", "arguments": {}}</tool_call><|im_end|>', special="allow"
+        ),
+    ]
+    rollout = chat.extend(ids, messages=[RESULT])
+    assert rollout.ids[: len(chat.ids) + len(ids)] == [*chat.ids, *ids]
+    assert rollout.answers[0].message["reasoning_content"] == "What is <|end|>?"
+    assert RESULT["content"] in tok.decode(rollout.ids[len(chat.ids) + len(ids) :])
+
+
+def test_words_that_the_template_refuses_stay_in_the_ids() -> None:
+    template = (
+        "{% for m in messages %}{% if '<|end|>' in m.content %}{{ raise_exception('tags') }}"
+        "{% endif %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    ids = [*tok.encode("It is <|end|>."), tok.special_tokens["<|im_end|>"]]
+    with pytest.warns(ChatWarning, match="without its words, .* tags"):
+        rollout = chat.extend(ids, messages=[AGAIN])
+    said = tok.decode(rollout.ids[len(chat.ids) :])
+    assert said.startswith("It is <|end|>.<|im_end|>\n<|im_start|>user\n" + AGAIN["content"])
+    assert rollout.answers[0].content == "It is <|end|>."
+    assert len(rollout.extend(tok.encode("So."), messages=[AGAIN]).answers) == 2
+
+
 @pytest.mark.parametrize("mark", ["token", "text"])
 def test_results_follow_calls_that_end_an_answer(mark: str) -> None:
     """Apertus writes results right behind the mark that closes calls, where its model stops."""

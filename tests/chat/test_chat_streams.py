@@ -198,6 +198,7 @@ STOPS: dict[str, tuple[str, Any, str, str | None, int]] = {
     "one that begins another": ("a STOPPED", ["STOPPED", "STOP"], "a ", "STOP", 2),
     "one that is not there": ("So it i", ["it is"], "So it i", None, 7),
     "one in reasoning": ("<think>\nHm. END</think>No.", "END", "", "END", 12),
+    "one of several bytes": ("So \u65e5 it.", "\u65e5", "So ", "\u65e5", 3),
     "none": ("So it is.", [], "So it is.", None, 9),
 }
 

@@ -65,6 +65,25 @@ def test_options_of_prepare(run: Run, here: Path) -> None:
     assert Manifest.read(here / "two").end_of_text is None
 
 
+def test_a_split_that_is_not_drawn_from_all_in_its_share_is_said(run: Run, here: Path) -> None:
+    (here / "many").mkdir()
+    for number in range(40):
+        (here / "many" / f"{number:02}.txt").write_text("to be " * (1 + 2_000 * (number == 0)))
+    line = "prepare tok.json many --validation 0.3 -o".split()
+    drawn = run(*line, "drawn").stderr
+    assert "% of the tokens, not 30.0%: whole documents are drawn, and 40 documents" in drawn
+    end = "val is the end of the input, up to many/39.txt"
+    ended = run(*line, "ended", "--split", "cut").stderr
+    assert end in ended and "of the tokens" not in ended
+    assert end not in run(*line, "mixed", "--split", "cut", "--shuffle", "1").stderr
+    even = run(
+        *"prepare tok.json in.txt -o even --documents line --split hash".split(),
+        "--validation",
+        "0.3",
+    ).stderr
+    assert "val: " in even and "of the tokens" not in even
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [

@@ -11,7 +11,7 @@ import pytest
 import jeton
 from jeton import edit
 from jeton.edit.pursuit import sparse_sums
-from jeton.errors import ArgumentError, TrainingError
+from jeton.errors import ArgumentError, TrainingError, UnsupportedError
 
 TEXT = ["the lowest of the low, the newest of the new, the widest of the wide"] * 4
 OLD = jeton.BPETrainer(280, pattern="gpt4", special_tokens=["<|old|>"]).train(TEXT)
@@ -234,3 +234,23 @@ def test_words_that_cannot_be_added_are_refused(word: str) -> None:
 def test_extending_by_nothing_is_an_error() -> None:
     with pytest.raises(TrainingError, match="no token to add"):
         edit.extend(NEW, ["a b c d"], 500)
+
+
+@pytest.mark.medium
+def test_models_of_sentencepiece_that_tokenizer_json_cannot_hold_are_written_as_such(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("torch")
+    pieces = jeton.UnigramTrainer(60, hard_vocab_limit=False).train(TEXT)
+    with pytest.raises(UnsupportedError, match=r"save it as \.model"):
+        pieces.save(tmp_path / "refused")
+    source = model(tmp_path / "old", OLD, random_table(OLD.vocab_size))
+    moved = edit.transplant(OLD, pieces, model=source)
+    edit.rewrite_checkpoint(source, moved, tmp_path / "new")
+    assert not (tmp_path / "new" / "tokenizer.json").exists()
+    written = jeton.load(tmp_path / "new")
+    assert written.digest == jeton.load(tmp_path / "new" / "tokenizer.model").digest
+    assert written.encode(TEXT[0]) == pieces.encode(TEXT[0])
+    smaller = edit.truncate(written, pieces.vocab_size - 5)
+    edit.rewrite_checkpoint(tmp_path / "new", smaller, tmp_path / "smaller")
+    assert jeton.load(tmp_path / "smaller").vocab == smaller.tok.vocab

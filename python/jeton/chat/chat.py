@@ -583,8 +583,8 @@ class Chat:
 
         Warns:
             ChatWarning: The template leaves out a message, puts one before the answer (such as a
-                system message), or refuses the answer's calls; or the arguments of a call are not
-                a JSON object.
+                system message), or refuses the answer's calls or their ids; or the arguments of a
+                call are not a JSON object.
 
         Example:
             >>> import jeton

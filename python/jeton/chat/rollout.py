@@ -46,6 +46,9 @@ class _RolloutChat(Protocol):
     def tools(self) -> list[Any] | None: ...
 
     @property
+    def call_count(self) -> int: ...
+
+    @property
     def ids(self) -> list[int]: ...
 
     @property
@@ -212,7 +215,7 @@ class Rollout:
         if not new:
             add_generation_prompt = False
         new = _matched(new, answer)
-        said, chat, place = self._continued(answer, new, add_generation_prompt)
+        said, new, chat, place = self._continued(answer, new, add_generation_prompt)
         end, is_ended = _behind_answer(chat, place, written, answer)
         if new:
             chat.say_losses(len(said), _moved(chat, len(said), end))
@@ -229,25 +232,29 @@ class Rollout:
 
     def _continued(
         self, answer: Parsed, new: list[Any], prompt: bool
-    ) -> tuple[list[Any], _RolloutChat, _Place]:
-        """The messages up to the answer, the chat with what follows, and where the answer is in it.
+    ) -> tuple[list[Any], list[Any], _RolloutChat, _Place]:
+        """The messages up to the answer, those that follow, the chat of both, and where the answer
+        is in it.
 
         The answer is the first of its shapes that the template takes. If the template writes what
         follows in front of the words of the answer, the chat has the answer without words.
         """
         refusal: JetonError | None = None
-        found: tuple[list[Any], _RolloutChat, _Place] | None = None
-        for message in _messages_of(answer):
-            said = [*self._messages, message]
+        found: tuple[list[Any], list[Any], _RolloutChat, _Place] | None = None
+        for message, ids in _messages_of(answer, self.prompt.call_count):
+            if found is not None and not (message.get("content") or message.get("tool_calls")):
+                break
+            said, follow = [*self._messages, message], _renamed(new, ids)
             try:
-                chat = self.prompt.continued([*said, *new], prompt)
+                chat = self.prompt.continued([*said, *follow], prompt)
             except JetonError as error:
                 refusal = refusal or error
                 continue
             alone = self._alone(said) if _repeats(chat, len(said) - 1) else None
             place = _place(chat, alone, len(said) - 1)
             if found is None or place.is_in_order:
-                found = (said if found is None else found[0], chat, place)
+                said, follow = (said, follow) if found is None else found[:2]
+                found = said, follow, chat, place
             if place.is_in_order:
                 break
         if found is None:
@@ -258,12 +265,8 @@ class Rollout:
                 f"{refusal}; the answer is cut off and has no whole call, so no result of a tool "
                 "can follow: sample the rest of it, or pass a turn of the user"
             ) from refusal
-        if refusal is not None and answer.calls and "tool_calls" not in found[0][-1]:
-            warn_caller(
-                "the chat template gets the answer without its calls, since it does not take them, "
-                f"so it may write their results as those of other calls: {refusal}",
-                ChatWarning,
-            )
+        if refusal is not None:
+            _say_what_is_missing(answer, found[0][-1], refusal, is_renamed=found[1] != new)
         return found
 
     def _alone(self, messages: list[Any]) -> _RolloutChat | None:
@@ -329,21 +332,60 @@ def _matched(messages: list[Any], answer: Parsed) -> list[Any]:
     return found
 
 
-def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
-    """The answer as a message, and in simpler shapes for templates that do not take it."""
-    yield copy.deepcopy(answer.message)
+def _say_what_is_missing(
+    answer: Parsed, message: Mapping[str, Any], refusal: JetonError, *, is_renamed: bool
+) -> None:
+    """Warns of what the template does not get of an answer that it refused at first."""
+    said = ""
+    if answer.calls and "tool_calls" not in message:
+        said = (
+            "the answer without its calls, since it does not take them, so it may write their "
+            "results as those of other calls"
+        )
+    elif is_renamed:
+        said = "other ids than those of their calls with the results of tools"
+    elif answer.content and not answer.calls and not message["content"]:
+        said = "the answer without its words, since it does not take them"
+    if said:
+        warn_caller(f"the chat template gets {said}: {refusal}", ChatWarning)
+
+
+def _renamed(messages: list[Any], ids: Mapping[str, str]) -> list[Any]:
+    """The messages, in which the results of tools have the new ids of their calls."""
+    return [
+        {**it, "tool_call_id": ids[given]}
+        if isinstance(it, Mapping)
+        and isinstance(given := it.get("tool_call_id"), str)
+        and given in ids
+        else it
+        for it in messages
+    ]
+
+
+def _messages_of(answer: Parsed, count: int) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """The answer as a message, and in simpler shapes for templates that do not take it; each with
+    the new ids of calls, by those that the answer has. `count`: the calls of earlier answers."""
+    ids: dict[str, str] = {}
+    yield copy.deepcopy(answer.message), ids
     simpler = copy.deepcopy(answer.message)
     for call in simpler.get("tool_calls", ()):
         if isinstance(call["function"]["arguments"], str):
             call["function"]["arguments"] = {}
-    yield simpler
+    yield simpler, ids
+    # Those of Mistral take only ids of nine letters and digits.
+    ids = {it.id: f"call{at:05}" for at, it in enumerate(answer.calls, count) if it.id is not None}
+    simpler = copy.deepcopy(simpler)
     for call in simpler.get("tool_calls", ()):
-        call.pop("id", None)  # some templates take only ids of a certain shape
-    yield simpler
-    if answer.calls:
-        yield {**simpler, "content": ""}
+        if call.get("id") is not None:
+            call["id"] = ids[call["id"]]
+    yield simpler, ids
+    if simpler.get("tool_calls"):
+        yield {**simpler, "content": ""}, ids
+        # That of gpt-oss takes no reasoning that spells its marks.
+        yield {"role": "assistant", "content": "", "tool_calls": simpler["tool_calls"]}, ids
     text = "".join(part.text for part in answer.parts if part.kind != "mark")
-    yield {"role": "assistant", "content": answer.content or text}
+    yield {"role": "assistant", "content": answer.content or text}, {}
+    yield {"role": "assistant", "content": ""}, {}
 
 
 @dataclass(frozen=True)

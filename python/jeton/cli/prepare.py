@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -300,11 +301,30 @@ def say_set(folder: Path, manifest: Manifest) -> None:
             echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
         _say_chats(manifest.chats, manifest.tokens)
-    validation = manifest.options.get("validation")
-    if validation and validation["by"] == "cut" and len(manifest.inputs) > 1:
-        last = manifest.inputs[-1].get("path", "the input")
-        echo_note(f"val is the end of {last} (--split hash draws documents from all files)")
+    _say_split(manifest)
     put(f"{folder}")
+
+
+def _say_split(manifest: Manifest) -> None:
+    """Says where validation documents come from, if not from everywhere, in the share asked for."""
+    validation = manifest.options.get("validation")
+    if not validation or "val" not in manifest.splits or not manifest.tokens:
+        return
+    if validation["by"] == "cut" and len(manifest.inputs) > 1 and not manifest.options["shuffle"]:
+        last = manifest.inputs[-1].get("path", "the input")
+        echo_note(
+            f"val is the end of the input, up to {last} (--split hash draws documents from all "
+            "files)"
+        )
+    share, asked = (
+        manifest.splits["val"].tokens / manifest.tokens,
+        float(Fraction(validation["share"])),
+    )
+    if validation["by"] == "hash" and not asked / 2 <= share <= asked * 2:
+        echo_note(
+            f"val has {share:.1%} of the tokens, not {asked:.1%}: whole documents are drawn, and "
+            f"{_many(manifest.documents, 'document')} are few or of unequal length"
+        )
 
 
 def _say_chats(counts: Mapping[str, int], tokens: int) -> None:

@@ -94,8 +94,9 @@ def rewrite_checkpoint(
     Tables with one row per token are found by their names and shapes, and rewritten one at a time;
     all other tensors are copied unchanged. Other files are copied too, except weights in other
     formats, which have the old vocabulary, and subfolders. The settings of the folder's tokenizer
-    (roles, chat template) are kept. A link that leads out of the folder is not copied, and a
-    warning names it.
+    (roles, chat template) are kept. A model of SentencePiece that `tokenizer.json` cannot hold is
+    written as `tokenizer.model`, and a warning names settings that are not in it. A link that
+    leads out of the folder is not copied, and a warning names it.
 
     Args:
         source: A folder of Hugging Face layout: `config.json` with `model.safetensors`, or the
@@ -411,7 +412,7 @@ def _copy_others(
     tok: Tokenizer,
     configurations: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    tok.save(out, lossy=True)
+    _save_tokenizer(tok, out)
     for name, values in configurations.items():
         _write_json(out / name, values)
     for entry in sorted(folder.iterdir()):
@@ -422,6 +423,17 @@ def _copy_others(
             continue
         if not (out / entry.name).exists():  # the tokenizer may have written it: a chat template
             shutil.copy2(entry, out / entry.name)
+
+
+def _save_tokenizer(tok: Tokenizer, out: Path) -> None:
+    """Saves as a folder, or a model of SentencePiece that tokenizer.json cannot hold as it is."""
+    try:
+        tok.save(out, lossy=True)
+    except UnsupportedError as error:
+        try:
+            tok.save(out / "tokenizer.model")
+        except UnsupportedError:
+            raise error from None
 
 
 def _json(path: Path) -> dict[str, Any]:

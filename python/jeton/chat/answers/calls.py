@@ -139,7 +139,10 @@ class Calls:
         self._report(event("call", name, len(self.done), None, self.open.id))
 
     def identify(self, id: str) -> None:
-        """The open call has this id; if none is open, the next one has it."""
+        """The open call has this id; if none is open, the next one has it. One without text is
+        none."""
+        if not id:
+            return
         if self.open is None:
             self._id = id
         elif self.open.told is None:

@@ -251,8 +251,12 @@ class ParseStream:
         stopped the answer."""
         if self._stops.found is None:
             return len(self._ids)
-        ends = accumulate(self._lengths, initial=self._start)
-        return bisect_right([*ends][1:], self._machine.total)
+        ends = [*accumulate(self._lengths, initial=self._start)][1:]
+        kept = bisect_right(ends, self._machine.total)
+        # The first ids of a character have no text: that comes with its last.
+        while self._stops.found_id is None and kept and not self._lengths[kept - 1]:
+            kept -= 1
+        return kept
 
     def _decode_anew(self) -> None:
         self._decoding = self._tok.decode_stream(unknown_ids="show")
