@@ -456,6 +456,28 @@ def test_ids_that_the_template_refuses_become_others() -> None:
     ]  # fmt: skip
 
 
+def test_an_id_that_comes_again_does_not_lose_its_result() -> None:
+    """As the template of Command R7B does, which prints one result for each id."""
+    template = (
+        "{# <tool_call></tool_call> #}{% set seen = namespace(ids=[]) %}{% for m in messages %}"
+        "{% if m.tool_call_id not in seen.ids %}"
+        "<|im_start|>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls %}<tool_call>"
+        "{{ c | tojson }}</tool_call>{% endfor %}<|im_end|>\n{% endif %}{% if m.tool_call_id %}"
+        "{% set seen.ids = seen.ids + [m.tool_call_id] %}{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    rollout: Any = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    said = '<tool_call>{"id": "0", "name": "f", "arguments": {}}</tool_call><|im_end|>'
+    ids = tok.encode(said, special="allow")
+    for count in range(3):
+        result = {"role": "tool", "tool_call_id": "0", "content": f"It is {count}."}
+        rollout = rollout.extend(ids, messages=[result])
+        assert f"It is {count}." in tok.decode(rollout.ids)
+    named = [it["tool_call_id"] for it in rollout.messages if it["role"] == "tool"]
+    assert named == ["0", "call00001", "call00002"]
+
+
 def test_reasoning_that_the_template_refuses_leaves_the_call() -> None:
     """As that of gpt-oss does where the reasoning spells its marks."""
     template = (

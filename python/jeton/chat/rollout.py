@@ -23,6 +23,7 @@ from jeton.chat.messages import Sent, fields_of
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
 from jeton.chat.training.parts import checked_parts, covered
+from jeton.chat.unprinted import UnprintedError
 from jeton.encoding.once import ends_of
 from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
 
@@ -215,14 +216,24 @@ class Rollout:
         if not new:
             add_generation_prompt = False
         new = _matched(new, answer)
-        said, new, chat, place = self._continued(answer, new, add_generation_prompt)
+        said, follow, chat, place = self._continued(answer, new, add_generation_prompt)
         end, is_ended = _behind_answer(chat, place, written, answer)
-        if new:
+        try:
+            if new:
+                chat.say_losses(len(said), _moved(chat, len(said), end))
+        except UnprintedError:
+            if follow != new or not self._repeats_ids(answer):
+                raise
+            # Some templates print a result only once for each id.
+            said, follow, chat, place = self._continued(
+                answer, new, add_generation_prompt, renames=True
+            )
+            end, is_ended = _behind_answer(chat, place, written, answer)
             chat.say_losses(len(said), _moved(chat, len(said), end))
         rendered, following = _divided(chat, end)
         longer._sampled = (*self._sampled, (start, start + len(written)))
         longer._answers = (*self._answers, answer)
-        longer._messages = [*said, *new]
+        longer._messages = [*said, *follow]
         longer.prompt = chat
         longer._asks = add_generation_prompt
         before = [*self._ids, *written]
@@ -231,17 +242,20 @@ class Rollout:
         return longer
 
     def _continued(
-        self, answer: Parsed, new: list[Any], prompt: bool
+        self, answer: Parsed, new: list[Any], prompt: bool, *, renames: bool = False
     ) -> tuple[list[Any], list[Any], _RolloutChat, _Place]:
         """The messages up to the answer, those that follow, the chat of both, and where the answer
         is in it.
 
         The answer is the first of its shapes that the template takes. If the template writes what
         follows in front of the words of the answer, the chat has the answer without words.
+        `renames`: only shapes with new ids of calls count.
         """
         refusal: JetonError | None = None
         found: tuple[list[Any], list[Any], _RolloutChat, _Place] | None = None
         for message, ids in _messages_of(answer, self.prompt.call_count):
+            if renames and not ids:
+                continue
             if found is not None and not (message.get("content") or message.get("tool_calls")):
                 break
             said, follow = [*self._messages, message], _renamed(new, ids)
@@ -268,6 +282,11 @@ class Rollout:
         if refusal is not None:
             _say_what_is_missing(answer, found[0][-1], refusal, is_renamed=found[1] != new)
         return found
+
+    def _repeats_ids(self, answer: Parsed) -> bool:
+        """Whether calls of the answer have ids that are those of other calls."""
+        ids = Counter(it.id for one in (*self._answers, answer) for it in one.calls if it.id)
+        return any(ids[it.id] > 1 for it in answer.calls if it.id)
 
     def _alone(self, messages: list[Any]) -> _RolloutChat | None:
         """The chat that ends with an answer, if the template accepts that."""
