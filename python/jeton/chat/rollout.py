@@ -13,7 +13,7 @@ import difflib
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -64,6 +64,8 @@ class _RolloutChat(Protocol):
     @property
     def tokenizer(self) -> BaseTokenizer: ...
 
+    def continued(self, messages: list[Any], prompt: bool) -> _RolloutChat: ...
+
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None: ...
 
 
@@ -71,8 +73,6 @@ _RESULTS: Final = frozenset(("tool", "function"))
 """Who gives the results of calls."""
 _ENDED: Final = ("stop", "tool_calls")
 """How an answer finishes that the model ended."""
-
-ChatOf = Callable[[list[Any], bool], _RolloutChat]
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,13 @@ class Rollout:
         (True, [])
     """
 
-    def __init__(self, chat: _RolloutChat, chat_of: ChatOf, messages: list[Any]) -> None:
+    def __init__(self, chat: _RolloutChat, messages: list[Any]) -> None:
         self.prompt: Any = chat
         self._ids: tuple[int, ...] = (*chat.ids,)
         self._sampled: tuple[tuple[int, int], ...] = ()
         self._answers: tuple[Parsed, ...] = ()
         self._rewritten: tuple[Rewritten, ...] = ()
         self._messages = messages
-        self._chat_of = chat_of
         self._asks = True
         """Whether the text ends by asking for an answer."""
 
@@ -261,7 +260,7 @@ class Rollout:
                 break
             said, follow = [*self._messages, message], _renamed(new, ids)
             try:
-                chat = self._chat_of([*said, *follow], prompt)
+                chat = self.prompt.continued([*said, *follow], prompt)
             except JetonError as error:
                 refusal = refusal or error
                 continue
@@ -292,9 +291,10 @@ class Rollout:
     def _alone(self, messages: list[Any]) -> _RolloutChat | None:
         """The chat that ends with an answer, if the template accepts that."""
         try:
-            return self._chat_of(messages, False)
+            chat: _RolloutChat = self.prompt.continued(messages, False)
         except JetonError:
             return None
+        return chat
 
     def __repr__(self) -> str:
         answers, tokens, parts = len(self._answers), len(self._ids), len(self._rewritten)
