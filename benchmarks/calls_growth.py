@@ -26,7 +26,7 @@ Call = Callable[[int], Callable[[], object]]
 
 SENTENCE = "The weather is fine, naïve 図書館 and 12.5 times “better” than last week.\n"
 TOK = jeton.load("jeton-4k")
-UNIGRAM = jeton.UnigramTrainer(80, hard_vocab_limit=False).train([SENTENCE] * 9)
+UNIGRAM = jeton.UnigramTrainer(40, hard_vocab_limit=False).train([SENTENCE] * 9)
 
 
 def text(size: int) -> str:
@@ -161,9 +161,11 @@ CALLS: dict[str, Call] = {
     "count_messages": of_messages(lambda it: TOK.count_messages(it, template="chatml")),
     "fit_messages": of_messages(lambda it: TOK.fit_messages(it, 10**6, template="chatml")),
     "fit_messages, a half": of_messages(
-        lambda it: TOK.fit_messages(it, len(it) * 20, template="chatml")
+        lambda it: TOK.fit_messages(it, 60 + len(it) * 20, template="chatml")
     ),
-    "chat.truncate": of_messages(lambda it: TOK.chat(it, template="chatml").truncate(len(it) * 20)),
+    "chat.truncate": of_messages(
+        lambda it: TOK.chat(it, template="chatml").truncate(60 + len(it) * 20)
+    ),
     "chat.loss_mask": of_messages(lambda it: TOK.chat(it, template="chatml").loss_mask()),
     "chat.extend": of_messages(extended),
     "parse": answer,
@@ -179,8 +181,8 @@ CALLS: dict[str, Call] = {
         lambda it: TOK.as_tiktoken().decode_with_offsets(it)
     ),
     "BPETrainer": trained(lambda: jeton.BPETrainer(300)),
-    "WordPieceTrainer": trained(lambda: jeton.WordPieceTrainer(120)),
-    "UnigramTrainer": trained(lambda: jeton.UnigramTrainer(80, hard_vocab_limit=False)),
+    "WordPieceTrainer": trained(lambda: jeton.WordPieceTrainer(60)),
+    "UnigramTrainer": trained(lambda: jeton.UnigramTrainer(40, hard_vocab_limit=False)),
     "CharTrainer": trained(jeton.CharTrainer),
 }
 

@@ -307,7 +307,7 @@ def test_no_expression_lets_a_control_token_through(expression: str) -> None:
         return
     chat = tok.chat(MESSAGES, template=template)
     assert tok.special_tokens[END] not in chat.ids
-    assert chat.ids == encoded(chat._control, chat.text, chat._runs)[0]
+    assert chat.ids == encoded(chat._control, chat.text, chat._runs).ids
     assert chat.text == text
 
 
@@ -373,5 +373,5 @@ def test_models_that_know_control_tokens_as_words(name: str) -> None:
                 continue
             tried += 1
             assert not forged(chat.ids, base.ids, controls), (kind, attack.place, chat.text)
-            assert chat.ids == encoded(chat._control, chat.text, chat._runs)[0]
+            assert chat.ids == encoded(chat._control, chat.text, chat._runs).ids
         assert tried > 10

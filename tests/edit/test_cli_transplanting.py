@@ -162,6 +162,11 @@ REFUSED_MOVES: dict[str, tuple[list[str], int, str]] = {
     "other that is not there": (["old", "gone.json", "-o", "out", "--model", "old"], 1, "gone"),
     "nothing in common": (["a.json", "b.json", "-o", "out", "--model", "old"], 1, "in common"),
     "no terms": (["old", "new", "-o", "out", "--model", "old", "--terms", "0"], 2, "--terms"),
+    "terms without a donor": (
+        ["old", "new", "-o", "out", "--model", "old", "--terms", "5"],
+        2,
+        "--terms goes with --donor",
+    ),
     "output that is there": (["old", "new", "-o", "new", "--model", "old"], 1, "new exists"),
 }
 
@@ -185,3 +190,10 @@ def test_moves_that_are_refused(
     assert told in (error_of(refused) if code == 1 else refused.stderr)
     assert files_of(models) == before
     assert not (models / "out").exists()
+
+
+@pytest.mark.parametrize("option", [["--init", "mean"], ["--multiple-of", "8"], ["--drop-padding"]])
+def test_options_of_a_model_need_one(run: Run, models: Path, option: list[str]) -> None:  # noqa: F811
+    line = ["edit", "add", "new.json", "<|x|>", "-o", "out.json"]
+    assert f"{option[0]} goes with --model" in run(*line, *option, code=2).stderr
+    assert not (models / "out.json").exists()

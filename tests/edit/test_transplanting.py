@@ -11,7 +11,7 @@ import pytest
 import jeton
 from jeton import edit
 from jeton.edit.pursuit import sparse_sums
-from jeton.errors import ArgumentError, TrainingError, UnsupportedError
+from jeton.errors import ArgumentError, FormatError, JetonError, TrainingError, UnsupportedError
 
 TEXT = ["the lowest of the low, the newest of the new, the widest of the wide"] * 4
 OLD = jeton.BPETrainer(280, pattern="gpt4", special_tokens=["<|old|>"]).train(TEXT)
@@ -257,3 +257,32 @@ def test_models_of_sentencepiece_that_tokenizer_json_cannot_hold_are_written_as_
     smaller = edit.truncate(written, pieces.vocab_size - 5)
     edit.rewrite_checkpoint(tmp_path / "new", smaller, tmp_path / "smaller")
     assert jeton.load(tmp_path / "smaller").vocab == smaller.tok.vocab
+
+
+TABLES_THAT_ARE_REFUSED: dict[str, tuple[float | None, type[JetonError], str]] = {
+    "not a number": (float("nan"), FormatError, "not finite in 2 rows, the first is 7"),
+    "infinite": (float("-inf"), FormatError, "not finite in 2 rows, the first is 7"),
+    "quantised": (None, UnsupportedError, r"embed_tokens\.weight holds torch\.int8"),
+}
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("whose", ["model", "donor"])
+@pytest.mark.parametrize(
+    ("value", "error", "told"), TABLES_THAT_ARE_REFUSED.values(), ids=TABLES_THAT_ARE_REFUSED
+)
+def test_tables_that_would_spoil_sums_are_refused(
+    tmp_path: Path, whose: str, value: float | None, error: type[JetonError], told: str
+) -> None:
+    pytest.importorskip("torch")
+    tables = {"model": random_table(OLD.vocab_size), "donor": random_table(NEW.vocab_size, 1)}
+    table = tables[whose]
+    if value is None:
+        table = (table * 30).astype(np.int8)
+    else:
+        table[7, 3] = table[9] = value
+    tables[whose] = table
+    source = model(tmp_path / "model", OLD, tables["model"])
+    donor = model(tmp_path / "donor", NEW, tables["donor"])
+    with pytest.raises(error, match=told):
+        edit.transplant(OLD, NEW, model=source, donor=donor)

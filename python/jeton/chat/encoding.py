@@ -4,11 +4,14 @@ Control tokens are found where they lie wholly in text that the template wrote. 
 between them are encoded as in the whole text: not at its beginning or end, with
 special tokens as text. Where no other text spells a control token, that is what encoding the whole
 text with its special tokens gives, so the whole is encoded first, and taken if nothing is forged.
+A text that begins like one encoded before is encoded from a control token of both on.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import operator
 import re
 import secrets
 from bisect import bisect_right
@@ -18,6 +21,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.templates.origins import Runs
+from jeton.chat.templates.turn_shape import shared_length
 from jeton.components import AddedToken
 from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.errors import InternalError
@@ -34,9 +38,6 @@ __all__ = [
     "guarding",
     "known_tokens",
 ]
-
-Encoded = tuple[list[int], list[tuple[int, int]]]
-"""Ids, and the span of each in characters."""
 
 _SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _BEFORE: Final = re.compile(f"[{_SPACE}]+\\Z")
@@ -58,6 +59,22 @@ class ControlTokens:
     """Added tokens that look like control tokens, but are not."""
 
 
+@dataclass(frozen=True)
+class Encoded:
+    """A text with its ids."""
+
+    control: ControlTokens
+    text: str
+    runs: Runs
+    """Who wrote it."""
+    ids: list[int]
+    spans: list[tuple[int, int]]
+    """The span of each token, in characters."""
+    forged: int | None
+    """The end of the first control token that only data spells, if there is one. Then the text was
+    encoded by its stretches."""
+
+
 @dataclass
 class _AddedTokens:
     """The added tokens of a tokenizer, ready to be searched for."""
@@ -71,8 +88,10 @@ class _AddedTokens:
     pattern: re.Pattern[str]
     anywhere: re.Pattern[str]
     """The longest at each place, also within others."""
-    marks: list[str]
-    """Special tokens that take no neighbouring characters."""
+    plain: dict[int, str]
+    """Special tokens, by id, that take no neighbouring characters and begin no longer token."""
+    longest: int
+    """The most characters of an added token."""
     marked: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
     guarded: dict[frozenset[str], BaseTokenizer] = field(default_factory=dict)
     """The same tokenizer in which more added tokens are special, by these."""
@@ -91,11 +110,14 @@ class _AddedTokens:
                 by_spelling.setdefault(token.content, token)
         longest_first = sorted(by_spelling, key=len, reverse=True)
         spellings = "|".join(map(re.escape, longest_first)) or "(?!)"
-        plain = [
-            token.content
-            for token in by_spelling.values()
-            if token.special and not (token.lstrip or token.rstrip or token.single_word)
-        ]
+        in_order = sorted(token.content for token in tokens)
+        begins = {it for it, longer in itertools.pairwise(in_order) if longer.startswith(it)}
+        plain = {
+            _id_of(token): content
+            for content, token in by_spelling.items()
+            if token.special
+            and not (token.lstrip or token.rstrip or token.single_word or content in begins)
+        }
         return cls(
             specials={_id_of(token): token for token in tokens if token.special},
             late=frozenset(_id_of(token) for token in tokens if token.special and token.normalized)
@@ -104,7 +126,8 @@ class _AddedTokens:
             by_spelling=by_spelling,
             pattern=re.compile(spellings),
             anywhere=re.compile(f"(?=({spellings}))"),
-            marks=plain[:8],
+            plain=plain,
+            longest=max((len(token.content) for token in tokens), default=0),
         )
 
 
@@ -169,22 +192,102 @@ class _Places:
         return found
 
 
-def encoded(control: ControlTokens, text: str, runs: Runs) -> Encoded:
+def encoded(
+    control: ControlTokens, text: str, runs: Runs, before: Encoded | None = None
+) -> Encoded:
     """The ids of a text, in which control tokens are such only where runs allow it.
+
+    Args:
+        control: The control tokens.
+        text: The text.
+        runs: Who wrote it.
+        before: A text that perhaps begins alike: the ids of what both have are taken from it.
 
     Raises:
         EncodeError: As `encode`.
+    """
+    if before is not None and (longer := _continued(control, text, runs, before)) is not None:
+        return longer
+    return _encoded(control, text, runs)
+
+
+def _encoded(control: ControlTokens, text: str, runs: Runs, *, is_forged: bool = False) -> Encoded:
+    """The same without what was encoded before.
+
+    Args:
+        control: The control tokens.
+        text: The text.
+        runs: Who wrote it.
+        is_forged: Whether it is a part of a text that is encoded by its stretches.
     """
     tok = control.tok
     whole = tok.encode_with_spans(text, special="allow")
     places = _Places(runs, control.of_answers)
     tokens = known_tokens(tok)
     found = _specials_in(text, whole.ids, whole.spans, tokens)
-    allowed = [(token, span) for token, span, place in found if places.allow(_id_of(token), *place)]
-    if len(allowed) == len(found):
-        return whole.ids, whole.spans
+    allowed, forged = list[tuple[AddedToken, tuple[int, int]]](), None
+    for token, span, place in found:
+        if places.allow(_id_of(token), *place):
+            allowed.append((token, span))
+        elif forged is None:
+            forged = place[1]
+    if forged is None and not is_forged:
+        return Encoded(control, text, runs, whole.ids, whole.spans, None)
     late = [(token, *span) for token, span in allowed if token.id in tokens.late]
-    return _by_stretches(tok, text, places, tokens, late)
+    ids, spans = _by_stretches(tok, text, places, tokens, late)
+    return Encoded(control, text, runs, ids, spans, forged)
+
+
+def _continued(control: ControlTokens, text: str, runs: Runs, before: Encoded) -> Encoded | None:
+    """The ids of a text that begins like another one, if a control token of both divides it.
+
+    Added tokens are searched for from left to right. If both texts have a token in the same place,
+    which takes no characters around it and begins no longer token, then the ids in front of it are
+    the same, and those behind it do not depend on what is in front of it.
+    """
+    tokens = known_tokens(control.tok)
+    if before.control is not control or tokens.late:
+        return None
+    # Another token may begin in front of it, so as many characters as the longest has are shared.
+    shared = min(shared_length(text, before.text), _shared_runs(runs, before.runs))
+    last = shared - tokens.longest - 1
+    count = bisect_right(before.spans, last, key=operator.itemgetter(1))
+    ends = list(accumulate(length for length, _ in runs))
+    for at in reversed(range(count)):
+        start, end = before.spans[at]
+        spelling = tokens.plain.get(before.ids[at])
+        if spelling is None or text[start:end] != spelling:
+            continue
+        first = bisect_right(ends, start)
+        rest = (ends[first] - start, runs[first][1]), *runs[first + 1 :]
+        if _Places(rest, control.of_answers).allow(before.ids[at], 0, end - start):
+            break
+    else:
+        return None
+    is_forged = before.forged is not None
+    if before.forged is not None and before.forged > start:
+        return None
+    new = _encoded(control, text[start:], rest, is_forged=is_forged)
+    if new.forged is not None and not is_forged:
+        return None  # data spells its first control token: that changes how all is encoded
+    spans = [(low + start, high + start) for low, high in new.spans]
+    return Encoded(
+        control,
+        text,
+        runs,
+        before.ids[:at] + new.ids,
+        before.spans[:at] + spans,
+        before.forged,
+    )
+
+
+def _shared_runs(runs: Runs, others: Runs) -> int:
+    """The characters at the start of two texts that the same wrote."""
+    same = shared_length(runs, others)
+    length = sum(length for length, _ in runs[:same])
+    if same < min(len(runs), len(others)) and runs[same][1] == others[same][1]:
+        length += min(runs[same][0], others[same][0])
+    return length
 
 
 def encoded_ids(control: ControlTokens, text: str, runs: Runs) -> list[int]:
@@ -192,7 +295,7 @@ def encoded_ids(control: ControlTokens, text: str, runs: Runs) -> list[int]:
     tokens, places = known_tokens(control.tok), _Places(runs, frozenset())
     spelled = (match.span(1) for match in tokens.anywhere.finditer(text))
     if tokens.late or not all(places.allow(-1, *span) for span in spelled):
-        return encoded(control, text, runs)[0]
+        return encoded(control, text, runs).ids
     return control.tok.encode(text, special="allow")
 
 
@@ -222,7 +325,7 @@ def _by_stretches(
     places: _Places,
     tokens: _AddedTokens,
     late: list[tuple[AddedToken, int, int]],
-) -> Encoded:
+) -> tuple[list[int], list[tuple[int, int]]]:
     ids: list[int] = []
     spans: list[tuple[int, int]] = []
     at = 0
@@ -331,7 +434,7 @@ def _with_mark(tok: BaseTokenizer, tokens: _AddedTokens, stretch: str) -> tuple[
 
     A stretch next to it is not at the beginning or end of a text: no space is put in front of it.
     """
-    for mark in tokens.marks:
+    for mark in itertools.islice(tokens.plain.values(), 8):
         beside = mark + stretch + mark
         last = len(beside) - len(mark)
         found = [match.span() for match in tokens.pattern.finditer(beside) if match[0] == mark]

@@ -13,7 +13,7 @@ import difflib
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -23,6 +23,7 @@ from jeton.chat.messages import Sent, fields_of
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
 from jeton.chat.training.parts import checked_parts, covered
+from jeton.chat.unprinted import UnprintedError
 from jeton.encoding.once import ends_of
 from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
 
@@ -63,6 +64,8 @@ class _RolloutChat(Protocol):
     @property
     def tokenizer(self) -> BaseTokenizer: ...
 
+    def continued(self, messages: list[Any], prompt: bool) -> _RolloutChat: ...
+
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None: ...
 
 
@@ -70,8 +73,6 @@ _RESULTS: Final = frozenset(("tool", "function"))
 """Who gives the results of calls."""
 _ENDED: Final = ("stop", "tool_calls")
 """How an answer finishes that the model ended."""
-
-ChatOf = Callable[[list[Any], bool], _RolloutChat]
 
 
 @dataclass(frozen=True)
@@ -112,14 +113,13 @@ class Rollout:
         (True, [])
     """
 
-    def __init__(self, chat: _RolloutChat, chat_of: ChatOf, messages: list[Any]) -> None:
+    def __init__(self, chat: _RolloutChat, messages: list[Any]) -> None:
         self.prompt: Any = chat
         self._ids: tuple[int, ...] = (*chat.ids,)
         self._sampled: tuple[tuple[int, int], ...] = ()
         self._answers: tuple[Parsed, ...] = ()
         self._rewritten: tuple[Rewritten, ...] = ()
         self._messages = messages
-        self._chat_of = chat_of
         self._asks = True
         """Whether the text ends by asking for an answer."""
 
@@ -216,14 +216,24 @@ class Rollout:
         if not new:
             add_generation_prompt = False
         new = _matched(new, answer)
-        said, new, chat, place = self._continued(answer, new, add_generation_prompt)
+        said, follow, chat, place = self._continued(answer, new, add_generation_prompt)
         end, is_ended = _behind_answer(chat, place, written, answer)
-        if new:
+        try:
+            if new:
+                chat.say_losses(len(said), _moved(chat, len(said), end))
+        except UnprintedError:
+            if follow != new or not self._repeats_ids(answer):
+                raise
+            # Some templates print a result only once for each id.
+            said, follow, chat, place = self._continued(
+                answer, new, add_generation_prompt, renames=True
+            )
+            end, is_ended = _behind_answer(chat, place, written, answer)
             chat.say_losses(len(said), _moved(chat, len(said), end))
         rendered, following = _divided(chat, end)
         longer._sampled = (*self._sampled, (start, start + len(written)))
         longer._answers = (*self._answers, answer)
-        longer._messages = [*said, *new]
+        longer._messages = [*said, *follow]
         longer.prompt = chat
         longer._asks = add_generation_prompt
         before = [*self._ids, *written]
@@ -232,22 +242,25 @@ class Rollout:
         return longer
 
     def _continued(
-        self, answer: Parsed, new: list[Any], prompt: bool
+        self, answer: Parsed, new: list[Any], prompt: bool, *, renames: bool = False
     ) -> tuple[list[Any], list[Any], _RolloutChat, _Place]:
         """The messages up to the answer, those that follow, the chat of both, and where the answer
         is in it.
 
         The answer is the first of its shapes that the template takes. If the template writes what
         follows in front of the words of the answer, the chat has the answer without words.
+        `renames`: only shapes with new ids of calls count.
         """
         refusal: JetonError | None = None
         found: tuple[list[Any], list[Any], _RolloutChat, _Place] | None = None
         for message, ids in _messages_of(answer, self.prompt.call_count):
+            if renames and not ids:
+                continue
             if found is not None and not (message.get("content") or message.get("tool_calls")):
                 break
             said, follow = [*self._messages, message], _renamed(new, ids)
             try:
-                chat = self._chat_of([*said, *follow], prompt)
+                chat = self.prompt.continued([*said, *follow], prompt)
             except JetonError as error:
                 refusal = refusal or error
                 continue
@@ -270,12 +283,18 @@ class Rollout:
             _say_what_is_missing(answer, found[0][-1], refusal, is_renamed=found[1] != new)
         return found
 
+    def _repeats_ids(self, answer: Parsed) -> bool:
+        """Whether calls of the answer have ids that are those of other calls."""
+        ids = Counter(it.id for one in (*self._answers, answer) for it in one.calls if it.id)
+        return any(ids[it.id] > 1 for it in answer.calls if it.id)
+
     def _alone(self, messages: list[Any]) -> _RolloutChat | None:
         """The chat that ends with an answer, if the template accepts that."""
         try:
-            return self._chat_of(messages, False)
+            chat: _RolloutChat = self.prompt.continued(messages, False)
         except JetonError:
             return None
+        return chat
 
     def __repr__(self) -> str:
         answers, tokens, parts = len(self._answers), len(self._ids), len(self._rewritten)

@@ -70,6 +70,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 def edit() -> None: ...
 
 
+def _refuse_set(needed: str, *parameters: str) -> None:
+    """Fails if one of these options is set, which is of no use without another."""
+    context = click.get_current_context()
+    for name in parameters:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed}.")
+
+
 def _target_options(function: F) -> F:
     """The options of the result; the command returns an `Edited`."""
 
@@ -90,6 +98,7 @@ def _target_options(function: F) -> F:
         inputs = [*source.files, *others.get("paths", ()), *([model] if model else [])]
         inputs += [others["other"]] if "other" in others else []
         if model is None:
+            _refuse_set("--model", "init", "multiple_of", "drop_padding")
             check_target(target, inputs=inputs, force=force, folder=True)
         elif os.path.lexists(target):  # before the work, which may be long
             raise FileError(f"--model: {target} exists already; name a new folder")
@@ -341,6 +350,8 @@ def _transplant(tok: jeton.Tokenizer, other: str, donor: str | None, terms: int)
     model = click.get_current_context().params["model"]
     if model is None:
         raise click.UsageError("transplant needs the model, --model FOLDER.")
+    if donor is None:
+        _refuse_set("--donor", "terms")
     moved = transplant(tok, jeton.load(other), model=model, donor=donor, terms=terms)
     rows = [
         ("copied", f"{moved.shared:,}"),

@@ -214,9 +214,10 @@ def input_table(folder: str | os.PathLike[str], rows: int) -> npt.NDArray[np.flo
     """The input embeddings of a model, float32 of shape (rows, width).
 
     Raises:
-        MissingFileError, FormatError: The folder holds no model that can be read.
+        MissingFileError, FormatError: The folder holds no model that can be read, or the table has
+            numbers that are not finite.
         ArgumentError: The table has fewer than `rows` rows.
-        UnsupportedError: No tensor is known as a table of embeddings.
+        UnsupportedError: No tensor is known as a table of embeddings, or it is quantised.
     """
     table = _table(_folder(folder), rows, is_input_table)
     if table is None:
@@ -243,8 +244,21 @@ def _table(
                     f"{folder}: {tensor} has {entry['shape'][0]:,} rows, and the tokenizer "
                     f"{rows:,} ids: it is not this model's tokenizer"
                 )
-            table = tensor_of(folder / name, tensor)
-            return np.asarray(table.float().numpy()[:rows])
+            read = tensor_of(folder / name, tensor)
+            if not read.is_floating_point():
+                raise UnsupportedError(
+                    f"{folder}: {tensor} holds {read.dtype}, as quantised models do; name the "
+                    "folder of the model before it was quantised"
+                )
+            table = np.asarray(read[:rows].float().numpy())
+            if table.size:
+                broken = ~(np.isfinite(table.min(1)) & np.isfinite(table.max(1)))
+                if broken.any():
+                    raise FormatError(
+                        f"{folder}: {tensor} has numbers that are not finite in {broken.sum():,} "
+                        f"rows, the first is {int(broken.argmax())}"
+                    )
+            return table
     return None
 
 

@@ -166,14 +166,7 @@ class Machine:
 
     def finish(self) -> None:
         """Ends the text."""
-        held = "".join([self._held, *self._waiting])
-        if held:
-            self._held, self._waiting, self._due = "", [], 0
-            self._fresh = False
-            while held:
-                # What might have become a shape or a mark is text now.
-                at = self._read(held, self.total - len(held), last=True)
-                held = held[at:]
+        self._read_held()
         if self._drafted is not None:
             self._read_draft(self.total)
         if self._fields is not None and (found := self._next("", 0, last=True)[0]):
@@ -194,6 +187,16 @@ class Machine:
             else:
                 self._note_call(self.total)
                 self.unfinished = self._calls.stop()
+
+    def _read_held(self) -> None:
+        """Reads what might have become a shape or a mark: it is text now."""
+        held = "".join([self._held, *self._waiting])
+        if held:
+            self._held, self._waiting, self._due = "", [], 0
+            self._fresh = False
+            while held:
+                at = self._read(held, self.total - len(held), last=True)
+                held = held[at:]
 
     def _read(self, buffer: str, base: int, *, last: bool = False) -> int:
         """Reads what is certain. Returns how much that is."""
@@ -339,9 +342,11 @@ class Machine:
         text = self._slice(behind, end)
         self._drop = found.drop
         self._enter(found.state, start, behind)
-        while text:
-            at = self._read(text, end - len(text), last=True)
-            text = text[at:]
+        total, self.total = self.total, behind
+        for piece in _PIECES.findall(text):
+            self._read_on(piece)
+        self._read_held()
+        self.total = total
 
     def _shape(self, text: str) -> str | None:
         """The state that a text leads to by its shape; empty if none, `None` if still open."""
