@@ -177,7 +177,7 @@ mod tests {
     /// The rule as it is written down, counted again for each merge.
     fn naive(counts: &WordCounts, training: &BpeTrainer) -> Vec<String> {
         let mut tokens = Tokens::of_specials(&training.special_tokens);
-        let symbols = InitialSymbols::new(&[&counts], training, &mut tokens);
+        let symbols = InitialSymbols::new(&[counts], training, &mut tokens);
         let alphabet: Vec<String> = (tokens.bytes.iter())
             .map(|token| String::from_utf8(token.clone()).unwrap())
             .collect();
