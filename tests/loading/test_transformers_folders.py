@@ -343,7 +343,10 @@ def test_a_saved_folder_is_read_as_its_file_means_it(row: str, tmp_path: Path) -
     made.save(tmp_path / "published")
     (tmp_path / "published" / "tokenizer_config.json").write_text(json.dumps(config))
     (tmp_path / "published" / "special_tokens_map.json").unlink()
-    tok = jeton.load(tmp_path / "published")
+    with warnings.catch_warnings():
+        # Of what the class means, which is not what the file says.
+        warnings.filterwarnings("ignore", ".*: for Whisper.* transformers 5 gives", FormatWarning)
+        tok = jeton.load(tmp_path / "published")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FormatWarning)
         tok.save(tmp_path / "again", lossy=True)

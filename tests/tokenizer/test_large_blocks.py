@@ -69,7 +69,7 @@ def test_a_child_has_memory_of_its_own() -> None:
     hold_and_drop(4)
     child.join()
     assert child.exitcode == 0
-    check(size, 2, *held)
+    check(size, 2, held)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -102,8 +102,8 @@ def prune(
         raise ArgumentError("min_count needs counts: give corpus= or counts=")
     if size is None and min_count is None and drop is None and scripts is None:
         raise ArgumentError(
-            "say what to remove: size, corpus, counts (or min_count with one of them), scripts or "
-            "drop; keep alone removes nothing"
+            "say what to remove: size, corpus (leaves needs it), counts (or min_count with one of "
+            "them), scripts or drop; keep alone removes nothing"
         )
     tree = _Tree(vocabulary, protected)
     if drop is not None:
