@@ -48,7 +48,7 @@ def linked_packages() -> list[dict[str, Any]]:
                 if any(it["kind"] is None for it in dependency["dep_kinds"])
             ]
     linked = [packages[it] for it in found if not packages[it]["name"].startswith(OURS)]
-    return sorted(linked, key=lambda package: str(package["name"]))
+    return sorted(linked, key=lambda it: (str(it["name"]), str(it["version"])))
 
 
 def is_apache(package: dict[str, Any]) -> bool:
