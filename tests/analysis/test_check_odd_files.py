@@ -351,10 +351,12 @@ class TestFindingsByName:
 
 
 @pytest.mark.parametrize("command", ["check", "inspect"])
-@pytest.mark.parametrize("data", [b"\xff\xfebad", b"bad \xff"], ids=["UTF-16", "one byte"])
-def test_a_corpus_that_is_not_utf_8(run: Run, here: Any, command: str, data: bytes) -> None:  # noqa: F811
+def test_a_corpus_that_is_not_utf_8(run: Run, here: Any, command: str) -> None:  # noqa: F811
     printed_bpe().save("tok.json")
-    (here / "bad.txt").write_bytes(data)
+    (here / "bad.txt").write_bytes(b"\xff\xfebad")
+    told = error_of(run(command, "tok.json", "--corpus", "bad.txt", code=1))
+    assert "bad.txt: this is text in UTF-16" in told
+    (here / "bad.txt").write_bytes(b"bad \xff")
     told = error_of(run(command, "tok.json", "--corpus", "bad.txt", code=1))
     assert "bad.txt: not UTF-8 at byte" in told
     assert "--invalid" in told

@@ -88,50 +88,66 @@ mod reserve {
     use std::ptr::{null_mut, with_exposed_provenance_mut};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Bytes of it: address space only, until it is released and used.
-    const SIZE: usize = 16 << 20;
-    /// Where it is; 0 if it is in use.
-    static START: AtomicUsize = AtomicUsize::new(0);
+    /// Bytes of it, by their logarithm: address space only, until it is released and used. Where little
+    /// is left, a smaller one has to do.
+    const SIZES: std::ops::RangeInclusive<usize> = 23..=25;
+    /// Where it is, and in the bits that a page leaves free its size; 0 if it is in use.
+    static RESERVE: AtomicUsize = AtomicUsize::new(0);
 
     /// Reserves memory unless that is done; returns whether there is a reserve now.
     #[cold]
     pub fn replenish() -> bool {
-        if START.load(Ordering::Relaxed) == 0 {
-            // SAFETY: new memory, which nobody reads or writes.
-            let start = unsafe {
-                libc::mmap(
-                    null_mut(),
-                    SIZE,
-                    libc::PROT_NONE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                )
-            };
-            if start == libc::MAP_FAILED {
-                return false;
-            }
-            let new = start.expose_provenance();
-            let put = START.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed);
+        if RESERVE.load(Ordering::Relaxed) == 0 {
+            let largest = reserved(*SIZES.end());
+            let found = largest.or_else(|| {
+                give_back_what_is_free();
+                SIZES.rev().find_map(reserved)
+            });
+            let Some(new) = found else { return false };
+            let put = RESERVE.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed);
             if put.is_err() {
-                // SAFETY: nobody knows of it; another thread was faster.
-                unsafe { libc::munmap(start, SIZE) };
+                unmap(new); // another thread was faster
             }
         }
         room::set_scarce(false);
         true
     }
 
+    fn reserved(logarithm: usize) -> Option<usize> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: new memory, which nobody reads or writes.
+        let start =
+            unsafe { libc::mmap(null_mut(), 1 << logarithm, libc::PROT_NONE, flags, -1, 0) };
+        (start != libc::MAP_FAILED).then(|| start.expose_provenance() | logarithm)
+    }
+
+    /// Returns a reserve that nobody else has to the system.
+    fn unmap(reserve: usize) -> bool {
+        let logarithm = reserve & 0xff;
+        let start = with_exposed_provenance_mut(reserve - logarithm);
+        // SAFETY: it was taken out of its place or never put there, and nobody uses its bytes.
+        unsafe { libc::munmap(start, 1 << logarithm) == 0 }
+    }
+
+    /// Returns to the system what the work before this kept for later.
+    fn give_back_what_is_free() {
+        super::large::give_back();
+        #[cfg(target_env = "gnu")]
+        // SAFETY: it may be called at any time.
+        unsafe {
+            libc::malloc_trim(0);
+        }
+    }
+
     /// Returns the reserve to the system; returns whether there was one.
     #[cold]
     pub fn release() -> bool {
-        let start = START.swap(0, Ordering::Relaxed);
-        if start == 0 {
+        let reserve = RESERVE.swap(0, Ordering::Relaxed);
+        if reserve == 0 {
             return false;
         }
         room::set_scarce(true);
-        // SAFETY: it was taken out of its place, so nobody else has it, and nobody uses its bytes.
-        unsafe { libc::munmap(with_exposed_provenance_mut(start), SIZE) == 0 }
+        unmap(reserve)
     }
 }
 

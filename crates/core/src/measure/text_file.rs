@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::text_parts::TextParts;
 use jeton_text::error::Result;
+use jeton_text::mem::room;
 use jeton_text::text::{InvalidUtf8, WholeCharacters};
 use jeton_training::corpus::Contents;
 
@@ -61,6 +62,7 @@ impl TextFile {
         let bytes = self.contents.read(size)?;
         let is_end = bytes.is_empty();
         let before = parts.bytes();
+        room::reserve_text(&mut parts.text, self.rest.len() + bytes.len());
         parts.text.push_str(&std::mem::take(&mut self.rest));
         let start = parts.bytes();
         let pushed = self
@@ -75,6 +77,7 @@ impl TextFile {
         }
         let text = parts.bytes() - start;
         let left = parts.add_tail(is_end);
+        room::ask(left);
         self.rest = parts.split_off(left);
         let begins = !self.has_given && parts.bytes() > before;
         self.has_given |= begins;

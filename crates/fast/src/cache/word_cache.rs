@@ -449,8 +449,8 @@ impl WordCache {
             self.short.len(),
             grown(self.short.len(), self.capacities.short),
         );
-        self.short_count = 0;
         if grown <= self.short.capacity() {
+            self.short_count = 0;
             // Fresh memory is dear, so a large table grows where it is. Of four neighbouring lines
             // the entries go back there or to other fours, which are empty yet.
             self.short.resize(grown, Line::EMPTY);
@@ -469,7 +469,11 @@ impl WordCache {
             } else {
                 grown.max(self.capacities.short.min(ROOMIEST))
             };
-            let mut larger = large_pages::with_capacity(room);
+            let Some(mut larger) = large_pages::try_with_capacity(room) else {
+                self.capacities.short = lines; // without memory for more, the newest words stay
+                return;
+            };
+            self.short_count = 0;
             larger.resize(grown, Line::EMPTY);
             let old = std::mem::replace(&mut self.short, larger);
             let (fours, _) = old.as_chunks::<4>();
@@ -537,7 +541,11 @@ impl WordCache {
     #[cold]
     fn grow_long(&mut self) {
         let entries = grown(self.long.len(), self.capacities.long);
-        let larger = large_pages::filled(LongEntry::EMPTY, entries);
+        let Some(mut larger) = large_pages::try_with_capacity(entries) else {
+            self.capacities.long = self.long.len();
+            return;
+        };
+        larger.resize(entries, LongEntry::EMPTY);
         let old = std::mem::replace(&mut self.long, larger);
         self.long_count = 0;
         for entry in old.into_iter().filter(|entry| !entry.is_empty()) {
@@ -557,7 +565,8 @@ impl WordCache {
         if end > self.spilled.capacity() {
             // Fresh memory is dear, and room that is not used takes none.
             let room = end.max((GROWTH * end).min(self.capacities.spilled));
-            let mut larger = large_pages::with_capacity(room);
+            let larger = large_pages::try_with_capacity(room);
+            let mut larger = larger.unwrap_or_else(|| large_pages::with_capacity(end));
             larger.extend_from_slice(&self.spilled);
             self.spilled = larger;
         }

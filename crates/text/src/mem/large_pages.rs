@@ -11,6 +11,15 @@ pub fn with_capacity<T>(length: usize) -> Vec<T> {
     vector
 }
 
+/// The same, or nothing where no memory is left.
+pub fn try_with_capacity<T>(length: usize) -> Option<Vec<T>> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(length).ok()?;
+    #[cfg(target_os = "linux")]
+    ask(vector.as_ptr() as usize, length * size_of::<T>());
+    Some(vector)
+}
+
 /// `length` times the same.
 pub fn filled<T: Clone>(value: T, length: usize) -> Vec<T> {
     let mut vector = with_capacity(length);

@@ -86,6 +86,13 @@ pub fn reserve_exact<T>(vector: &mut Vec<T>, more: usize) {
     }
 }
 
+/// Reserves room in a text for this many further bytes.
+pub fn reserve_text(text: &mut String, more: usize) {
+    if text.try_reserve(more).is_err() {
+        none(text.len() + more);
+    }
+}
+
 /// Makes room for this many more.
 #[inline(always)]
 pub fn reserve<T>(vector: &mut Vec<T>, more: usize) {

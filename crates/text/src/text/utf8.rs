@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result, by_name};
 use crate::interrupt::poll;
+use crate::mem::room;
 
 /// Whether some text holds this byte.
 pub fn is_in_utf8(byte: u8) -> bool {
@@ -153,6 +154,7 @@ impl WholeCharacters {
             Cow::Owned([&incomplete, bytes].concat())
         };
         let mut rest = &*joined;
+        room::reserve_text(text, rest.len());
         // Nearly all bytes are text up to the last character, and are gone through once.
         let (whole, tail) = rest.split_at(rest.len() - unfinished(rest));
         if let (false, Ok(whole)) = (is_end, std::str::from_utf8(whole)) {

@@ -172,14 +172,15 @@ impl<R: Read> Blocks<R> {
         } = self.options;
         while !self.ended {
             let before = bytes.len();
-            if between_lines {
-                bytes.reserve_exact(block);
+            let reserved = if between_lines {
+                bytes.try_reserve_exact(block)
             } else {
                 // All of a file may come together.
-                bytes.reserve(block);
-            }
+                bytes.try_reserve(block)
+            };
             let limited = self.stream.by_ref().take(block as u64);
-            let read = { limited }.read_to_end(&mut bytes);
+            let read = reserved.map_err(io::Error::from);
+            let read = read.and_then(|()| { limited }.read_to_end(&mut bytes));
             let read = read.map_err(|error| self.failed(&error))?;
             self.ended = read < block;
             if self.ended {

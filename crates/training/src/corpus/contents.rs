@@ -1,6 +1,6 @@
 //! The contents of one file of a corpus, decompressed, as bytes; the caller decodes them.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,12 +48,11 @@ impl Contents {
     /// It cannot be read, or is damaged.
     pub fn read(&mut self, size: usize) -> Result<Vec<u8>> {
         // Room that is not filled takes no memory; grown, the list would be copied.
-        let mut bytes = Vec::with_capacity(size.min(MAX_AHEAD));
-        let read = self
-            .stream
-            .by_ref()
-            .take(size as u64)
-            .read_to_end(&mut bytes);
+        let mut bytes = Vec::new();
+        let reserved = bytes.try_reserve_exact(size.min(MAX_AHEAD));
+        let limited = self.stream.by_ref().take(size as u64);
+        let read = reserved.map_err(io::Error::from);
+        let read = read.and_then(|()| { limited }.read_to_end(&mut bytes));
         match read {
             Ok(_) => Ok(bytes),
             Err(error) => Err(file_error(&self.path, "read", &error)),
