@@ -95,6 +95,12 @@ EVALUATION = analysis.evaluate(TOK, ["the"])
 OWNERS: dict[type | str, Callable[[], Any]] = {
     jeton.Tokenizer: lambda: TOK,
     "Tokenizer.nbest": lambda: PIECES,
+    "Tokenizer.as_xgrammar": lambda: TOK.with_added_tokens(
+        [jeton.AddedToken("<e>", special=True)]
+    ).replace(roles={"eos": "<e>"}),
+    "Tokenizer.as_llguidance": lambda: TOK.with_added_tokens(
+        [jeton.AddedToken("<e>", special=True)]
+    ).replace(roles={"eos": "<e>"}),
     "Tokenizer.chat": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     "Tokenizer.count_messages": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     "Tokenizer.fit_messages": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),

@@ -31,8 +31,8 @@ def xgrammar_info(
         import xgrammar
     except ImportError:
         raise _missing("xgrammar") from None
-    stops = _stops(tok, stop_ids)
     tokens = tok.all_token_bytes(size)
+    stops = _stops(tok, stop_ids, len(tokens))
     return xgrammar.TokenizerInfo(tokens, xgrammar.VocabType.RAW, stop_token_ids=stops)
 
 
@@ -44,18 +44,19 @@ def llguidance_tokenizer(
         import llguidance
     except ImportError:
         raise _missing("llguidance") from None
-    stops = _stops(tok, stop_ids)
-    wrapped = llguidance.TokenizerWrapper(_Tokens(tok, size, stops[0]))
+    tokens = tok.all_token_bytes(size)
+    stops = _stops(tok, stop_ids, len(tokens))
+    wrapped = llguidance.TokenizerWrapper(_Tokens(tok, tokens, stops[0]))
     return llguidance.LLTokenizer(wrapped, eos_token=stops)
 
 
 class _Tokens:
     """What `llguidance.TokenizerWrapper` takes."""
 
-    def __init__(self, tok: BaseTokenizer, size: int | None, end: int) -> None:
+    def __init__(self, tok: BaseTokenizer, tokens: list[bytes], end: int) -> None:
         self._tok = tok
         self.eos_token_id, self.bos_token_id = end, tok.role_ids.get("bos")
-        self.tokens = tok.all_token_bytes(size)
+        self.tokens = tokens
         self.special_token_ids = sorted({*tok.special_tokens.values()})
         for spelled, id in tok.special_tokens.items():
             # Grammars name them so, as `<|im_end|>`; llguidance keeps them apart from text.
@@ -71,7 +72,7 @@ class _Tokens:
         return []
 
 
-def _stops(tok: BaseTokenizer, ids: Iterable[int] | None) -> list[int]:
+def _stops(tok: BaseTokenizer, ids: Iterable[int] | None, size: int) -> list[int]:
     """The ids that end an answer: those that are given, or those that the tokenizer knows."""
     if ids is None:
         found = [*ends_of(tok)]
@@ -86,6 +87,8 @@ def _stops(tok: BaseTokenizer, ids: Iterable[int] | None) -> list[int]:
         found = [checked_id("stop_ids", it) for it in ids]
         if not found:
             raise ArgumentError("stop_ids is empty: an answer would never end")
+        if max(found) >= size:
+            raise ArgumentError(f"stop_ids has {max(found)}, and the last id is {size - 1}")
     return [*dict.fromkeys(found)]
 
 

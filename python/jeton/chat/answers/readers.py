@@ -50,7 +50,7 @@ _BRACKET: Final = re.compile(
     re.DOTALL,
 )
 """A bracket, a control token, or a string, which may hold brackets."""
-_NEXT_CALL: Final = re.compile(r"\s*[,;]?\s*(?=\{)")
+_NEXT_CALL: Final = re.compile(r"\s*(?:[,;]\s*)?(?=\{)")
 _NAME: Final = re.compile(r"[\w.\-]*")
 _KEY: Final = re.compile(r"[^:,{}\[\]'\"\n]*")
 _BRACE_NAME: Final = re.compile(r"[^\s{]*")
