@@ -12,7 +12,7 @@ import inspect
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Any, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -28,6 +28,7 @@ __all__ = [
     "checked_characters",
     "checked_errors",
     "checked_flag",
+    "checked_fraction",
     "checked_id",
     "checked_int",
     "checked_path",
@@ -38,6 +39,9 @@ __all__ = [
     "special_ids",
     "token_and_id",
 ]
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -118,6 +122,22 @@ def checked_int(name: str, value: object, least: int) -> int:
         raise ArgumentError(f"{name} must be at least {least}, not {_number_text(number)}")
     if number > _MAX_INT:
         raise ArgumentError(f"{name} must be less than 2**63, not {_number_text(number)}")
+    return number
+
+
+def checked_fraction(name: str, value: object) -> Fraction:
+    """A positive number, exactly; a float is the decimal that it is written as."""
+    import math
+    from fractions import Fraction
+
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
+        raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ArgumentError(f"{name} must be a finite number, not {value}")
+    # Those of numpy are floats, and write themselves in another way.
+    number = Fraction(float.__repr__(value) if isinstance(value, float) else value)
+    if number <= 0:
+        raise ArgumentError(f"{name} must be greater than 0, not {value}")
     return number
 
 

@@ -1,4 +1,4 @@
-"""The lines of `docs/howto/answers.md` for libraries that hold a model to a grammar."""
+"""`jeton.interop.grammars`: xgrammar, llguidance and outlines hold a model to a grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens that are known before training: plain ones, and what each trainer makes of them."""
+"""`jeton.training.known_tokens`: tokens that every trainer takes before training."""
 
 from __future__ import annotations
 

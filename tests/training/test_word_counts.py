@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -232,6 +233,7 @@ def test_scaled_counts_are_rounded_half_up(numbers: list[int], factor: float) ->
     exact = Fraction(repr(factor)).limit_denominator(10**12)
     expected = [math.floor(number * exact + Fraction(1, 2)) for number in numbers]
     scaled = counts.scaled(factor)
+    assert counts.scaled(np.float64(factor)) == scaled
     assert scaled.items() == [(f"w{at}", it) for at, it in enumerate(expected) if it]
 
 

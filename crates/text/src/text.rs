@@ -71,8 +71,8 @@ struct Buffer {
     text: String,
     /// One span per byte of `text`; `None` while `text` is the original itself.
     origin: Option<Vec<Span>>,
-    /// From which byte of `text` on none stands at the start of the original by the count of Hugging Face
-    /// `tokenizers`, whatever its span says: `usize::MAX` where spans say so.
+    /// The first byte of `text` that Hugging Face `tokenizers` no longer counts as the start of the
+    /// original, nor any byte after it, whatever its span says; `usize::MAX` where the spans decide.
     late_from: usize,
     /// How long the pieces of the original are together.
     limit: Rc<LengthLimit>,

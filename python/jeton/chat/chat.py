@@ -62,7 +62,7 @@ _MAX_RENDERINGS: Final = 64
 
 @dataclass(frozen=True)
 class Notes:
-    """What the caller of a chat should know of it, as sentences."""
+    """Sentences that warn the caller of a chat."""
 
     losses: tuple[str, ...]
     """What the template leaves out, and names that seem misspelled."""

@@ -248,7 +248,7 @@ def _continued(control: ControlTokens, text: str, runs: Runs, before: Encoded) -
     tokens = known_tokens(control.tok)
     if before.control is not control or tokens.late:
         return None
-    # Another token may begin in front of it, so as many characters as the longest has are shared.
+    # A longer token may begin earlier, so the last characters, as many as it has, are encoded anew.
     shared = min(shared_length(text, before.text), _shared_runs(runs, before.runs))
     last = shared - tokens.longest - 1
     count = bisect_right(before.spans, last, key=operator.itemgetter(1))

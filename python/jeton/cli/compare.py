@@ -29,7 +29,7 @@ from jeton.errors import FormatError
 __all__ = ["compare"]
 
 _ROWS = 8
-"""Rows that a table shows unless all are asked for."""
+"""The rows of a table without `--all`."""
 
 HELP = """Compare tokenizers on the same text: compression, fertility, entropy, lost text, digits,
 code, and what each language pays.

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import jeton._core as _core
 from jeton.arguments import (
     check_text,
+    checked_fraction,
     checked_path,
     checked_texts,
     names_checked,
@@ -227,7 +228,7 @@ class WordCounts:
             >>> jeton.WordCounts([("to", 20), ("be", 5), ("or", 1)]).scaled(0.3).items()
             [('to', 6), ('be', 2)]
         """
-        exact = _positive("factor", factor).limit_denominator(10**12)
+        exact = checked_fraction("factor", factor).limit_denominator(10**12)
         scaled = None
         if 0 < exact.numerator < 2**63:
             scaled = self.core.scaled(exact.numerator, exact.denominator)
@@ -285,14 +286,16 @@ class WordCounts:
         if weights is not None:
             if isinstance(weights, (str, bytes)) or not isinstance(weights, Iterable):
                 raise ArgumentTypeError("weights must be numbers, one for each of counts")
-            shares = [_positive(f"weights[{at}]", weight) for at, weight in enumerate(weights)]
+            shares = [
+                checked_fraction(f"weights[{at}]", weight) for at, weight in enumerate(weights)
+            ]
             if len(shares) != len(sizes):
                 raise ArgumentError(f"there are {len(shares)} weights for {len(sizes)} counts")
         else:
             if isinstance(temperature, float) and math.isinf(temperature) and temperature > 0:
                 power = 0.0
             else:
-                power = float(1 / _positive("temperature", temperature))
+                power = float(1 / checked_fraction("temperature", temperature))
             largest = max(sizes)
             shares = [Fraction((size / largest) ** power) for size in sizes]
         factors = [share / size for share, size in zip(shares, sizes, strict=True)]
@@ -362,18 +365,6 @@ class WordCounts:
 
 _SLICE = 4096
 """Number of words that become Python objects at a time."""
-
-
-def _positive(name: str, value: object) -> Fraction:
-    """A positive number, exactly; a float is the decimal that it is written as."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
-        raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ArgumentError(f"{name} must be a finite number, not {value}")
-    number = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    if number <= 0:
-        raise ArgumentError(f"{name} must be greater than 0, not {value}")
-    return number
 
 
 def _unpickled(image: bytes) -> WordCounts:

@@ -89,7 +89,7 @@ class Interleaving:
         return before + taken.astype(np.int64)
 
     def _number_of(self, place: int) -> int:
-        """The number of the block that holds a place."""
+        """The number of the block with this place."""
         number = place * self._blocks // self._total
         while int(self._before(number).sum()) > place:
             number -= 1
@@ -98,7 +98,7 @@ class Interleaving:
         return number
 
     def _block_of(self, place: int) -> tuple[int, Draws]:
-        """The block that holds a place, and the place of its first example."""
+        """The place of the first example of the block with this place, and the block."""
         for number, (start, block) in self._sorted.items():
             if start <= place < start + len(block.sources):
                 self._sorted.move_to_end(number)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton import files, saved_json
-from jeton.arguments import check_text, checked_int, checked_path
+from jeton.arguments import check_text, checked_fraction, checked_int, checked_path
 from jeton.data.dataset import Batch, TokenDataset
 from jeton.data.loader import Loader
 from jeton.data.manifest import NAME
@@ -30,7 +30,7 @@ MAX_EPOCHS = 4.0
 
 @dataclass(frozen=True)
 class MixSource:
-    """A source of a mixture, and how much of it: a weight, a number of tokens or of epochs.
+    """A source of a mixture with its amount: a weight, tokens or epochs.
 
     Example:
         >>> from jeton.data import MixSource
@@ -45,7 +45,7 @@ class MixSource:
     tokens: int | None = None
     """The number of its tokens in the mixture."""
     epochs: float | Fraction | None = None
-    """How many times all of it is in the mixture; 0.5 is half of it, once."""
+    """How often the mixture repeats the source; 0.5 takes half of it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.data, TokenDataset):
@@ -57,7 +57,7 @@ class MixSource:
             checked_int("tokens", self.tokens, 1)
         for name, value in (("weight", self.weight), ("epochs", self.epochs)):
             if value is not None:
-                _fraction(name, value)
+                checked_fraction(name, value)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,9 @@ class Mixture:
         self._tokens = None if tokens is None else checked_int("tokens", tokens, 1)
         self.seed = checked_int("seed", seed, 0)
         """Determines the order."""
-        self._max_epochs = None if max_epochs is None else _fraction("max_epochs", max_epochs)
+        self._max_epochs = (
+            None if max_epochs is None else checked_fraction("max_epochs", max_epochs)
+        )
         self.sets = {
             name: source.data
             if isinstance(source.data, TokenDataset)
@@ -440,20 +442,8 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _fraction(name: str, value: object) -> Fraction:
-    """A positive number; a float is the decimal that it is written as."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
-        raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ArgumentError(f"{name} must be a finite number, not {value!r}")
-    number = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    if number <= 0:
-        raise ArgumentError(f"{name} must be greater than 0, not {value}")
-    return number
-
-
 def _fraction_or_0(value: float | Fraction | None) -> Fraction:
-    return Fraction(0) if value is None else _fraction("an amount", value)
+    return Fraction(0) if value is None else checked_fraction("an amount", value)
 
 
 def _rounded(amounts: Sequence[Fraction]) -> list[int]:
@@ -467,7 +457,7 @@ def _rounded(amounts: Sequence[Fraction]) -> list[int]:
 
 
 def _number_text(value: float | Fraction | None) -> str | None:
-    return None if value is None else str(_fraction("an amount", value))
+    return None if value is None else str(checked_fraction("an amount", value))
 
 
 def _number_of(text: str | None) -> Fraction | None:

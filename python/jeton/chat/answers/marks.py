@@ -21,7 +21,7 @@ __all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "con
 _FIRST: Final = 0xD800
 _SHORTEST: Final = 4
 _BRACKETS: Final = ("<", "[", "]")
-"""What marks and control tokens begin with, but for those that are words."""
+"""How marks and control tokens begin, unless they are words."""
 _LONG_PROSE: Final = 12
 """Shorter marks of plain text, in brackets or as words, count only where the format has them."""
 _MAX_SYMBOLS: Final = 0x800

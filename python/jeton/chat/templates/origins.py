@@ -107,8 +107,7 @@ def least_trusted(origins: Iterable[Origin]) -> Origin | None:
 
 
 def segments_of(segments: Segments, message: int) -> Iterator[tuple[int, int, int, Origin]]:
-    """What a chat has of a message, but for its role: the number of the segment, start, end, and
-    origin."""
+    """The segments of a message, except its role: number of the segment, start, end, origin."""
     for number, (start, end, it) in enumerate(segments):
         if it.kind == "message" and it.message == message and it.field != "role":
             yield number, start, end, it

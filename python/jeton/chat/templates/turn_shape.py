@@ -106,14 +106,14 @@ class TurnShape:
         self.tokens = re.compile("|".join((*spelled, _TOKEN.pattern)))
         self._parts_of_roles: dict[str | None, bool | None] = {}
 
-    # Small conversations, as text. A conversation that the template does not take has no text.
-
     def without_calls(self) -> TurnShape:
         """The same, as if the template took no calls."""
         shape = copy.copy(self)
         shape.answers = [it for it in self.answers if not it.calls]
         shape.following = self.following[:1]
         return shape
+
+    # Small conversations, as text. A conversation that the template does not take has no text.
 
     def _text(self, messages: Iterable[Mapping[str, Any]], **more: Any) -> str | None:
         try:
