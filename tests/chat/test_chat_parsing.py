@@ -780,6 +780,30 @@ def test_text_that_spells_an_unknown_id_is_text(kind: str) -> None:
     assert [it.what for it in parsed.problems] and parsed.problems[0].at == len(tok.encode("a"))
 
 
+@pytest.mark.parametrize("between", ["", "<|end|>"], ids=["open", "no start"])
+def test_a_header_of_gpt_oss_begins_where_the_one_before_it_is_open(between: str) -> None:
+    marks = ["<|end|>", "<|start|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|call|>"]
+    tok = jeton.load("jeton-4k").with_added_tokens(
+        [jeton.AddedToken(it, special=True) for it in marks]
+    )
+    text = (
+        f"<|channel|>analysis<|message|>I look.{between}<|channel|>commentary to=functions.look "
+        '<|constrain|>json<|message|>{"place": "Vik"}<|call|>'
+    )
+    ids = tok.encode(text, special="allow")
+    parsed = tok.parse(ids, format="gpt-oss")
+    [call] = parsed.message["tool_calls"]
+    assert call["function"] == {"name": "look", "arguments": {"place": "Vik"}}
+    assert parsed.message["reasoning_content"] == "I look." and not parsed.message["content"]
+    [problem] = parsed.problems
+    assert "in front of '<|channel|>'" in problem.what
+    stream = tok.parse_stream(format="gpt-oss")
+    for id in ids:
+        stream.push(id)
+    stream.finish()
+    assert stream.parsed.message == parsed.message
+
+
 def test_an_engine_may_stop_at_the_ends() -> None:
     """`<|end|>` of gpt-oss ends reasoning too: a model that stops at it has said nothing yet."""
     marks = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>"]

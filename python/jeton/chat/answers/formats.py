@@ -67,6 +67,7 @@ class State:
             `id`, or `key` and `string`, which says whether the value is text.
         routes: For a head, regular expressions and states; the first that matches the whole head
             is taken. A group `name` begins a call.
+        part: The mark that belongs to the text of a head, if it leads there.
         shapes: Beginnings of its text that lead to other states.
         trimmed: Whether white space at the beginning of its text is dropped.
         escaped: Whether a name or a key has `&quot;` for `"` and `&amp;` for `&`.
@@ -78,6 +79,7 @@ class State:
     done: bool = False
     pattern: str = ""
     routes: tuple[tuple[str, str], ...] = ()
+    part: str = ""
     shapes: tuple[Shape, ...] = ()
     trimmed: bool = False
     escaped: bool = False
@@ -677,13 +679,14 @@ FORMATS: Final[Mapping[str, Format]] = {
             {
                 "start": State(
                     "head",
-                    {"<|message|>": "?", "<|end|>": "between"},
+                    {"<|message|>": "?", "<|end|>": "between", "<|channel|>": "start"},
                     routes=(
                         (r".*\bto=(?:functions\.)?(?P<name>[^\s<]+).*", "arguments"),
-                        (r".*<\|channel\|>\s*analysis.*", "reasoning"),
-                        (r".*<\|channel\|>\s*commentary.*", "preamble"),
+                        (r"(?:.*<\|channel\|>)?\s*analysis.*", "reasoning"),
+                        (r"(?:.*<\|channel\|>)?\s*commentary.*", "preamble"),
                         (r".*", "content"),
                     ),
+                    part="<|channel|>",
                 ),
                 "reasoning": State("reasoning", {"<|end|>": "between", "<|return|>": END}),
                 "preamble": State("content", {"<|end|>": "between", "<|return|>": END}),

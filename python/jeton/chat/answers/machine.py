@@ -401,11 +401,25 @@ class Machine:
             self._fields.begin(field, captures or {} if is_opened else {}, place, is_open=is_opened)
             self._begin(name, place)
             return
+        part = self._part_of_head(name, left, place)
+        if part and name == self.state.name:
+            if part in self._word:
+                self.problem(f"the mark {self._compiled.spelled(part)!r} comes twice", left)
+            self._word.append(part)
+            return
         name = self._leave(name, left)
         takes = self._compiled.states[name].spec.takes
         if self._calls.open is not None and (takes not in _OF_CALLS or takes == "name"):
             self.end(left)
         self._begin(name, place)
+        if part:
+            self._word.append(part)
+
+    def _part_of_head(self, name: str, left: int, place: int) -> str:
+        """The mark in front of a head, if it belongs to that."""
+        part = "" if name == "?" else self._compiled.states[name].spec.part
+        mark = self._slice(left, place) if part else ""
+        return mark if part and self._compiled.spelled(mark) == part else ""
 
     def _begin(self, name: str, place: int) -> None:
         self.state = cast(MarkedState, self._compiled.states[name])  # or that of a field
@@ -458,6 +472,8 @@ class Machine:
         """The state that the text of a head leads to."""
         for pattern, state in self.state.routes if target == "?" else ():
             if match := pattern.fullmatch(word):
+                if self.state.spec.part not in word and word.strip():
+                    self.problem(f"the mark {self.state.spec.part!r} is missing", self._began)
                 groups = match.groupdict()
                 id, name = groups.get("id"), groups.get("name")
                 if id is not None and name is None and id in (self._tools or ()):
