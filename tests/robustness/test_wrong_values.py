@@ -39,6 +39,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 @pytest.mark.medium
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_wrong_values(call: Call) -> None:
+    if call.name == "Tokenizer.as_xgrammar":
+        pytest.importorskip("xgrammar")
     wrong = list(taken_amiss(call))
     assert not wrong, "\n".join(wrong)
 
