@@ -25,6 +25,7 @@ __all__ = [
     "Model",
     "Pipeline",
     "SentencePieceReader",
+    "SuperwordTraining",
     "TextFile",
     "TextParts",
     "TokenBlocks",
@@ -509,6 +510,9 @@ class Model:
     def longest_match(entries: Any) -> Model: ...
     @staticmethod
     def sentence_piece(proto: bytes) -> Model: ...
+    @staticmethod
+    def superwords(words: Model, pattern: str, joining: str, merges: Any) -> Model: ...
+    def words(self) -> Model | None: ...
     @property
     def kind(self) -> str: ...
     def vocab(self) -> dict[bytes, int]: ...
@@ -580,6 +584,20 @@ class TokenCounter:
 class UnicodeWords:
     def __new__(cls) -> UnicodeWords: ...
     def finish(self, most: int) -> CountedWords: ...
+
+@final
+class SuperwordTraining:
+    def __new__(
+        cls,
+        counts: WordCounts,
+        cutting: tuple[str, bool] | bytes,
+        parameters: dict[str, Any],
+        watch: _Told | None,
+    ) -> SuperwordTraining: ...
+    def counter(
+        self, memory: int | None, temp_dir: str, needs: tuple[int, int, int]
+    ) -> WordCounter: ...
+    def learn(self, stretches: WordCounts, watch: _Told | None) -> Model | None: ...
 
 @final
 class WordCounter:

@@ -191,6 +191,8 @@ GOOD: dict[str, Any] = {
     "special_tokens_mask": [0],
     "word_ids": [0],
     "post_processors.TemplateToken.ids": [1],
+    "models.Superwords.words": m.BPE(BYTES, []),
+    "models.Superwords.pre_tokenizer": p.ByteLevel(add_prefix_space=False),
     "load.source": "tokenizer.json",
     "behavior": "isolated",
     "analysis.Usage.ids": [0, 2],

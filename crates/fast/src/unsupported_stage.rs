@@ -113,7 +113,9 @@ pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
         Model::Characters(_) => {
             "turns each character into a token, so there is nothing to remember"
         }
-        Model::SentencePiece(_) | Model::LongestMatch(_) => "reads a text whole, not word by word",
+        Model::SentencePiece(_) | Model::LongestMatch(_) | Model::Superwords(_) => {
+            "reads a text whole, not word by word"
+        }
         Model::Bpe(_) | Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => {
             return Ok(());
         }

@@ -28,6 +28,7 @@ mod signals;
 mod single_text_calls;
 mod stages;
 mod streams;
+mod superwords;
 mod text;
 mod texts;
 mod token_blocks;
@@ -81,6 +82,8 @@ mod _core {
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]
     use super::streams::{CountedText, DecodeStream, EncodeStream};
+    #[pymodule_export]
+    use super::superwords::SuperwordTraining;
     #[pymodule_export]
     use super::token_blocks::{TokenBlocks, blocks_of_texts, reordered};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use jeton_core::format::huggingface::write_first;
 use jeton_core::model;
 use jeton_core::model::bpe::{BpeOptions, MergeRule};
 use jeton_core::model::sentencepiece::spec::ModelProto;
@@ -15,6 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use crate::errors::{Outcome, argument, guard, wrong_type};
 use crate::ids_from_python;
 use crate::signals::{abandonable, detached, hear};
+use crate::stages::read_around_model;
 use crate::text::valid;
 
 /// A model of the core.
@@ -172,6 +174,43 @@ impl Model {
         })
     }
 
+    /// Words by a BPE, whose vocabulary holds the superwords, and supermerges of whole words. `pattern` is JSON.
+    #[staticmethod]
+    fn superwords(
+        py: Python<'_>,
+        words: &Self,
+        pattern: &str,
+        joining: &str,
+        merges: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let model::Model::Bpe(words) = &words.core else {
+                return Err(argument("words must be a BPE"));
+            };
+            let json = format!(r#"{{"pre_tokenizer": {pattern}}}"#);
+            let Some(pattern) = read_around_model(&json, true)?.pre_tokenizer else {
+                return Err(argument("pre_tokenizer must split text into words"));
+            };
+            let merges = merge_list(merges)?;
+            let merges = merges.iter().map(|(left, right)| (&left[..], &right[..]));
+            let joining = joining.parse()?;
+            let core = model::Superwords::by_merges(words.clone(), pattern, joining, merges)?;
+            Ok(Self {
+                core: model::Model::Superwords(Box::new(core)),
+            })
+        })
+    }
+
+    /// The words of a model of superwords; `None` of any other.
+    fn words(&self) -> Option<Self> {
+        match &self.core {
+            model::Model::Superwords(model) => Some(Self {
+                core: model::Model::Bpe(model.words().clone()),
+            }),
+            _ => None,
+        }
+    }
+
     /// The model of a SentencePiece `.model` file.
     #[staticmethod]
     fn sentence_piece(py: Python<'_>, proto: &[u8]) -> PyResult<Self> {
@@ -194,8 +233,8 @@ impl Model {
         })
     }
 
-    /// `BPE`, `WordLevel`, `WordPiece`, `Unigram`, `Characters`, `SentencePiece` or
-    /// `LongestMatch`.
+    /// `BPE`, `WordLevel`, `WordPiece`, `Unigram`, `Characters`, `SentencePiece`, `LongestMatch` or
+    /// `Superwords`.
     #[getter]
     fn kind(&self) -> &'static str {
         self.core.kind()
@@ -213,11 +252,18 @@ impl Model {
         })
     }
 
-    /// The merges of a BPE that goes by merges; `None` of one that goes by ranks.
+    /// The merges of a BPE that goes by merges, `None` of one that goes by ranks; and supermerges.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         guard(py, || match &self.core {
             model::Model::Bpe(bpe) if matches!(bpe.rule(), MergeRule::Merges(_)) => {
                 Ok(Some(merges(py, bpe)?))
+            }
+            model::Model::Superwords(model) => {
+                let vocab = model.words().vocab();
+                let token = |id| PyBytes::new(py, vocab.token(id).unwrap_or_default());
+                let pairs = model.merges().iter();
+                let pairs = pairs.map(|&((left, right), _)| (token(left), token(right)));
+                Ok(Some(PyList::new(py, pairs.collect::<Vec<_>>())?))
             }
             _ => Ok(None),
         })
@@ -244,6 +290,14 @@ impl Model {
                 .to_string()),
                 model::Model::Characters(model) => {
                     Ok(serde_json::json!({ "unk_id": model.unk_id() }).to_string())
+                }
+                model::Model::Superwords(model) => {
+                    let (_, pattern) = write_first(None, Some(model.pattern()))?;
+                    Ok(serde_json::json!({
+                        "joining": model.joining().name(),
+                        "pattern": pattern,
+                    })
+                    .to_string())
                 }
                 model::Model::SentencePiece(_) | model::Model::LongestMatch(_) => {
                     Ok("{}".to_owned())

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use jeton_core::model::{self, SentencePiece};
 use jeton_core::normalizer::{Charsmap, Normalization};
-use jeton_core::train::bpe::{Balance, BpePieces, BpeTrainer, Languages, Start};
+use jeton_core::train::bpe::{
+    Balance, BpePieces, BpeTrainer, Languages, SecondStage, Start, SuperwordTrainer,
+};
 use jeton_core::train::pieces::{PieceOptions, PieceRules};
 use jeton_core::train::sentencepiece::{Learning, MetaPieces, SentencePieceTrainer};
 use jeton_core::train::unigram::UnigramPieces;
@@ -116,7 +118,10 @@ pub fn check_trainer(
     algorithm: &str,
     parameters: &Bound<'_, PyDict>,
 ) -> PyResult<()> {
-    guard(py, || Ok(AnyTrainer::new(algorithm, parameters)?.check()?))
+    guard(py, || match algorithm {
+        "superwords" => Ok(superword_trainer(parameters)?.check()?),
+        _ => Ok(AnyTrainer::new(algorithm, parameters)?.check()?),
+    })
 }
 
 /// The model that an algorithm with these parameters learns from words. Calls `watch`, if there is
@@ -195,8 +200,22 @@ fn languages(given: &Parameters<'_, '_>) -> Outcome<Languages> {
     })
 }
 
+/// The trainer of words and superwords.
+pub fn superword_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<SuperwordTrainer> {
+    let given = Parameters(parameters);
+    Ok(SuperwordTrainer {
+        words: bpe_trainer(parameters)?,
+        stage: match given.size_or_none("superword_tokens")? {
+            Some(tokens) => SecondStage::Super(tokens),
+            None => SecondStage::Boundless,
+        },
+        joining: given.get::<String>("joining", TEXT)?.parse()?,
+        max_words: given.size_or_none("max_words_per_token")?,
+    })
+}
+
 /// Trains without the GIL, while `watch` and Ctrl-C are heard.
-fn watched<T: Send>(
+pub fn watched<T: Send>(
     py: Python<'_>,
     watch: Option<Py<PyAny>>,
     train: impl FnOnce(Watch<'_>) -> jeton_core::Result<T> + Send,
@@ -247,6 +266,7 @@ fn bpe_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTrainer> {
         byte_fallback: given.flag("byte_fallback")?,
         start: start(parameters)?,
         tie_break: word("tie_break")?.parse()?,
+        disjoint: false,
     })
 }
 

@@ -43,11 +43,18 @@ impl WordCounter {
     }
 }
 
+impl From<word_counts::WordCounter> for WordCounter {
+    fn from(core: word_counts::WordCounter) -> Self {
+        let core = Mutex::new(Some(core));
+        Self { core }
+    }
+}
+
 /// How much memory is needed: in any case, for each word, and for each byte of one.
-type Needs = (u64, u64, u64);
+pub type Needs = (u64, u64, u64);
 
 /// A budget of this many bytes, the folder for what does not fit, and what words need.
-fn budget(bytes: u64, folder: PathBuf, needs: Needs) -> MemoryBudget {
+pub fn budget(bytes: u64, folder: PathBuf, needs: Needs) -> MemoryBudget {
     let (fixed, per_word, per_byte) = needs;
     let needs = WordMemory {
         fixed,
@@ -243,7 +250,7 @@ pub enum Cutting {
 }
 
 impl Cutting {
-    fn stages(&self) -> Outcome<FirstStages> {
+    pub fn stages(&self) -> Outcome<FirstStages> {
         let (json, is_raw) = match self {
             Self::Between(separators) => return Ok(FirstStages::between(separators)),
             Self::Stages((json, is_raw)) => (json, *is_raw),

@@ -69,6 +69,7 @@ Examples:
   jeton train en.counts de.counts -o tok.json --weight 0.7 --weight 0.3
   jeton train *.counts -o tok.json --temperature 3
   jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000
+  jeton train corpus/ -o tok.json --superwords boundless
   jeton train en=english/ de=german/ -o tok.json --languages base \\
       --development en=dev.en --development de=dev.de
 """
@@ -135,6 +136,11 @@ _PATH = FilePath(path_type=Path)
     multiple=True,
     metavar="NAME=PATH",
     help="Parallel text of a language, by which --languages judges. Repeatable.",
+)
+@click.option(
+    "--superwords",
+    type=click.Choice(["super", "boundless"]),
+    help="Learn tokens of several words too: after the words, or in competition with them.",
 )
 @click.option(
     "--rule",
@@ -208,6 +214,7 @@ def train(
     start_from: str | None,
     languages: str | None,
     development: tuple[str, ...],
+    superwords: str | None,
     rule: str | None,
     assignments: tuple[str, ...],
     min_frequency: int,
@@ -264,6 +271,8 @@ def train(
         )
         add_hint(error, "name only files of counts, or only text")
         raise error
+    if superwords is not None:
+        _check_superwords(files, from_counts=from_counts, saves_counts=save_counts is not None)
     if from_counts:
         _refuse_options_of_counting(files[0])
         if weights and temperature is not None:
@@ -300,6 +309,8 @@ def train(
         parameters["style"] = "sentencepiece" if is_model else "huggingface"
     parameters |= settings(kind, assignments)
     fair = {} if languages is None else {"languages": balance(languages)}
+    if superwords is not None:
+        parameters["superwords"] = superwords
     trainer = TRAINERS[kind](**parameters, **fair)
     for name in ("global_merges", "window_size", "alpha"):
         parameters.pop(name, None)
@@ -323,6 +334,8 @@ def train(
                 development={name: _corpus(path) for name, path in texts.items()} or None,
                 **reading,
             )
+        elif superwords is not None:
+            trained = trainer.train_all(list(files), **reading)
         else:
             if from_counts:
                 counts = _mixed(trainer, files, weights, temperature)
@@ -386,6 +399,20 @@ def _corpora(
     texts = languages_by_name(development, "--development")
     corpora = {name: Path(path) for name, path in named.items()}
     return corpora, {name: Path(path) for name, path in texts.items()}
+
+
+def _check_superwords(
+    files: tuple[Path, ...], *, from_counts: bool, saves_counts: bool
+) -> None:
+    """Fails if superwords cannot be learnt from what is named, or counted for later."""
+    if from_counts:
+        raise click.UsageError(
+            f"--superwords needs text, and {files[0]} holds counts, which have no neighbours"
+        )
+    if saves_counts:
+        raise click.UsageError("--save-counts does not go with --superwords, which needs the text")
+    if any(str(file) == "-" for file in files):
+        raise click.UsageError("--superwords reads the text several times, and - only once")
 
 
 def _corpus(path: Path) -> list[Path] | jeton.WordCounts:

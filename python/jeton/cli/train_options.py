@@ -35,6 +35,7 @@ _KINDS = {
     "start_from": ("bpe",),
     "languages": ("bpe",),
     "development": ("bpe",),
+    "superwords": ("bpe",),
     "rule": ("wordpiece",),
     "min_frequency": ("bpe", "wordpiece", "wordlevel"),
     "max_word_length": ("bpe", "wordpiece", "wordlevel"),

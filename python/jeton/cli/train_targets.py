@@ -89,7 +89,7 @@ def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bo
     with warnings.catch_warnings(), temporary_folder() as folder:
         warnings.simplefilter("ignore")
         try:
-            tok = trainer.train(iter(["a"]))
+            tok = trainer.train({"a"})
         except TrainingError:
             return
         if path.is_dir():

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import check_field_word, check_id
-from jeton.components.component import check_fields
+from jeton.components.component import check_fields, check_stage, read_stored, stored_component
+from jeton.components.pre_tokenizers import PreTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LongestMatch",
     "Model",
     "SentencePiece",
+    "Superwords",
     "Unigram",
     "WordLevel",
     "WordPiece",
@@ -252,6 +254,55 @@ class LongestMatch(Model):
         return f"LongestMatch({len(self.vocab)} tokens)"
 
 
+@dataclass(frozen=True, repr=False)
+class Superwords(Model):
+    """Byte pair encoding of words, whose later merges join whole words.
+
+    It splits text into words itself, so there is no pre-tokenizer in front of it. A word that is one
+    token, and that `joining` allows, may join its neighbours; the merges run over each stretch of such
+    words. `BPETrainer(superwords=...)` trains it.
+
+    Args:
+        words: The encoding of single words; its vocabulary holds the superwords too.
+        pre_tokenizer: Splits text into words, and changes nothing.
+        merges: Pairs of tokens in the order of merging.
+        joining: Which words may join: those with a letter (`"letters"`) or `"all"`. A word with a
+            line feed never does.
+
+    Example:
+        >>> import jeton
+        >>> from jeton.components import models, pre_tokenizers
+        >>> vocab = {bytes([byte]): byte for byte in range(256)} | {b" a": 256, b" a a": 257}
+        >>> words = models.BPE(vocab, merges=[(b" ", b"a")])
+        >>> split = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        >>> model = models.Superwords(words, split, [(b" a", b" a")])
+        >>> jeton.Tokenizer(model).encode(" a a a!")
+        [257, 256, 33]
+    """
+
+    words: BPE
+    pre_tokenizer: PreTokenizer
+    merges: Sequence[tuple[bytes | str, bytes | str]]
+    joining: Literal["letters", "all"] = "letters"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_field_word(self, "joining", self.joining, ("letters", "all"))
+        _check_list("Superwords.merges", self.merges, "pairs of tokens")
+        if not isinstance(self.words, BPE):
+            raise ArgumentTypeError(
+                f"Superwords.words must be a BPE, not {type(self.words).__name__}"
+            )
+        check_stage(PreTokenizer, self.pre_tokenizer)
+
+    def to_core(self) -> _core.Model:
+        pattern = json.dumps(stored_component(PreTokenizer, self.pre_tokenizer))
+        return _core.Model.superwords(self.words.to_core(), pattern, self.joining, self.merges)
+
+    def __repr__(self) -> str:
+        return f"Superwords({self.words!r}, {self.pre_tokenizer!r}, {len(self.merges)} merges)"
+
+
 def _check_list(name: str, value: object, entries: str) -> None:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise ArgumentTypeError(f"{name} must be a list of {entries}, not {type(value).__name__}")
@@ -289,5 +340,13 @@ def from_core(model: _core.Model, token_of: Callable[[int], bytes | None] | None
             return SentencePiece(model.proto() or b"")
         case "LongestMatch":
             return LongestMatch(vocab)
+        case "Superwords":
+            words = model.words()
+            assert words is not None
+            bpe = from_core(words)
+            assert isinstance(bpe, BPE)
+            pattern = read_stored("pre_tokenizer", json.loads(options["pattern"]))
+            assert isinstance(pattern, PreTokenizer)
+            return Superwords(bpe, pattern, model.merges() or [], options["joining"])
         case _:
             return Characters(vocab, **options)

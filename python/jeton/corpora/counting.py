@@ -98,8 +98,17 @@ def count_words(
     data: TextsOrFiles,
     counting: Counting,
     reading: Reading,
+    counter_of: Callable[[int | None, str, Needs], _core.WordCounter] | None = None,
 ) -> _core.WordCounts:
-    """The words of a corpus; warns about words that were split or left out."""
+    """The words of a corpus; warns about words that were split or left out.
+
+    Args:
+        data: The corpus.
+        counting: What a word is.
+        reading: How to read the corpus.
+        counter_of: Makes another counter, of what is counted instead of words, for a budget of
+            memory, a folder for temporary files and the memory that is needed in the end.
+    """
     needs, temp_dir = counting.needs, reading.temp_dir
     max_word_length, min_word_count = counting.max_word_length, counting.min_word_count
     check_watch(reading.watch)
@@ -107,9 +116,12 @@ def count_words(
     folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
     if not os.path.isdir(folder):
         raise FileError(f"temp_dir {folder!r} is not a folder", hint="create it first")
-    counter = _core.WordCounter(
-        counting.cutting, max_word_length, min_word_count, allowed, folder, needs
-    )
+    if counter_of is None:
+        counter = _core.WordCounter(
+            counting.cutting, max_word_length, min_word_count, allowed, folder, needs
+        )
+    else:
+        counter = counter_of(allowed, folder, needs)
     try:
         dropped = count(
             counter,

@@ -25,6 +25,7 @@ from jeton.training.known_tokens import SpecialTokens, checked_tokens
 from jeton.training.languages import Balance, Corpora, Languages, refuse_languages
 from jeton.training.sentencepiece import piece_counting, piece_parameters, piece_tokenizer
 from jeton.training.start import Start, numbered
+from jeton.training.superwords import Joining, SuperwordKind, Superwords, check_readable_again
 from jeton.training.trainer import Algorithm, WordTrainer, core_watch, warn_if_short
 
 __all__ = ["BPETrainer"]
@@ -88,7 +89,8 @@ class BPETrainer(WordTrainer):
             (`"alphabetic"`) pair of byte strings; the greatest pair as GPT-2's printable alphabet
             spells bytes (`"spelling"`); the one seen `"first"`; the one with the shortest merged
             token, then the smallest (`"sentencepiece"`). By default Hugging Face's; with
-            SentencePiece's alphabet its own; with `languages` by spelling.
+            SentencePiece's alphabet its own; with `languages` by spelling; with `superwords` the
+            smallest byte strings. With superwords, `aaa` has `aa` once, otherwise twice.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
             stages are kept unless others are given, or a list of merges, whose tokens come after
             the alphabet. New ids come after the largest.
@@ -105,6 +107,18 @@ class BPETrainer(WordTrainer):
             default.
         alpha: With `languages="window"` or ratios, how many times its equal part of these turns a
             language may have; 2.0 by default.
+        superwords: Learns tokens of several words too, which cross the boundaries of the pattern.
+            `"super"`: after the words, as SuperBPE; `"boundless"`: words and superwords compete by
+            their counts, as BoundlessBPE. A word may join once it is one token. The corpus is read
+            three times or more, always as a whole, so it must be files or a list; its order does
+            not matter. A word with a line feed never joins. Superwords are for bytes, and one
+            `vocab_size`.
+        superword_tokens: With `superwords="super"`, how many tokens of `vocab_size` are superwords;
+            a tenth by default.
+        max_words_per_token: With `superwords`, the maximum number of words in a token; no limit by
+            default.
+        joining: With `superwords`, which words may join: those with a letter (`"letters"`, the
+            default) or `"all"`, numbers and punctuation too.
         max_word_length: Longer words are split, between characters, into words of this length and
             a rest; a warning says how often. `None`: no limit.
         min_word_count: Words that occur less often are left out; a warning says how many.
@@ -175,6 +189,10 @@ class BPETrainer(WordTrainer):
         global_merges: int | None = None,
         window_size: int | None = None,
         alpha: float | None = None,
+        superwords: SuperwordKind | None = None,
+        superword_tokens: int | None = None,
+        max_words_per_token: int | None = None,
+        joining: Joining | None = None,
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
         add_dummy_prefix: bool = True,
@@ -210,6 +228,15 @@ class BPETrainer(WordTrainer):
                 "leave it out"
             )
         self.vocab_sizes = self._sizes(vocab_size, new_tokens)
+        self.superwords = Superwords.of(
+            superwords,
+            self.vocab_sizes,
+            superword_tokens=superword_tokens,
+            max_words_per_token=max_words_per_token,
+            joining=joining,
+        )
+        if self.superwords is not None and self.languages is not None:
+            raise ArgumentError("superwords and languages cannot be learnt together; give one")
         start_options = self.start.options
         own = {
             "unk_token": unk_token,
@@ -234,6 +261,8 @@ class BPETrainer(WordTrainer):
         if alphabet is None:
             alphabet = start_options.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
+        if sentencepiece and self.superwords is not None:
+            raise ArgumentError("superwords are not for alphabet='sentencepiece'; leave it out")
         if sentencepiece and self.languages is not None:
             raise ArgumentError("languages is not for alphabet='sentencepiece'; leave it out")
         self._refuse_others(sentencepiece)
@@ -292,7 +321,9 @@ class BPETrainer(WordTrainer):
             if normalizer is not None:
                 normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
             unk_token = unk_token or start_options["unk_token"]
-        default_tie_break = "huggingface" if self.languages is None else "spelling"
+        default_tie_break: TieBreak = "huggingface" if self.languages is None else "spelling"
+        if self.superwords is not None:
+            default_tie_break = "alphabetic"
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
                 pre_tokenizer = self.start.tokenizer.pre_tokenizer
@@ -330,6 +361,8 @@ class BPETrainer(WordTrainer):
             min_word_count=min_word_count,
         )
         _core.check_trainer("bpe", {**self.parameters, "vocab_size": min(self.vocab_sizes)})
+        if self.superwords is not None:
+            _core.check_trainer("superwords", {**self.parameters, **self.superwords.parameters})
         if self.decoder is None:
             self._check_decodable()
 
@@ -381,6 +414,8 @@ class BPETrainer(WordTrainer):
             watch=watch,
         )
         sizes = self.vocab_sizes
+        if self.superwords is not None:
+            return {sizes[0]: self._trained(data, development, reading)}
         if self.languages is None:
             refuse_languages(data, development)
             counts = self._counts(data, reading)
@@ -400,10 +435,32 @@ class BPETrainer(WordTrainer):
         return tokenizers
 
     def _trained(self, data: Any, development: Any, reading: Reading) -> Tokenizer:
+        if self.superwords is not None:
+            return self._with_superwords(data, development, reading)
         if self.languages is None:
             return super()._trained(data, development, reading)
         [model] = self._fair_models(data, development, reading, self.vocab_sizes[-1:])
         tokenizer = self._tokenizer(model)
+        warn_if_short(self.vocab_sizes[-1], tokenizer, self._lacking)
+        return tokenizer
+
+    def _with_superwords(self, data: Any, development: Any, reading: Reading) -> Tokenizer:
+        """The tokenizer of words and superwords."""
+        assert self.superwords is not None
+        refuse_languages(data, development)
+        check_readable_again(data)
+        counts = self._counts(data, reading)
+        self._check_words(counts)
+        counting = self._counting()
+        model = self.superwords.train(data, counts, counting, reading, self.parameters)
+        tokenizer = Tokenizer._of_trained(
+            model,
+            normalizer=self.normalizer,
+            pre_tokenizer=None,
+            post_processor=self.post_processor,
+            decoder=self._decoder() if self.decoder is None else self.decoder,
+            added_tokens=self._added_tokens(model),
+        )
         warn_if_short(self.vocab_sizes[-1], tokenizer, self._lacking)
         return tokenizer
 

@@ -12,6 +12,7 @@ mod published;
 mod sentencepiece;
 mod spans;
 mod special_text;
+mod superwords;
 mod whitespace_words;
 
 #[path = "../support/mod.rs"]

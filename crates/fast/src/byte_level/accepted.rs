@@ -2,7 +2,7 @@
 
 use crate::unsupported_stage::UnsupportedStage;
 use jeton_models::model::bpe::Alphabet;
-use jeton_models::model::{Bpe, Model};
+use jeton_models::model::{Bpe, Model, Superwords};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Form;
 use jeton_stages::split::splitter::Splitter;
@@ -10,6 +10,8 @@ use jeton_stages::split::splitter::Splitter;
 /// The stages of a byte-level BPE, as far as the strategy needs them.
 pub(super) struct Accepted<'s> {
     pub bpe: &'s Bpe,
+    /// Where the model joins words.
+    pub superwords: Option<&'s Superwords>,
     pub form: Option<Form>,
     pub prefix_space: bool,
     pub splitter: Splitter,
@@ -20,8 +22,10 @@ impl<'s> Accepted<'s> {
     /// The stage that is no part of a byte-level BPE.
     pub fn of(stages: &'s Stages) -> Result<Self, UnsupportedStage> {
         let cannot = |why| UnsupportedStage::model(&stages.model, why);
-        let Model::Bpe(bpe) = &stages.model else {
-            return Err(cannot("not BPE"));
+        let (bpe, superwords) = match &stages.model {
+            Model::Bpe(bpe) => (bpe, None),
+            Model::Superwords(model) => (model.words(), Some(&**model)),
+            _ => return Err(cannot("not BPE")),
         };
         if bpe.options().alphabet != Alphabet::Bytes {
             return Err(cannot("merges characters, not bytes"));
@@ -42,7 +46,12 @@ impl<'s> Accepted<'s> {
             None => None,
         };
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
-        let Some(cut) = pre_tokenizer else {
+        let pattern = superwords.map(Superwords::pattern);
+        if pattern.is_some() && pre_tokenizer.is_some() {
+            let why = "splits text in front of a model that splits it itself";
+            return Err(UnsupportedStage::pre_tokenizer(pre_tokenizer, why));
+        }
+        let Some(cut) = pattern.or(pre_tokenizer) else {
             let why = "a text is one word, whose tokens no cache knows";
             return Err(UnsupportedStage::pre_tokenizer(None, why));
         };
@@ -59,6 +68,7 @@ impl<'s> Accepted<'s> {
         })?;
         Ok(Self {
             bpe,
+            superwords,
             form,
             prefix_space,
             splitter,

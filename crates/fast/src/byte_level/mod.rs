@@ -2,6 +2,7 @@
 //! and only new ones are merged.
 
 mod accepted;
+mod joining;
 mod whole_piece_tokens;
 
 use std::hash::BuildHasher;
@@ -27,6 +28,7 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, ShortKey};
 use jeton_text::threads::{LARGE, both};
+use joining::{Joiner, Joining};
 use whole_piece_tokens::WholePieceTokens;
 
 /// Bytes, about, that are copied where a space is put in front.
@@ -45,6 +47,8 @@ pub struct ByteLevel {
     whole_piece_tokens: WholePieceTokens,
     /// Where long pieces may be split.
     split_points: SplitPoints,
+    /// Which words may join, if any may.
+    joining: Option<Joining>,
     pool: WorkspacePool<ByteLevelWorkspace>,
 }
 
@@ -85,6 +89,7 @@ impl ByteLevel {
     pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         let Accepted {
             bpe,
+            superwords,
             form,
             prefix_space,
             splitter,
@@ -130,6 +135,7 @@ impl ByteLevel {
             whole_piece_tokens,
             merges,
             split_points,
+            joining: superwords.map(Joining::of),
             pool: WorkspacePool::default(),
         })
     }
@@ -139,6 +145,19 @@ impl ByteLevel {
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to split.
     pub fn encode(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
+        match &self.joining {
+            None => self.encode_words(text, sink),
+            Some(joining) => {
+                let mut joiner = Joiner::new(joining, sink);
+                self.encode_words(text, &mut joiner)?;
+                joiner.finish();
+                Ok(())
+            }
+        }
+    }
+
+    /// The same before words are joined: of those that may join, with a mark.
+    fn encode_words(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
         let text = match self.form {
             Some(form) => form.normalized(text),
             None => text.into(),
@@ -214,9 +233,17 @@ impl ByteLevel {
         if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
         }
+        if self.joining.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
+            return text.len();
+        }
         let fixes = |at| self.form.is_none_or(|form| form.fixes_at(text, at));
         self.splitter
             .split_point_where(text, start, reach, |before, after| {
+                // What ends in a line feed joins nothing.
+                let ends_a_line = text.as_bytes()[after - 1] == b'\n';
+                if self.joining.is_some() && !ends_a_line {
+                    return false;
+                }
                 let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
                 puts_no_space && fixes(before) && fixes(after)
             })
@@ -338,6 +365,9 @@ impl<'t> ByteLevelCall<'_, 't> {
             {
                 work.become_tokens(&[id]);
             }
+            if let (Some(joining), &[id]) = (&compiled.joining, work.tokens()) {
+                work.become_tokens(&[joining.marked(id)]);
+            }
             let tokens = work.tokens();
             if key == ShortKey::NONE {
                 words.insert(piece, tokens);
@@ -359,6 +389,10 @@ impl<'t> ByteLevelCall<'_, 't> {
     /// A piece longer than [`LONG`]: split where no token spans, else merged as it is.
     #[inline(never)]
     fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
+        if self.compiled.joining.is_some() {
+            // A part would look like a whole word.
+            return self.uncut(&text[start..end], sink);
+        }
         let split_points = &self.compiled.split_points;
         let mut ends = [0; GROUP];
         let mut count = split_points.first_split_points(text, start, end, &mut ends);
@@ -431,7 +465,10 @@ impl<'t> ByteLevelCall<'_, 't> {
             compiled, words, ..
         } = self;
         let whole = compiled.whole_piece_tokens.token(piece);
-        let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
+        let mut ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
+        if let (Some(joining), [id]) = (&compiled.joining, &mut ids[..]) {
+            *id = joining.marked(*id);
+        }
         sink.push_all(&ids);
         words.insert(piece, &ids);
     }

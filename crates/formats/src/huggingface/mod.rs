@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use self::json::{Json, Node};
 use crate::cannot_hold::{TOKENIZER_JSON, cannot_hold};
 use jeton_models::model::bpe::MergeRule;
-use jeton_models::model::{Characters, Model, WordLevel};
+use jeton_models::model::{Characters, Model, Superwords, WordLevel};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::{AddedToken, assign_ids};
 use jeton_stages::decoder::Decoder;
@@ -48,6 +48,8 @@ mod read_byte_level;
 mod write_byte_level;
 
 pub use folder::{Beside, add_beside, add_the_same, read_folder, write_folder};
+use model::SUPERWORDS;
+
 pub use model::shortest;
 
 /// The stages of a `tokenizer.json`.
@@ -184,7 +186,19 @@ fn stages(mut parts: Parts, node: &Node<'_>) -> Result<Stages> {
         read_byte_level::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
     }
     let model = model::read(node, &entries, left_out.as_ref())?;
+    if node.is_of_type(SUPERWORDS)? {
+        return superwords(parts, model, node);
+    }
     Ok(parts.with(model))
+}
+
+/// The stages of a model of superwords, which splits text into words itself.
+fn superwords(mut parts: Parts, words: Model, node: &Node<'_>) -> Result<Stages> {
+    let (Model::Bpe(words), Some(pattern)) = (words, parts.pre_tokenizer.take()) else {
+        return Err(node.error("superwords need a pre_tokenizer that splits text into words"));
+    };
+    let model = model::read_superwords(node, words, pattern)?;
+    Ok(parts.with(Model::Superwords(Box::new(model))))
 }
 
 /// The `tokenizer.json` of these stages. Read again, it gives equal ones, unless the tokenizer
@@ -208,7 +222,18 @@ pub fn respelled(stages: &Stages) -> Result<Stages> {
 
 /// What a file holds.
 fn fields(stages: &Stages) -> Result<Map<String, Value>> {
+    let outside = |model: &Superwords| {
+        if stages.pre_tokenizer.is_some() {
+            let message = "a pre-tokenizer in front of a model that splits text into words itself";
+            return Err(cannot_hold(TOKENIZER_JSON, message.to_owned()));
+        }
+        write_byte_level::spell_out(&Stages {
+            pre_tokenizer: Some(model.pattern().clone()),
+            ..stages.clone()
+        })
+    };
     let stages = match &stages.model {
+        Model::Superwords(model) => Cow::Owned(outside(model)?),
         model if model.has_raw_tokens() => Cow::Owned(write_byte_level::spell_out(stages)?),
         Model::Characters(model) => Cow::Owned(characters_as_words(model, stages)?),
         _ => Cow::Borrowed(stages),

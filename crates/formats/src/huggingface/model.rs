@@ -7,11 +7,15 @@ use serde_json::{Map, Value, json};
 use super::json::{Json, Node};
 use crate::cannot_hold::{TOKENIZER_JSON, cannot_hold};
 use jeton_models::model::bpe::{Alphabet, BpeOptions, MergeRule};
-use jeton_models::model::{Bpe, Characters, Model, Unigram, WordLevel, WordPiece};
+use jeton_models::model::{Bpe, Characters, Model, Superwords, Unigram, WordLevel, WordPiece};
+use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::vocab::{ABSENT, MAX_ID, Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::printable;
 use jeton_text::threads::{LARGE, both};
+
+/// A model that other libraries do not know, and refuse by this name: words by a BPE, and superwords.
+pub(super) const SUPERWORDS: &str = "Superwords";
 
 const KNOWN: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
 
@@ -89,7 +93,11 @@ pub(super) fn read(
         let model = Characters::new(vocab(node)?, unk_id).map_err(|error| node.locate(error))?;
         return Ok(Model::Characters(model));
     }
-    Ok(match node.component("model", &KNOWN, &UNTAGGED)? {
+    let kind = match node.is_of_type(SUPERWORDS)? {
+        true => "BPE",
+        false => node.component("model", &KNOWN, &UNTAGGED)?,
+    };
+    Ok(match kind {
         "BPE" => Model::Bpe(match raw {
             Some(left_out) => read_raw_bpe(node, entries, left_out)?,
             None => Bpe::by_merges(
@@ -299,6 +307,41 @@ fn read_merges<'j>(node: &Node<'j>, entries: &Entries<'_>) -> Result<Vec<(&'j st
     Ok(merges)
 }
 
+/// The model of these words and this pattern, with the superwords that `node` lists.
+pub(super) fn read_superwords(
+    node: &Node<'_>,
+    words: Bpe,
+    pattern: PreTokenizer,
+) -> Result<Superwords> {
+    let joining = node.field("joining")?.str()?.parse()?;
+    let raw = |token: &str| {
+        let mut bytes = Vec::new();
+        push_raw(token, &mut bytes);
+        bytes
+    };
+    let read = |pair: &Node<'_>| match pair.items()? {
+        [left, right] => match (left.as_str(), right.as_str()) {
+            (Some(left), Some(right)) => Ok((raw(left), raw(right))),
+            _ => Err(pair.error("expected two tokens")),
+        },
+        _ => Err(pair.error("expected two tokens")),
+    };
+    let merges = node.field("superwords")?.list(read)?;
+    let merges = merges.iter().map(|(left, right)| (&left[..], &right[..]));
+    Superwords::by_merges(words, pattern, joining, merges).map_err(|error| node.locate(error))
+}
+
+/// Makes what is written of the words what is written of a model of superwords.
+fn write_superwords(model: &Superwords, words: &mut Map<String, Value>) {
+    let vocab = model.words().vocab();
+    let token = |id: u32| printable::encode(vocab.token(id).unwrap_or_default());
+    let merges = model.merges().iter();
+    let merges = merges.map(|&((left, right), _)| json!([token(left), token(right)]));
+    words.insert("type".to_owned(), SUPERWORDS.into());
+    words.insert("joining".to_owned(), model.joining().name().into());
+    words.insert("superwords".to_owned(), merges.collect());
+}
+
 /// The model as the format holds it, with `extra` tokens in its vocabulary.
 pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
     match model {
@@ -345,6 +388,13 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
             "a tokenizer.json cannot hold a LongestMatch model",
         )
         .hint("save it as .gguf")),
+        Model::Superwords(model) => {
+            let mut words = write_bpe(model.words(), extra)?;
+            if let Value::Object(words) = &mut words {
+                write_superwords(model, words);
+            }
+            Ok(words)
+        }
     }
 }
 

@@ -21,7 +21,7 @@
 use std::collections::HashSet;
 
 use super::json::Node;
-use super::model::Entries;
+use super::model::{Entries, SUPERWORDS};
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::Decoder;
 use jeton_stages::normalizer::Normalizer;
@@ -41,7 +41,7 @@ pub(super) fn left_out(
     added_tokens: &[AddedToken],
 ) -> Result<Option<HashSet<usize>>> {
     let is_bpe = match model.optional("type")? {
-        Some(kind) => kind.json.as_str() == Some("BPE"),
+        Some(kind) => matches!(kind.json.as_str(), Some("BPE" | SUPERWORDS)),
         None => model.has("merges"),
     };
     // Many files, that of GPT-2 among them, have empty ones.

@@ -13,6 +13,7 @@ mod longest_match;
 mod sampling;
 pub mod sentencepiece;
 pub mod steps;
+pub mod superwords;
 mod token;
 pub mod unigram;
 pub mod word_level;
@@ -24,6 +25,7 @@ pub use longest_match::LongestMatch;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
 pub use steps::{Observer, Steps};
+pub use superwords::Superwords;
 pub use token::Token;
 pub use token::{byte_of_token, byte_token};
 pub use unigram::Unigram;
@@ -50,6 +52,8 @@ pub enum Model {
     SentencePiece(SentencePiece),
     /// The longest token of bytes at each place.
     LongestMatch(LongestMatch),
+    /// Byte pair encoding of words, and then of whole words.
+    Superwords(Box<Superwords>),
 }
 
 /// Options whose text marks a part of a word.
@@ -97,6 +101,7 @@ impl Model {
             Self::Characters(model) => model.tokenize(piece, tokens, observer),
             Self::SentencePiece(model) => model.tokenize(piece, sampler, tokens, observer),
             Self::LongestMatch(model) => model.tokenize(piece, tokens, observer),
+            Self::Superwords(model) => model.tokenize(piece, sampler, tokens, observer),
         }
     }
 
@@ -139,6 +144,7 @@ impl Model {
             Self::Characters(model) => model.vocab(),
             Self::SentencePiece(model) => model.vocab(),
             Self::LongestMatch(model) => model.vocab(),
+            Self::Superwords(model) => model.words().vocab(),
         }
     }
 
@@ -166,15 +172,16 @@ impl Model {
             Self::Characters(model) => model.vocab.withhold(ids),
             Self::SentencePiece(model) => model.withhold(ids),
             Self::LongestMatch(model) => model.trie.withhold(&mut model.vocab, ids),
+            Self::Superwords(model) => model.withhold(ids),
         }
     }
 
-    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes, and of longest
-    /// match.
+    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes, of
+    /// superwords and of longest match.
     pub fn has_raw_tokens(&self) -> bool {
         match self {
             Self::Bpe(bpe) => bpe.options().alphabet == bpe::Alphabet::Bytes,
-            Self::LongestMatch(_) => true,
+            Self::LongestMatch(_) | Self::Superwords(_) => true,
             _ => false,
         }
     }
@@ -189,6 +196,7 @@ impl Model {
             Self::Characters(_) => "Characters",
             Self::SentencePiece(_) => "SentencePiece",
             Self::LongestMatch(_) => "LongestMatch",
+            Self::Superwords(_) => "Superwords",
         }
     }
 }

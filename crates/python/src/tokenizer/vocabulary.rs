@@ -133,10 +133,12 @@ impl Tokenizer {
         self.core.max_id()
     }
 
-    /// The merges of a BPE as pairs of bytes, those of ranks derived; none of any other model.
+    /// The merges of a BPE as pairs of bytes, those of ranks derived, or of the words of a model of
+    /// superwords; none of any other model.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         guard(py, || match &self.core.stages().model {
             jeton_core::model::Model::Bpe(bpe) => model::merges(py, bpe),
+            jeton_core::model::Model::Superwords(model) => model::merges(py, model.words()),
             _ => Ok(PyList::empty(py)),
         })
     }

@@ -3,7 +3,7 @@
 //! Changes are summed up by neighbour, so that the tables of pairs are updated once per distinct
 //! neighbour and not once per occurrence.
 
-use super::words::{NONE, merge_in_word, prefetch};
+use super::words::{NONE, merge_in_word, prefetch, word_of};
 
 /// Words ahead of which memory is prefetched: about as many as are done while it comes.
 const AHEAD: usize = 12;
@@ -112,14 +112,15 @@ impl Changes {
         }
     }
 
-    /// Merges a pair in words of `row`, which is the part of all words that begins at `offset`.
+    /// Merges a pair in words of `row`, which is the part of all words that begins at `offset`. With
+    /// `disjoint`, pairs of equal symbols do not overlap.
     pub(super) fn merge(
         &mut self,
         row: &mut [u32],
         offset: u32,
         words: &[u32],
-        pair: (u32, u32),
-        id: u32,
+        (pair, id): ((u32, u32), u32),
+        disjoint: bool,
     ) {
         let Self {
             left,
@@ -131,6 +132,10 @@ impl Changes {
                 prefetch(row, (later - offset) as usize);
             }
             let row = &mut row[(word - offset) as usize..];
+            if disjoint {
+                *merged += merge_in_runs(row, word, pair, id, left, right);
+                continue;
+            }
             // What comes before a new token loses and wins at once. What follows it, too;
             // but twice the new token is one pair, whichever side it is seen from.
             let mut twice = 0;
@@ -174,4 +179,56 @@ impl Changes {
         }
         self.merged += std::mem::take(&mut other.merged);
     }
+}
+
+/// Merges a pair in one word, where a pair of equal symbols is counted by how many of them a run holds side
+/// by side: the runs of the symbols that change are counted before and after.
+fn merge_in_runs(
+    row: &mut [u32],
+    word: u32,
+    (a, b): (u32, u32),
+    id: u32,
+    left: &mut Side,
+    right: &mut Side,
+) -> i64 {
+    let (symbols, count) = word_of(row);
+    let [old_a, old_b, old_id] = [a, b, id].map(|symbol| twins(symbols, symbol));
+    let before = |symbol, count| {
+        if symbol != a {
+            left.at(symbol).lost += count;
+        }
+        if symbol != id {
+            left.win(symbol, word, count);
+        }
+    };
+    let after = |symbol, count| {
+        if symbol != b {
+            right.at(symbol).lost += count;
+        }
+        if symbol != id {
+            right.win(symbol, word, count);
+        }
+    };
+    let merged = merge_in_word(row, (a, b), id, before, after);
+    let (symbols, _) = word_of(row);
+    if a != b {
+        for (side, symbol, old) in [(&mut *left, a, old_a), (right, b, old_b)] {
+            let lost = old - twins(symbols, symbol);
+            if lost > 0 {
+                side.at(symbol).lost += lost * count;
+            }
+        }
+    }
+    let won = twins(symbols, id) - old_id;
+    if won > 0 {
+        left.win(id, word, won * count);
+    }
+    merged
+}
+
+/// How many pairs of this symbol there are side by side, without overlap.
+fn twins(symbols: &[u32], symbol: u32) -> i64 {
+    let runs = symbols.chunk_by(|one, next| one == next);
+    let of_symbol = runs.filter(|run| run[0] == symbol);
+    of_symbol.map(|run| run.len() as i64 / 2).sum()
 }

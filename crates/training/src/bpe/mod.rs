@@ -7,7 +7,7 @@
 //!
 //! The steps of training are here. `parameters` has what can be set, `pair_counts` the pairs and where they
 //! occur, `words` the words, `changes` what a merge does to the pairs around it, and `queue` which pair
-//! comes next; `languages` learns from several corpora, and is fair to each.
+//! comes next; `languages` learns from several corpora, and is fair to each; `superwords` joins whole words.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -19,6 +19,7 @@ mod parameters;
 mod pieces;
 mod queue;
 mod start;
+mod superwords;
 mod symbols;
 mod tokens;
 mod words;
@@ -27,6 +28,7 @@ pub use self::languages::{Balance, Languages};
 pub use self::parameters::{BpeTrainer, ByteOrder, TieBreak};
 pub use self::pieces::{BpePieces, MergedPieces};
 pub use self::start::Start;
+pub use self::superwords::{FirstStage, SecondStage, SuperwordTrainer};
 pub(crate) use self::symbols::InitialSymbols;
 pub(crate) use self::tokens::{Limits, Tokens};
 pub(crate) use self::words::{Words, merge_in_word};
@@ -105,6 +107,8 @@ struct Learnt<'t> {
     training: &'t BpeTrainer,
     tokens: Tokens,
     merges: Vec<((u32, u32), u32)>,
+    /// How often the pairs of the merges that were learnt from one corpus occurred, when they were merged.
+    frequencies: Vec<u64>,
     /// How many tokens there are before the first new merge, and how many ids, gaps included.
     first: usize,
     first_id: usize,
@@ -227,6 +231,7 @@ fn begin<'t>(
         given: merges.len(),
         tokens,
         merges,
+        frequencies: Vec::new(),
         specials,
     };
     Ok((learnt, symbols))
@@ -306,6 +311,7 @@ impl Learnt<'_> {
                 continue;
             }
             let id = self.merge((left, right));
+            self.frequencies.push(best.count);
             pairs.merge(best, id, &self.tokens);
         }
         Ok(())

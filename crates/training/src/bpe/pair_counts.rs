@@ -126,6 +126,7 @@ impl PairCounts {
     /// Counts all pairs and notes the words that they occur in.
     fn count_pairs(&mut self, tokens: &Tokens) {
         let Self { words, pairs, .. } = self;
+        let disjoint = self.limits.disjoint;
         // The numbers of pairs once more, side by side where there are few symbols.
         let symbols = tokens.ids();
         let mut numbers = if symbols <= FEW_SYMBOLS {
@@ -149,7 +150,14 @@ impl PairCounts {
         let mut occurrences = large_pages::with_capacity(words.row.len());
         for at in paced(words.starts()) {
             let (symbols, count) = words.word(at);
+            let mut ends_a_pair = false;
             for neighbours in symbols.windows(2) {
+                let are_equal = disjoint && neighbours[0] == neighbours[1];
+                if are_equal && ends_a_pair {
+                    ends_a_pair = false;
+                    continue;
+                }
+                ends_a_pair = are_equal;
                 let pair = number(pairs, neighbours[0], neighbours[1]);
                 pairs.counts[pair as usize] += count;
                 if sizes.len() < pairs.ids.len() {
@@ -312,16 +320,17 @@ impl PairCounts {
         let row = self.words.row.as_mut_slice();
         let [changes, more] = &mut self.changes;
         changes.make_room(tokens.ids());
+        let disjoint = self.limits.disjoint;
         if words.len() < SHARED_FROM {
-            changes.merge(row, 0, &words, pair, id);
+            changes.merge(row, 0, &words, (pair, id), disjoint);
         } else {
             more.make_room(tokens.ids());
             let (earlier, later) = words.split_at(words.len() / 2);
             let middle = later[0];
             let (row, rest) = row.split_at_mut(middle as usize);
             rayon::join(
-                || changes.merge(row, 0, earlier, pair, id),
-                || more.merge(rest, middle, later, pair, id),
+                || changes.merge(row, 0, earlier, (pair, id), disjoint),
+                || more.merge(rest, middle, later, (pair, id), disjoint),
             );
             changes.absorb(more);
         }

@@ -114,6 +114,8 @@ pub struct BpeTrainer {
     pub start: Option<Start>,
     /// Which of equally frequent pairs is merged first.
     pub tie_break: TieBreak,
+    /// Whether pairs are counted without overlap in a run of equal symbols: `ppp` has one `pp`.
+    pub disjoint: bool,
 }
 
 impl Default for BpeTrainer {
@@ -136,6 +138,7 @@ impl Default for BpeTrainer {
             byte_fallback: false,
             start: None,
             tie_break: TieBreak::default(),
+            disjoint: false,
         }
     }
 }
@@ -256,6 +259,7 @@ impl BpeTrainer {
         Limits {
             units: self.max_token_length.unwrap_or(usize::MAX),
             rules: self.sentencepiece.clone(),
+            disjoint: self.disjoint,
         }
     }
 

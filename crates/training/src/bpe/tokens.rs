@@ -9,7 +9,7 @@ use crate::pieces::PieceRules;
 use jeton_models::model::bpe::Alphabet;
 
 /// The tokens so far.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Tokens {
     pub bytes: Vec<Vec<u8>>,
     ids: HashMap<Vec<u8>, u32, FixedState>,
@@ -29,6 +29,18 @@ impl Tokens {
             tokens.intern(special.as_bytes(), special.chars().count());
         }
         tokens
+    }
+
+    /// The tokens with ids below `ids`.
+    pub fn first(&self, ids: usize) -> Self {
+        let mut first = Self::default();
+        let all = self.bytes.iter().zip(&self.lengths).zip(0..).take(ids);
+        for ((token, &length), id) in all.filter(|((token, _), _)| !token.is_empty()) {
+            first.place(token, id, length);
+        }
+        first.bytes.resize(ids, Vec::new());
+        first.lengths.resize(ids, 0);
+        first
     }
 
     /// The id of a special token, which is new unless a token of text is spelled so.
@@ -116,6 +128,8 @@ pub(crate) struct Limits {
     pub units: usize,
     /// The rules of pieces, where tokens are pieces.
     pub rules: Option<PieceRules>,
+    /// Whether pairs are counted without overlap in a run of equal symbols: `ppp` has one `pp`.
+    pub disjoint: bool,
 }
 
 impl Limits {
@@ -124,6 +138,7 @@ impl Limits {
         Self {
             units: rules.max_piece_length,
             rules: Some(rules),
+            disjoint: false,
         }
     }
 

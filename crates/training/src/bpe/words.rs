@@ -48,9 +48,14 @@ impl Words {
 
     /// The symbols and the count of a word.
     pub(crate) fn word(&self, start: u32) -> (&[u32], i64) {
-        let (head, rest) = self.row[start as usize..].split_at(HEAD);
-        (&rest[..head[0] as usize], count_of(head))
+        word_of(&self.row[start as usize..])
     }
+}
+
+/// The symbols and the count of the word that begins `row`.
+pub(super) fn word_of(row: &[u32]) -> (&[u32], i64) {
+    let (head, rest) = row.split_at(HEAD);
+    (&rest[..head[0] as usize], count_of(head))
 }
 
 /// Asks for the memory of the word that begins at `start`, to have it at hand soon.

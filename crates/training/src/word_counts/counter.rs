@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -16,11 +16,13 @@ use rayon::prelude::*;
 use super::budget::{Fit, MemoryBudget, amount, give_back};
 use super::counts::WordCounts;
 use super::merged_words::MergedWords;
+use super::neighbours::{Neighbours, Stretch};
 use super::provenance::Provenance;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_white_space};
 use super::table::{self, CountTable, Entry, pieces};
 use jeton_stages::split::scanner::{Rules, Scanner};
+use jeton_stages::split::set_bits::set_bits;
 use jeton_stages::split::splitter::Splitter;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::boundary_before;
@@ -76,6 +78,8 @@ pub struct WordCounter {
     table_limit: usize,
     /// What a thread holds that runs all stages on a long text, where memory is limited.
     staging: Mutex<()>,
+    /// What to count instead of words.
+    neighbours: Option<Arc<Neighbours>>,
 }
 
 /// Numbers of places for each byte of text, to leave room for the words within.
@@ -119,8 +123,25 @@ impl WordCounter {
             spill: memory.map(Spill::new),
             table_limit: usize::try_from(table_limit).unwrap_or(usize::MAX),
             staging: Mutex::new(()),
+            neighbours: None,
             stages,
             options,
+        }
+    }
+
+    /// A counter of stretches of neighbouring words; or of pairs of neighbours, and then of no stretch.
+    pub fn of_neighbours(
+        stages: &FirstStages,
+        options: CountingOptions,
+        neighbours: Arc<Neighbours>,
+    ) -> Self {
+        let options = CountingOptions {
+            max_word_length: None,
+            ..options
+        };
+        Self {
+            neighbours: Some(neighbours),
+            ..Self::new(stages.for_stretches(), options)
         }
     }
 
@@ -189,6 +210,7 @@ impl WordCounter {
     /// As [`count`](Self::count).
     pub fn count_text_lines(&mut self, block: &str) -> Result<()> {
         let rules = match &self.stages.shortcut {
+            _ if self.neighbours.is_some() => None,
             _ if !self.stages.added_tokens_stay_in_lines() => None,
             Shortcut::Splitter(Splitter::Scanner(rules)) => Some(Some(*rules)),
             Shortcut::WhiteSpace => Some(None),
@@ -246,14 +268,22 @@ impl WordCounter {
             Shortcut::None | Shortcut::InForm(..) => {
                 let entry = Entry { count: 1, place };
                 let alone = self.room_for(text.len())?;
-                self.with_worker(|worker| worker.stage(&self.stages, text, entry))?;
+                self.with_worker(|worker| match &self.neighbours {
+                    None => worker.stage(&self.stages, text, entry),
+                    Some(neighbours) => {
+                        worker.stage_stretches(&self.stages, text, place, neighbours)
+                    }
+                })?;
                 drop(alone);
                 return Ok(());
             }
             Shortcut::Splitter(splitter) => &|part| {
                 let place = place + part.start as u64;
                 let text = &text[part];
-                self.with_worker(|worker| worker.split(splitter, text, place))
+                self.with_worker(|worker| match &self.neighbours {
+                    None => worker.split(splitter, text, place),
+                    Some(neighbours) => worker.split_stretches(splitter, text, place, neighbours),
+                })
             },
             Shortcut::Characters => &|part| {
                 let place = place + part.start as u64;
@@ -324,7 +354,7 @@ impl WordCounter {
     /// Where to split `text`, about [`PART`] bytes from its start, so that no word is split.
     fn safe_split_point(&self, text: &str) -> usize {
         match &self.stages.shortcut {
-            Shortcut::Splitter(splitter) => splitter.split_point(text, 0, PART),
+            Shortcut::Splitter(splitter) => self.stages.part_end(splitter, text, PART, |_| true),
             Shortcut::WhiteSpace => end_between(text, is_white_space),
             Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
             Shortcut::Characters => boundary_before(text, PART),
@@ -574,6 +604,7 @@ impl Worker {
     fn stage(&mut self, stages: &FirstStages, text: &str, mut entry: Entry) -> Result<()> {
         let table = &mut self.table;
         stages.for_each_word(text, |word| {
+            let Some(word) = word else { return };
             for (_, piece) in pieces(word, table.longest) {
                 if piece.len() < word.len() {
                     table.cut += entry.count * u64::from(piece.as_ptr() == word.as_ptr());
@@ -581,6 +612,51 @@ impl Worker {
                 table.add(piece.as_bytes(), entry);
                 entry.place += 1;
             }
+        })
+    }
+
+    /// Counts the stretches of words that a splitter makes of a text.
+    fn split_stretches(
+        &mut self,
+        splitter: &Splitter,
+        text: &str,
+        place: u64,
+        neighbours: &Neighbours,
+    ) -> Result<()> {
+        let Self { scanner, table } = self;
+        let mut stretch = Stretch::new(neighbours, table);
+        let mut bounds = Vec::new();
+        splitter.split(scanner, text, |offset, length, starts| {
+            bounds.clear();
+            set_bits(starts, 0, &mut bounds);
+            let ends = bounds
+                .iter()
+                .skip(1)
+                .map(|&end| end as usize)
+                .chain([length]);
+            for (&start, end) in bounds.iter().zip(ends) {
+                let range = offset + start as usize..offset + end;
+                let place = place + range.start as u64;
+                stretch.word(&text[range], place);
+            }
+        })
+    }
+
+    /// Counts the stretches of words that all stages make of a text.
+    fn stage_stretches(
+        &mut self,
+        stages: &FirstStages,
+        text: &str,
+        mut place: u64,
+        neighbours: &Neighbours,
+    ) -> Result<()> {
+        let mut stretch = Stretch::new(neighbours, &mut self.table);
+        stages.for_each_word(text, |word| match word {
+            Some(word) => {
+                stretch.word(word, place);
+                place += 1;
+            }
+            None => stretch.end(),
         })
     }
 }

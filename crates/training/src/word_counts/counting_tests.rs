@@ -207,7 +207,7 @@ fn parts_at_split_points_have_the_words_of_the_whole() {
                 cuts += 1;
                 let words = |text: &str| {
                     let mut words = Vec::new();
-                    let word = |word: &str| words.push(word.to_owned());
+                    let word = |word: Option<&str>| words.extend(word.map(str::to_owned));
                     stages.in_full().for_each_word(text, word).unwrap();
                     words
                 };

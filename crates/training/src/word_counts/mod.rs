@@ -8,6 +8,7 @@ mod compatibility;
 mod counter;
 mod counts;
 mod merged_words;
+pub mod neighbours;
 mod provenance;
 mod spill;
 mod stages;

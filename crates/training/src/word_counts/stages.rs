@@ -21,6 +21,8 @@ pub struct FirstStages {
     normalizer: Option<Normalizer>,
     pre_tokenizer: Option<PreTokenizer>,
     pub(super) shortcut: Shortcut,
+    /// Whether texts are split only behind the end of a line, at which no stretch of words goes on.
+    between_lines: bool,
 }
 
 /// A way to split text into words without running every stage.
@@ -83,6 +85,45 @@ impl FirstStages {
             normalizer,
             pre_tokenizer,
             shortcut,
+            between_lines: false,
+        })
+    }
+
+    /// The same stages, for counting stretches of neighbouring words.
+    #[must_use]
+    pub fn for_stretches(&self) -> Self {
+        let shortcut = match &self.shortcut {
+            shortcut @ (Shortcut::Splitter(_) | Shortcut::InForm(..)) => shortcut.clone(),
+            _ => Shortcut::None,
+        };
+        Self {
+            shortcut,
+            between_lines: true,
+            ..self.clone()
+        }
+    }
+
+    /// What splits text into words.
+    pub fn pre_tokenizer(&self) -> Option<&PreTokenizer> {
+        self.pre_tokenizer.as_ref()
+    }
+
+    /// A place about `reach` bytes from the start of `text` at which `splitter` may split it; its end if there
+    /// is none. Only places that `fixes` accepts count.
+    pub(super) fn part_end(
+        &self,
+        splitter: &Splitter,
+        text: &str,
+        reach: usize,
+        fixes: impl Fn(usize) -> bool,
+    ) -> usize {
+        // Of other splitters, places at the end of a line are not known from others.
+        if self.between_lines && !matches!(splitter, Splitter::Scanner(_)) {
+            return text.len();
+        }
+        splitter.split_point_where(text, 0, reach, |before, after| {
+            let is_line = !self.between_lines || text.as_bytes()[after - 1] == b'\n';
+            is_line && fixes(before) && fixes(after)
         })
     }
 
@@ -138,16 +179,13 @@ impl FirstStages {
         };
         let at = match &self.shortcut {
             Shortcut::Splitter(splitter) => {
-                let at = splitter.split_point(text, 0, reach);
+                let at = self.part_end(splitter, text, reach, |_| true);
                 Some(at).filter(|&at| at < text.len())
             }
             // The character before the white space is the last of its part in the form too, that after
             // it begins what is normalized separately, and both stay letters if they are.
             Shortcut::InForm(splitter, form) => {
-                let fixes = |at| form.fixes_at(text, at);
-                let at = splitter.split_point_where(text, 0, reach, |before, behind| {
-                    fixes(before) && fixes(behind)
-                });
+                let at = self.part_end(splitter, text, reach, |at| form.fixes_at(text, at));
                 Some(at).filter(|&at| at < text.len())
             }
             Shortcut::WhiteSpace => after_last(&is_white_space),
@@ -213,18 +251,24 @@ impl FirstStages {
             normalizer: self.normalizer.clone(),
             pre_tokenizer: self.pre_tokenizer.clone(),
             shortcut: Shortcut::None,
+            between_lines: false,
         }
     }
 
-    /// Calls `word` with each piece that the model would see of `text`.
-    pub(super) fn for_each_word(&self, text: &str, mut word: impl FnMut(&str)) -> Result<()> {
+    /// Calls `word` with each piece that the model would see of `text`, and with none at an added token.
+    pub(super) fn for_each_word(
+        &self,
+        text: &str,
+        mut word: impl FnMut(Option<&str>),
+    ) -> Result<()> {
         let before_model = BeforeModel {
             normalizer: self.normalizer.as_ref(),
             pre_tokenizer: self.pre_tokenizer.as_ref(),
         };
         for section in before_model.sections(&self.added_tokens, text, &SpecialPolicy::Allow)? {
-            if let Section::Pieces(pieces) = section? {
-                pieces.iter().for_each(|piece| word(piece.as_str()));
+            match section? {
+                Section::Pieces(pieces) => pieces.iter().for_each(|it| word(Some(it.as_str()))),
+                Section::Token(..) => word(None),
             }
         }
         Ok(())

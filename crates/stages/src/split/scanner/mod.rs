@@ -302,6 +302,12 @@ fn ends_with_a_run_of_space(text: &[u8]) -> bool {
     })
 }
 
+/// Whether a text holds a letter, `\p{L}`.
+pub fn has_letter(text: &str) -> bool {
+    let mut places = text.char_indices();
+    places.any(|(at, _)| CLASSES.at(text.as_bytes(), at).0 & LETTER != 0)
+}
+
 /// The end of the stretch that begins at `start`: a safe split point.
 fn stretch_end(text: &[u8], start: usize) -> usize {
     safe_end(text, start, STRETCH, |_, _| true)
