@@ -106,7 +106,7 @@ def sentencepiece_unigram() -> jeton.Tokenizer:
 
 
 MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
-    **{name: make for name, make in KINDS.items() if name != "longest match"},
+    **{name: make for name, make in KINDS.items() if name not in ("longest match", "superwords")},
     "everything set": configured,
     "words": word_level,
     "characters with </w>": with_suffix,

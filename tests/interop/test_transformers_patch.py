@@ -79,7 +79,7 @@ def test_a_published_tokenizer_has_the_offsets_of_transformers() -> None:
             assert dict(ours(text, **options)) == dict(theirs(text, **options))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"superwords"}))
 def test_calls_are_those_of_transformers(kind: str, tmp_path: Path) -> None:
     folder = folder_of(KINDS[kind](), tmp_path / "tok")
     theirs = loaded(folder)
@@ -326,7 +326,7 @@ def test_jeton_encodes_after_components_are_read(
         ours("the")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"superwords"}))
 def test_text_is_streamed_as_engines_do(kind: str, tmp_path: Path) -> None:
     """vLLM and `transformers serve` step a `DecodeStream` with `tokenizer._tokenizer`."""
     stream_class = tokenizers.decoders.DecodeStream

@@ -169,6 +169,7 @@ HOLDS = {
     "Unigram": ["tokenizer.json"],
     "characters": ["~tokenizer.json"],
     "longest match": ["~x.gguf"],
+    "superwords": ["tokenizer.json"],
     "trained: GPT-2's pattern": [
         "tokenizer.json",
         "~x.tiktoken",

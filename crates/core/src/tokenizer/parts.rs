@@ -133,6 +133,7 @@ impl Tokenizer {
             let stages = &self.stages;
             let pre_tokenizer = match (&stages.model, &stages.pre_tokenizer) {
                 (Model::Characters(_), None) => Some(PreTokenizer::FixedLength { length: 1 }),
+                (Model::Superwords(model), None) => Some(model.pattern().clone()),
                 (_, pre_tokenizer) => pre_tokenizer.clone(),
             };
             let finds_nothing = self
@@ -145,6 +146,10 @@ impl Tokenizer {
             };
             FirstStages::new(added_tokens, stages.normalizer.clone(), pre_tokenizer)
                 .ok()
+                .map(|it| match stages.model {
+                    Model::Superwords(_) => it.for_stretches(),
+                    _ => it,
+                })
                 .filter(FirstStages::has_split_points)
                 .map(Arc::new)
         });

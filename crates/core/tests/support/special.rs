@@ -359,6 +359,7 @@ pub fn without(model: &Model, special: &[u32]) -> Model {
             Model::Unigram(Unigram::new(pieces, model.unk_id(), byte_fallback).unwrap())
         }
         Model::LongestMatch(_) => Model::LongestMatch(LongestMatch::new(vocab())),
+        Model::Superwords(_) => unreachable!("not drawn here"),
         Model::Characters(model) => {
             Model::Characters(Characters::new(vocab(), model.unk_id()).unwrap())
         }

@@ -131,7 +131,8 @@ pub fn check_pattern(pattern: &PreTokenizer) -> Result<()> {
     if is_fit && Splitter::of(pattern).is_some() {
         return Ok(());
     }
-    let message = "superwords need a pattern that splits text into words, and changes and drops nothing";
+    let message =
+        "superwords need a pattern that splits text into words, and changes and drops nothing";
     Err(Error::new(ErrorKind::Unsupported, message)
         .hint("set pattern=\"gpt4o\", or another pattern by its name"))
 }
