@@ -38,6 +38,7 @@ OWNERS.update(
         data.Examples: lambda: data.TokenDataset(MADE).windows(4),
         data.Mixture: lambda: data.mix({MADE: 1}),
         data.MixedExamples: lambda: data.mix({MADE: 1}).windows(4),
+        data.TokenStream: lambda: data.stream(TEXTS, TOK, 1, 4),
     }
 )
 
@@ -66,6 +67,7 @@ GOOD.update(
         "data.number": 0,
         "data.seed": 0,
         "data.MixedExamples.taken.state": data.mix({MADE: 1}).loader(1, 4).state_dict(),
+        "data.TokenStream.load_state_dict.state": data.stream(TEXTS, TOK, 1, 4).state_dict(),
         "data.numbers": np.array([0]),
         "data.state": ROWS.loader(1).state_dict(),
         "layouts.layout": "jeton",
@@ -106,6 +108,7 @@ RESULTS = {
     "data.PackingReport",
     "data.PlannedSource",
     "data.PrepareProgress",
+    "data.TokenStream",
     "data.Windows",
     "layouts.Shard",
     "layouts.Writer",

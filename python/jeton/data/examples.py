@@ -103,7 +103,8 @@ class Examples(ABC, Generic[B]):
 
     def as_transformers(self) -> TrainerRecords:
         """The examples as dicts for `transformers.Trainer`: `input_ids`, and as `labels` the same
-        ids, or -100 where nothing is learnt, since its models shift labels themselves."""
+        ids, since its models shift labels themselves; or -100 where nothing is learnt, as at the
+        beginning."""
         return TrainerRecords(self)
 
     def loader(

@@ -23,6 +23,7 @@ from jeton.corpora.token_blocks.blocks import (
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 __all__ = [
+    "CHARACTERS",
     "Columns",
     "Iterated",
     "IteratedTexts",
@@ -35,7 +36,7 @@ __all__ = [
     "of_rows",
 ]
 
-_CHARACTERS = 8_000_000
+CHARACTERS = 8_000_000
 """Characters that are encoded at a time: enough for all cores."""
 _TEXTS = 100_000
 """Maximum texts that are encoded at a time."""
@@ -122,10 +123,14 @@ class IteratedTexts(Iterated):
     """An iterable of texts, or of records with a field that holds one."""
 
     def __init__(
-        self, items: Iterable[object], encoding: DocumentEncoding, field: str | None, errors: str
+        self,
+        items: Iterable[object],
+        encoding: DocumentEncoding,
+        field: str | None,
+        characters: int = CHARACTERS,
     ) -> None:
         super().__init__(items, "documents")
-        self._encoding, self._field, self._errors = encoding, field, errors
+        self._encoding, self._field, self._characters = encoding, field, characters
         #: Why items that are left out are no texts, by their numbers.
         self._reasons: dict[int, str] = {}
 
@@ -171,7 +176,7 @@ class IteratedTexts(Iterated):
                 self._reasons[at] = str(error)
             batch.append(text)
             characters += len(text or "")
-            if characters >= _CHARACTERS or len(batch) >= _TEXTS:
+            if characters >= self._characters or len(batch) >= _TEXTS:
                 yield at + 1 - len(batch), batch
                 batch, characters = [], 0
         if batch:
@@ -250,7 +255,7 @@ class Columns(DocumentSource):
             row += len(column)
             # As many rows as have about the target size.
             size = max(1, int(getattr(column, "nbytes", 0)) // max(1, len(column)))
-            rows = max(1, min(_TEXTS, 2 * rows, _CHARACTERS // size))
+            rows = max(1, min(_TEXTS, 2 * rows, CHARACTERS // size))
 
 
 def column_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
-from jeton.corpora.token_blocks.rows import IteratedTexts, column_of
+from jeton.corpora.token_blocks.rows import CHARACTERS, IteratedTexts, column_of
 from jeton.data.preparing.chats import ChatEncoder
 from jeton.data.preparing.conversations import ConversationFiles, ConversationSource, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -35,9 +35,21 @@ class DataReading:
 
 
 def source_of(
-    data: object, encoding: DocumentEncoding, reading: DataReading, *, name: str = "data"
+    data: object,
+    encoding: DocumentEncoding,
+    reading: DataReading,
+    *,
+    name: str = "data",
+    characters: int = CHARACTERS,
 ) -> DocumentSource:
     """The source of blocks for the data.
+
+    Args:
+        data: The data.
+        encoding: How documents become tokens.
+        reading: How the data is read.
+        name: The argument that holds the data.
+        characters: About how many characters of an iterable are encoded at a time.
 
     Raises:
         ArgumentError: The data does not hold documents, or has no such parts.
@@ -80,7 +92,7 @@ def source_of(
         data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
     if reading.chats is not None:
         return ConversationSource(data, reading.chats)
-    return IteratedTexts(data, encoding, reading.field, reading.errors)
+    return IteratedTexts(data, encoding, reading.field, characters)
 
 
 def default_split(data: object, validation: object) -> str:
