@@ -10,7 +10,7 @@ from pathlib import Path
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
-from jeton.corpora.token_blocks.rows import CHARACTERS, IteratedTexts, column_of
+from jeton.corpora.token_blocks.rows import IteratedTexts, column_of
 from jeton.data.preparing.record_encoder import RecordEncoder
 from jeton.data.preparing.records import RecordFiles, RecordItems, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -40,7 +40,7 @@ def source_of(
     reading: DataReading,
     *,
     name: str = "data",
-    characters: int = CHARACTERS,
+    characters: int | None = None,
 ) -> DocumentSource:
     """The source of blocks for the data.
 
@@ -49,7 +49,8 @@ def source_of(
         encoding: How documents become tokens.
         reading: How the data is read.
         name: The argument that holds the data.
-        characters: About how many characters of an iterable are encoded at a time.
+        characters: About how many characters of an iterable are encoded at a time; by default as
+            many as keep all cores at work.
 
     Raises:
         ArgumentError: The data does not hold documents, or has no such parts.
