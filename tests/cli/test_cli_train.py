@@ -112,7 +112,7 @@ class TestTrain:
         run("train", "a.txt", "-o", "a.json", "--vocab-size=257")
         run("train", "a.txt", "-o", "b.json", "--vocab-size=259", "--start-from=a.json")
         longer = jeton.load(here / "b.json")
-        assert longer.merges[:1] == jeton.load(here / "a.json").merges
+        assert longer.vocab.merges[:1] == jeton.load(here / "a.json").vocab.merges
         assert longer.vocab_size == 259
 
     def test_unigram_in_both_formats(self, run: Run, here: Path) -> None:
