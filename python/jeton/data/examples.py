@@ -41,7 +41,7 @@ class Examples(ABC, Generic[B]):
         >>> len(windows), windows[1].x.tolist(), windows[1].y.tolist()
         (2, [4, 5, 6, 7], [5, 6, 7, 8])
         >>> windows[:].x.shape, windows.as_transformers()[0]["labels"].tolist()
-        ((2, 4), [0, 1, 2, 3])
+        ((2, 4), [-100, 1, 2, 3])
     """
 
     seed = 0

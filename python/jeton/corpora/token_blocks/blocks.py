@@ -181,7 +181,7 @@ class DocumentEncoding:
     @property
     def dtype(self) -> str:
         """The type of a token: `uint16` or `uint32`."""
-        return dtype_for(self.tokenizer.max_id)
+        return dtype_for(self.tokenizer.vocab.max_id)
 
     def of_texts(
         self, texts: Any, errors: str, first: int, what: str = "document"

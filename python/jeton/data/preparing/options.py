@@ -227,7 +227,7 @@ def plan_of(
     validation = options["validation"] or {"by": None, "share": "0"}
     return SetPlan(
         layout=options["layout"],
-        dtype=layouts.dtype_for(tokenizer.max_id),
+        dtype=layouts.dtype_for(tokenizer.vocab.max_id),
         shard_tokens=options["shard_tokens"],
         tokenizer=tokenizer,
         name=name,
