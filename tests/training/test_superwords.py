@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_data import SHARED, needed, needs
 
 import jeton
 from jeton.components import models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
+from shared_data import SHARED, needed, needs
 
 TEXTS = [
     "The end of the day, and the end of the week: all of the time.\n",
@@ -50,9 +50,7 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split("\n")
 
 
-TABLES = [
-    (language, kind) for language in ("en", "ml") for kind in ("boundless", "super")
-]
+TABLES = [(language, kind) for language in ("en", "ml") for kind in ("boundless", "super")]
 
 
 @pytest.mark.medium
@@ -67,7 +65,7 @@ def test_merges_and_encodings_are_those_of_the_authors(language: str, kind: str)
         len(table["vocabulary"]) + 13, pattern="gpt4o", superwords=kind, **own
     )
     tok = trainer.train(documents(table))
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.Superwords)
     assert model.words.merges == [(raw(a), raw(b)) for a, b, _ in table["words"]["merges"]]
     assert model.merges == [(raw(a), raw(b)) for a, b, _ in table["superwords"]["merges"]]
@@ -95,7 +93,7 @@ def test_the_order_of_texts_does_not_matter() -> None:
     parameters: dict[str, Any] = {"pattern": "gpt4o", "superwords": "super"}
     one, other = (jeton.BPETrainer(300, **parameters).train(it) for it in (TEXTS, shuffled))
     assert one.vocab == other.vocab
-    assert one.model == other.model
+    assert one.stages.model == other.stages.model
 
 
 def test_files_and_lists_give_the_same(tmp_path: Path) -> None:
@@ -103,13 +101,13 @@ def test_files_and_lists_give_the_same(tmp_path: Path) -> None:
     path.write_text("".join(TEXTS), encoding="utf-8")
     parameters: dict[str, Any] = {"pattern": "gpt4o", "superwords": "boundless"}
     trainer = jeton.BPETrainer(300, **parameters)
-    assert trainer.train(path).model == trainer.train(["".join(TEXTS)]).model
-    assert trainer.train(path, memory="200MB").model == trainer.train(path).model
+    assert trainer.train(path).stages.model == trainer.train(["".join(TEXTS)]).stages.model
+    assert trainer.train(path, memory="200MB").stages.model == trainer.train(path).stages.model
 
 
 def test_superword_tokens_are_a_part_of_the_vocabulary() -> None:
     tok = trained(superwords="super", superword_tokens=7)
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.Superwords)
     made = [left + right for left, right in model.merges]
     assert tok.vocab_size == 300
@@ -119,7 +117,7 @@ def test_superword_tokens_are_a_part_of_the_vocabulary() -> None:
 @pytest.mark.parametrize("most", [2, 3])
 def test_tokens_have_at_most_so_many_words(most: int) -> None:
     tok = trained(superwords="super", superword_tokens=20, max_words_per_token=most)
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.Superwords)
     lengths = [(left + right).count(b" ") for left, right in model.merges]
     assert max(lengths) == most
@@ -148,7 +146,7 @@ def test_special_tokens_end_a_stretch() -> None:
     with pytest.warns(UserWarning):
         tok = trainer.train(texts)
     assert b" of the" not in tok.vocab
-    assert tok.id_of("<|end|>") == 0
+    assert tok.encode("<|end|>", special="allow") == [0]
 
 
 def test_a_saved_tokenizer_is_the_same(tmp_path: Path) -> None:
@@ -160,14 +158,14 @@ def test_a_saved_tokenizer_is_the_same(tmp_path: Path) -> None:
     for text in [*TEXTS, " of the of the", "of<|end|> the", "é of the\n"]:
         assert loaded.encode(text) == tok.encode(text)
     assert loaded.vocab == tok.vocab
-    assert loaded.model.merges == tok.model.merges
+    assert loaded.stages.model.merges == tok.stages.model.merges
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("name", ["tok.tiktoken", "tok.model", "tok.gguf", "vocab.json"])
 def test_other_formats_refuse_superwords_by_name(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UnsupportedError, match="Superwords|superwords"):
+    with pytest.raises(UnsupportedError, match=r"Superwords|superwords"):
         trained().save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -176,7 +174,7 @@ def test_tokenizers_refuses_the_file_by_name(tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     path = tmp_path / "tok.json"
     trained().save(path)
-    with pytest.raises(Exception, match="untagged|Superwords|variant"):
+    with pytest.raises(Exception, match=r"untagged|Superwords|variant"):
         tokenizers.Tokenizer.from_file(str(path))
 
 
@@ -184,7 +182,7 @@ def test_a_stream_gives_the_ids_of_the_whole() -> None:
     tok = trained()
     text = "".join(TEXTS)
     parts = [text[at : at + 7] for at in range(0, len(text), 7)]
-    assert list(tok.encode_stream(parts)) == tok.encode(text)
+    assert [id for ids in tok.encode_stream(parts) for id in ids] == tok.encode(text)
 
 
 def test_spans_and_steps_are_those_of_the_tokens() -> None:
@@ -198,7 +196,7 @@ def test_spans_and_steps_are_those_of_the_tokens() -> None:
 
 
 def test_the_fast_path_takes_superwords() -> None:
-    assert trained().encoding_plan().strategy == "byte_level"
+    assert trained().stages.encoding_plan().strategy == "byte_level"
 
 
 @pytest.mark.parametrize(
@@ -268,10 +266,10 @@ def test_a_normalizer_comes_before_the_words() -> None:
 
 
 def test_the_model_is_built_from_its_parts() -> None:
-    model = trained().model
+    model = trained().stages.model
     assert isinstance(model, models.Superwords)
     again = jeton.Tokenizer(model)
-    assert again.model == model
+    assert again.stages.model == model
     assert again.encode(" of the") == trained().encode(" of the")
     with pytest.raises(ArgumentTypeError, match="BPE"):
         models.Superwords(model, model.pre_tokenizer, [])  # type: ignore[arg-type]

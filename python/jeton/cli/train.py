@@ -418,9 +418,7 @@ def _corpora(
     return corpora, {name: Path(path) for name, path in texts.items()}
 
 
-def _check_superwords(
-    files: tuple[Path, ...], *, from_counts: bool, saves_counts: bool
-) -> None:
+def _check_superwords(files: tuple[Path, ...], *, from_counts: bool, saves_counts: bool) -> None:
     """Fails if superwords cannot be learnt from what is named, or counted for later."""
     if from_counts:
         raise click.UsageError(

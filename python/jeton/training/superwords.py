@@ -1,4 +1,4 @@
-"""Training superwords: `superwords=` of `BPETrainer`, merges across the boundaries of the pattern."""
+"""Training superwords: `superwords=` of `BPETrainer`, merges across words."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def check_readable_again(data: object) -> None:
     """Raises for a corpus that can be read only once."""
     if isinstance(data, WordCounts):
         raise ArgumentError(
-            "superwords are learnt from neighbouring words, which counts do not have: give the texts"
+            "superwords are learnt from neighbouring words, which counts do not have: give texts"
         )
     if isinstance(data, Iterator):
         raise ArgumentError(
