@@ -90,12 +90,12 @@ def superwords() -> jeton.Tokenizer:
     tokens = [bytes([byte]) for byte in range(256)]
     merges = [(b" ", b"t"), (b"h", b"e"), (b" t", b"he"), (b" ", b"o"), (b" o", b"f")]
     tokens += [left + right for left, right in merges] + [b" of the"]
-    words = models.BPE({token: id for id, token in enumerate(tokens, 1)}, merges)
+    words = models.BPE({token: id for id, token in enumerate(tokens)}, merges)
     split = pre_tokenizers.ByteLevel(add_prefix_space=False)
     return jeton.Tokenizer(
         models.Superwords(words, split, [(b" of", b" the")]),
         decoder=decoders.ByteLevel(),
-        added_tokens=[jeton.AddedToken("<|end|>", 0, special=True)],
+        added_tokens=[jeton.AddedToken("<|end|>", len(tokens), special=True)],
     )
 
 
