@@ -142,7 +142,9 @@ _Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram"] | _
 # The phase, and how many steps of how many are done.
 _Told: TypeAlias = Callable[[Literal["merging", "seeding", "fitting"], int, int], None]
 
-def check_trainer(algorithm: _Algorithm, parameters: dict[str, Any]) -> None: ...
+def check_trainer(
+    algorithm: Literal["superwords"] | _Algorithm, parameters: dict[str, Any]
+) -> None: ...
 def train(
     algorithm: _Algorithm, counts: WordCounts, parameters: dict[str, Any], watch: _Told | None
 ) -> Model: ...
