@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import jeton
 from jeton import samples
 from jeton.components import models
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 from shared_data import SHARED, needs
 
 VARIANTS = SHARED / "variants"
@@ -254,6 +254,20 @@ def test_parameters_that_do_not_go_together(case: str) -> None:
     options, error, message = WRONG[case]
     with pytest.raises(error, match=message):
         jeton.BPETrainer(300, **options)
+
+
+def test_the_steps_are_explained_and_usage_is_counted() -> None:
+    tok = jeton.BPETrainer(400, drop_residues=0.8, special_tokens=["<|end|>"]).train(ENGLISH)
+    for text in (*ENGLISH[:9], "Ωμέγα <|end|>\n"):
+        assert list(tok.explain(text).ids) == tok.encode(text)
+    assert tok.usage(ENGLISH).total == sum(map(len, map(tok.encode, ENGLISH)))
+
+
+def test_transformers_refuses_by_name() -> None:
+    pytest.importorskip("transformers")
+    tok = jeton.BPETrainer(400, drop_residues=0.8).train(ENGLISH)
+    with pytest.raises(UnsupportedError, match="no model that does what PickyBPE does"):
+        tok.as_transformers()
 
 
 def test_a_picky_tokenizer_is_nothing_to_start_from() -> None:

@@ -16,7 +16,7 @@ use jeton_text::threads::{LARGE, both};
 
 const KNOWN: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", PICKY_BPE];
 
-/// jeton's own model, which `tokenizers` refuses by this name.
+/// jeton's own model, which `tokenizers` refuses.
 pub(super) const PICKY_BPE: &str = "PickyBPE";
 
 /// What distinguishes models without `type`.

@@ -109,7 +109,7 @@ def _kind(model: models.Model) -> tuple[str, type[Piece]]:
         case models.LongestMatch():
             return "Longest match", LookUp
         case models.PickyBPE():
-            return "BPE with deletions", LookUp
+            return "BPE, after all merges and deletions", LookUp
     return "Characters", LookUp
 
 
