@@ -38,8 +38,8 @@ Residue = Literal["pair", "bytes"]
 
 
 def picky(tok: jeton.Tokenizer) -> models.PickyBPE:
-    assert isinstance(tok.model, models.PickyBPE)
-    return tok.model
+    assert isinstance(tok.stages.model, models.PickyBPE)
+    return tok.stages.model
 
 
 def spelled_bytes(tokens: list[str]) -> dict[str, bytes]:
@@ -114,7 +114,7 @@ def test_merges_deletions_and_tokens_are_those_of_the_authors(texts: str, become
         if tokens is None:
             failed += 1
         else:
-            found = [tok.token_bytes(id).decode(errors="replace") for id in ids]
+            found = [tok.vocab.bytes(id).decode(errors="replace") for id in ids]
             assert found == tokens, text
     assert (failed > 0) == (become == "pair")
 
@@ -136,7 +136,7 @@ def test_encoding_is_that_of_the_definition(
         ids = tok.encode(text)
         pieces = WORDS.findall(text)
         expected = [token for piece in pieces for token in replayed(piece.encode(), picky(tok))]
-        assert [tok.token_bytes(id) for id in ids] == expected
+        assert [tok.vocab.bytes(id) for id in ids] == expected
         assert tok.decode(ids) == text
     assert jeton.Tokenizer.from_json(tok.to_json()) == tok
 
@@ -146,7 +146,7 @@ def test_a_text_is_encoded_as_one_piece_without_a_pattern() -> None:
     assert any(len(event) == 1 for event in picky(tok).events)
     for text in (*ENGLISH[:5], "packag" * 50, "", "ψ\0"):
         ids = tok.encode(text)
-        assert [tok.token_bytes(id) for id in ids] == replayed(text.encode(), picky(tok))
+        assert [tok.vocab.bytes(id) for id in ids] == replayed(text.encode(), picky(tok))
 
 
 def test_a_deleted_token_that_comes_back_becomes_its_own_pair() -> None:
@@ -179,7 +179,7 @@ def test_special_tokens_have_their_ids_and_no_text_becomes_one(order: Any) -> No
         user_defined_symbols=["~ing"],
     )
     tok = trainer.train(["ababab abab ab", *ENGLISH])
-    specials = [tok.id_of("<|end|>"), tok.id_of("ab"), tok.id_of("~ing")]
+    specials = [tok.vocab["<|end|>"], tok.vocab["ab"], tok.vocab["~ing"]]
     assert specials == ([0, 1, 2] if order == "printable" else [277, 278, 279])
     for text in ("ab", "abab", "x<|end|>ab~ing"):
         ids = tok.encode(text)
@@ -207,7 +207,7 @@ def test_pruned_tokens_are_deleted_after_all_others() -> None:
         ids = pruned.tok.encode(text)
         assert pruned.tok.decode(ids) == text
         first = replayed(text.partition(" ")[0].encode(), picky(pruned.tok))
-        assert [pruned.tok.token_bytes(id) for id in ids[: len(first)]] == first
+        assert [pruned.tok.vocab.bytes(id) for id in ids[: len(first)]] == first
     assert jeton.Tokenizer.from_json(pruned.tok.to_json()) == pruned.tok
 
 

@@ -147,7 +147,7 @@ class BPETrainer(WordTrainer):
         ...     vocab_size=12, pattern="whitespace", alphabet="characters", tie_break="first"
         ... )
         >>> tok = trainer.train(["a refrain from rain in a train"])
-        >>> tok.merges
+        >>> tok.vocab.merges
         [(b'i', b'n'), (b'r', b'a'), (b'ra', b'in')]
     """
 
@@ -313,10 +313,10 @@ class BPETrainer(WordTrainer):
             default_tie_break = "alphabetic"
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
-                pre_tokenizer = self.start.tokenizer.pre_tokenizer
-            normalizer = normalizer or self.start.tokenizer.normalizer
-            post_processor = post_processor or self.start.tokenizer.post_processor
-            decoder = decoder or self.start.tokenizer.decoder
+                pre_tokenizer = self.start.tokenizer.stages.pre_tokenizer
+            normalizer = normalizer or self.start.tokenizer.stages.normalizer
+            post_processor = post_processor or self.start.tokenizer.stages.post_processor
+            decoder = decoder or self.start.tokenizer.stages.decoder
         super().__init__(
             {
                 "vocab_size": max(self.vocab_sizes),
@@ -388,7 +388,8 @@ class BPETrainer(WordTrainer):
         Example:
             >>> import jeton
             >>> trainer = jeton.BPETrainer([257, 258], pattern="whitespace")
-            >>> {size: tok.merges for size, tok in trainer.train_all(["hello hello help"]).items()}
+            >>> toks = trainer.train_all(["hello hello help"])
+            >>> {size: tok.vocab.merges for size, tok in toks.items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
         reading = Reading(
