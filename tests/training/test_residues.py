@@ -114,7 +114,7 @@ def test_merges_deletions_and_tokens_are_those_of_the_authors(texts: str, become
         if tokens is None:
             failed += 1
         else:
-            found = [tok.vocab.bytes(id).decode(errors="replace") for id in ids]
+            found = [tok.vocab.token_bytes(id).decode(errors="replace") for id in ids]
             assert found == tokens, text
     assert (failed > 0) == (become == "pair")
 
@@ -136,7 +136,7 @@ def test_encoding_is_that_of_the_definition(
         ids = tok.encode(text)
         pieces = WORDS.findall(text)
         expected = [token for piece in pieces for token in replayed(piece.encode(), picky(tok))]
-        assert [tok.vocab.bytes(id) for id in ids] == expected
+        assert [tok.vocab.token_bytes(id) for id in ids] == expected
         assert tok.decode(ids) == text
     assert jeton.Tokenizer.from_json(tok.to_json()) == tok
 
@@ -146,7 +146,7 @@ def test_a_text_is_encoded_as_one_piece_without_a_pattern() -> None:
     assert any(len(event) == 1 for event in picky(tok).events)
     for text in (*ENGLISH[:5], "packag" * 50, "", "ψ\0"):
         ids = tok.encode(text)
-        assert [tok.vocab.bytes(id) for id in ids] == replayed(text.encode(), picky(tok))
+        assert [tok.vocab.token_bytes(id) for id in ids] == replayed(text.encode(), picky(tok))
 
 
 def test_a_deleted_token_that_comes_back_becomes_its_own_pair() -> None:
@@ -207,7 +207,7 @@ def test_pruned_tokens_are_deleted_after_all_others() -> None:
         ids = pruned.tok.encode(text)
         assert pruned.tok.decode(ids) == text
         first = replayed(text.partition(" ")[0].encode(), picky(pruned.tok))
-        assert [pruned.tok.vocab.bytes(id) for id in ids[: len(first)]] == first
+        assert [pruned.tok.vocab.token_bytes(id) for id in ids[: len(first)]] == first
     assert jeton.Tokenizer.from_json(pruned.tok.to_json()) == pruned.tok
 
 
