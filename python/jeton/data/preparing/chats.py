@@ -5,21 +5,28 @@ Look here for what happens to a record that is not a conversation, or that is to
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import json
+import pickle
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.dropped import DroppedRecord, RecordPlace
-from jeton.corpora.token_blocks.blocks import Block, SourcePosition
+from jeton.corpora.dropped import DroppedRecord
+from jeton.corpora.token_blocks.blocks import Block, Facts, SourcePosition
 from jeton.data.conversations import Conversations
+from jeton.data.preparing.chat_processes import ChatProcesses, process_count
+from jeton.data.preparing.filters import Filters
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
+from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -35,32 +42,16 @@ if TYPE_CHECKING:
     from jeton.chat.chat import Notes
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["ChatEncoder", "ChatRecord", "counts_by_name"]
+__all__ = ["ChatEncoder"]
 
 _TOKENS = 1 << 16
 """Approximate number of tokens of a block."""
 
+_FEW = 256
+"""Records that are encoded before processes are started for more of them."""
+
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
 """The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
-
-
-def counts_by_name(counts: tuple[int, ...]) -> dict[str, int]:
-    """The counts of a source, as in a manifest."""
-    return dict(zip(_COUNTS, counts or (0,) * len(_COUNTS), strict=True))
-
-
-@dataclass(frozen=True)
-class ChatRecord:
-    """A record with its position."""
-
-    record: Any
-    """The record; or the error of reading it."""
-    name: RecordPlace
-    """How errors name it."""
-    place: tuple[int, ...]
-    """Where reading resumes after it."""
-    read: int = 0
-    """The bytes of the input that were read up to there."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +62,30 @@ class _Document:
     learnt_tokens: int
     left_out: int
     """The number of messages that were left out."""
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a record became."""
+
+    document: _Document | None
+    error: JetonError | None
+    """Why there is no document; `None` if it is too long."""
+    losses: list[str]
+    """What the template left out."""
+
+
+class _LeftOut(Enum):
+    """In the place of a record that a filter leaves out."""
+
+    LEFT_OUT = 0
+
+
+_LEFT_OUT = _LeftOut.LEFT_OUT
+
+
+def _kept(row: SourceRecord) -> Any:
+    return row.record if row.filtered is None else _LEFT_OUT
 
 
 class _TooLong(Exception):
@@ -84,25 +99,38 @@ class _Bad(Exception):
         self.error = error
 
 
-class ChatEncoder:
-    """Turns records into tokens."""
+class ChatEncoder(RecordEncoder):
+    """Encodes conversations: many on all cores, in processes."""
 
-    def __init__(self, tokenizer: Tokenizer, options: Conversations, *, keys: bool) -> None:
-        self._tokenizer, self._options, self._keys = tokenizer, options, keys
-        self.columns = [options.field, *([] if options.tools is None else [options.tools])]
-        """The fields that are read, that of the messages first."""
+    dtype = DTYPE
+    own_counts = len(_COUNTS)
+
+    def __init__(
+        self, tokenizer: Tokenizer, options: Conversations, filters: Filters, *, keys: bool
+    ) -> None:
+        super().__init__(filters, [options.field, *filter(None, [options.tools])])
+        self._options, self._keys = options, keys
+        self._conversation_encoder = _ConversationEncoder(tokenizer, options)
         self._losses = set[frozenset[str]]()
+        #: How many records were encoded, up to those that make processes worth starting.
+        self._encoded = 0
+        self._processes: ChatProcesses | None = None
 
-    def blocks(self, rows: Iterable[ChatRecord], progress: SourcePosition) -> Iterator[Block]:
-        """The blocks of records, in order.
+    def close(self) -> None:
+        """Ends the processes."""
+        if self._processes is not None:
+            self._processes.close()
+            self._processes = None
 
-        Raises:
-            JetonError: A record is not a conversation, and these are not dropped; says where.
-        """
+    def facts(self, facts: Facts, end: SourcePosition) -> Facts:
+        counts = dict(zip(_COUNTS, end.counts or (0,) * len(_COUNTS), strict=False))
+        return replace(super().facts(facts, end), bad=counts["bad"], chats=counts)
+
+    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Iterator[Block]:
         before, documents, waiting = progress, list[_Document](), 0
         dropped, read = list[DroppedRecord](), 0
-        for row in rows:
-            document, progress = self._document(row, progress, dropped)
+        for row, outcome in self._outcomes(rows):
+            document, progress = self._document(row, outcome, progress, dropped)
             read = row.read
             if document is not None:
                 documents.append(document)
@@ -133,35 +161,88 @@ class ChatEncoder:
             dropped=tuple(dropped),
         )
 
+    def _outcomes(
+        self, rows: Iterator[SourceRecord]
+    ) -> Iterator[tuple[SourceRecord, _Outcome | None]]:
+        """Each record with what it becomes; `None` if a filter leaves it out."""
+        for row in itertools.islice(rows, max(0, _FEW - self._encoded)):
+            self._encoded += 1
+            yield row, self._conversation_encoder(_kept(row))
+        if self._processes is None and self._encoded >= _FEW and (count := process_count()):
+            with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
+                self._processes = ChatProcesses(count, self._conversation_encoder)
+        if self._processes is None:
+            yield from ((row, self._conversation_encoder(_kept(row))) for row in rows)
+        else:
+            yield from self._processes.results(rows, _kept)
+
     def _document(
-        self, row: ChatRecord, progress: SourcePosition, dropped: list[DroppedRecord]
+        self,
+        row: SourceRecord,
+        outcome: _Outcome | None,
+        progress: SourcePosition,
+        dropped: list[DroppedRecord],
     ) -> tuple[_Document | None, SourcePosition]:
         """The tokens of a record, unless it joins those `dropped`, and the position after it."""
-        counts = counts_by_name(progress.counts)
-        document = None
-        try:
-            document = self._document_of(*self._read(row.record))
-        except _TooLong:
-            counts["too_long"] += 1
-            dropped.append(DroppedRecord(row.name, "it has more than max_tokens"))
-        except _Bad as bad:
-            if self._options.bad_records == "error":
-                raise type(bad.error)(f"{row.name}: {bad.error}") from None
-            counts["bad"] += 1
-            dropped.append(DroppedRecord(row.name, str(bad.error)))
-        else:
+        all_counts = self._counts(progress)
+        if outcome is None:
+            assert row.filtered is not None
+            all_counts[self.own_counts + row.filtered] += 1
+            return None, replace(progress, place=row.place, counts=tuple(all_counts))
+        counts = dict(zip(_COUNTS, all_counts, strict=False))
+        document, error = outcome.document, outcome.error
+        self._say(outcome.losses)
+        if document is not None:
             counts["learnt_tokens"] += document.learnt_tokens
             counts["truncated"] += document.left_out > 0
             counts["messages_left_out"] += document.left_out
+        elif error is None:
+            counts["too_long"] += 1
+            dropped.append(DroppedRecord(row.name, "it has more than max_tokens"))
+        else:
+            if self._options.bad_records == "error":
+                raise type(error)(f"{row.name}: {error}")
+            counts["bad"] += 1
+            dropped.append(DroppedRecord(row.name, str(error)))
         after = replace(
             progress,
             place=row.place,
             documents=progress.documents + (document is not None),
             bytes=progress.bytes + (0 if document is None else document.size),
             bad=progress.bad + (document is None),
-            counts=tuple(counts.values()),
+            counts=(*counts.values(), *all_counts[self.own_counts :]),
         )
         return document, after
+
+    def _say(self, losses: list[str]) -> None:
+        """Warns about content that the template leaves out, once per kind of loss."""
+        for loss in losses:
+            kind = frozenset(re.sub(r"\d+", "…", loss).split(", "))
+            if kind not in self._losses:
+                self._losses.add(kind)
+                warn_caller(f"{loss} (this warning comes once per kind)", ChatWarning)
+
+
+class _ConversationEncoder:
+    """Turns a record into tokens; this is the part that processes do."""
+
+    def __init__(self, tokenizer: Tokenizer, options: Conversations) -> None:
+        self._tokenizer, self._options = tokenizer, options
+
+    def __call__(self, record: Any) -> _Outcome | None:
+        """What a record becomes; `None` for one that a filter leaves out."""
+        if record is _LEFT_OUT:
+            return None
+        losses = list[str]()
+        try:
+            document = self._document_of(
+                *self._read(record), lambda notes: losses.append(str(notes))
+            )
+        except _TooLong:
+            return _Outcome(None, None, losses)
+        except _Bad as bad:
+            return _Outcome(None, bad.error, losses)
+        return _Outcome(document, None, losses)
 
     def _read(self, record: Any) -> tuple[Any, Any]:
         """The messages of a record, and its tools."""
@@ -176,7 +257,9 @@ class ChatEncoder:
         except FormatError as error:
             raise _Bad(error) from None
 
-    def _document_of(self, messages: object, tools: object) -> _Document:
+    def _document_of(
+        self, messages: object, tools: object, says: Callable[[Notes], None]
+    ) -> _Document:
         from jeton.chat import Request
         from jeton.chat.templates.limits import stopped
         from jeton.chat.unprinted import UnprintedError
@@ -189,7 +272,7 @@ class ChatEncoder:
                     template=self._options.template,
                     tools=tools,
                     variables=tuple(self._options.variables.items()),
-                    says=self._say,
+                    says=says,
                 ).build()
                 _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._options.roles), _utf8(chat.text)
@@ -205,14 +288,6 @@ class ChatEncoder:
             sum(mask),
             len(chat.dropped),
         )
-
-    def _say(self, notes: Notes) -> None:
-        """Warns about content that the template leaves out, once per kind of loss."""
-        losses = str(notes)
-        kind = frozenset(re.sub(r"\d+", "…", losses).split(", "))
-        if kind not in self._losses:
-            self._losses.add(kind)
-            warn_caller(f"{losses} (this warning comes once per kind)", ChatWarning)
 
     def _shortened(self, chat: Chat, most: int) -> tuple[Chat, list[int]]:
         """A conversation without its oldest turns, and its mask."""
