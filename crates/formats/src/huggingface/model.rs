@@ -11,6 +11,7 @@ use jeton_models::model::picky_bpe::{Event, PickyBpe, Residue};
 use jeton_models::model::{Bpe, Characters, Model, Unigram, WordLevel, WordPiece};
 use jeton_stages::vocab::{ABSENT, MAX_ID, Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt;
 use jeton_text::printable;
 use jeton_text::threads::{LARGE, both};
 
@@ -431,9 +432,12 @@ fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
         )
         .hint("train with the suffix as a part of the last character"));
     }
-    let spell = |token: &[u8]| match options.alphabet {
-        Alphabet::Bytes => Ok(printable::encode(token)),
-        Alphabet::Characters => text(token),
+    let spell = |token: &[u8]| {
+        interrupt::poll();
+        match options.alphabet {
+            Alphabet::Bytes => Ok(printable::encode(token)),
+            Alphabet::Characters => text(token),
+        }
     };
     // A token of a rank file that no merge makes is only ever found as a whole piece, which is
     // what `ignore_merges` says.
