@@ -16,6 +16,7 @@ import pytest
 import jeton
 import jeton.chat
 from chat_cases import HELLO, byte_level, templates
+from jeton import processes
 from jeton.chat.templates import isolation, renderer
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
@@ -151,14 +152,19 @@ DEATHS: dict[str, tuple[str, str]] = {
 }
 
 
+def run_first(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the process run this code when it has imported its own."""
+    code = code.replace("{", "{{").replace("}", "}}")
+    call = "\n{function}("
+    monkeypatch.setattr(processes, "_START", processes._START.replace(call, f"\n{code}{call}"))
+
+
 @pytest.mark.large
 @pytest.mark.parametrize("name", DEATHS)
 def test_a_process_that_fails_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, says = DEATHS[name]
     patch = f"from jeton.chat.templates import isolation; isolation._answer = lambda it: {answer}"
-    monkeypatch.setattr(
-        isolation, "_START", isolation._START.replace("serve(i", f"{patch}\nserve(i")
-    )
+    run_first(patch, monkeypatch)
     monkeypatch.setattr(isolation, "_GRACE_SECONDS", 0.5)
     with jeton.chat.limits(seconds=0.1), pytest.raises(UnsupportedError, match=says):
         byte_level("").chat(HELLO, template=A, isolate=True)
@@ -177,9 +183,7 @@ def test_answers_of_a_process_are_checked(answer: str, monkeypatch: pytest.Monke
         f"from jeton.chat.templates import isolation; answer = isolation._answer; "
         f"isolation._answer = {answered}"
     )
-    monkeypatch.setattr(
-        isolation, "_START", isolation._START.replace("serve(i", f"{patch}\nserve(i")
-    )
+    run_first(patch, monkeypatch)
     tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
     with pytest.raises(UnsupportedError, match="nonsense"):
         tok.chat(HELLO, template=f"{A}<think>{answer}", isolate=True)

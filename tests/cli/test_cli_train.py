@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ import jeton
 from command_line import Run, error_of, here, run
 from jeton.cli import main
 from jeton.components import normalizers
+from jeton.corpora import checkpoints
 
 
 class TestTrain:
@@ -45,6 +47,34 @@ class TestTrain:
         (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
         run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--save-counts", "x.counts")
         run("train", "x.counts", "-o", "y.json", "--vocab-size=258")
+        assert (here / "x.json").read_bytes() == (here / "y.json").read_bytes()
+
+    def test_stopped_counting_resumes(
+        self, run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (here / "a.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
+        (here / "b.txt").write_text("held\n" * 9, encoding="utf-8")
+        monkeypatch.setattr(checkpoints, "_PIECE", 99)
+        monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
+        asked = ("train", "a.txt", "b.txt", "-o", "x.json", "--vocab-size=259")
+        asked = (*asked, "--save-counts", "x.counts")
+        count, counted = checkpoints.count, list[str]()
+
+        def stopped(counter: Any, files: Any, **how: Any) -> Any:
+            paths = list(files)
+            counted.extend(path.name for path in paths)
+            if counted == ["a.txt", "b.txt"]:
+                raise KeyboardInterrupt
+            return count(counter, iter(paths), **how)
+
+        monkeypatch.setattr(checkpoints, "count", stopped)
+        result = run(*asked, code=130)
+        assert "stopped; the same command resumes counting" in result.stderr
+        assert (here / "x.counts.checkpoint").exists() and not (here / "x.counts").exists()
+        run(*asked)
+        assert counted == ["a.txt", "b.txt", "b.txt"]
+        assert sorted(path.name for path in here.glob("x*")) == ["x.counts", "x.json"]
+        run("train", "a.txt", "b.txt", "-o", "y.json", "--vocab-size=259")
         assert (here / "x.json").read_bytes() == (here / "y.json").read_bytes()
 
     def test_words(self, run: Run, here: Path) -> None:

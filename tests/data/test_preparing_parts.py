@@ -233,32 +233,37 @@ def step(phase: Any, done: int, total: int = 100) -> PrepareProgress:
 def test_progress_as_lines(
     command: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    times = iter([0.0, 0.0, 0.4, 1.2, 1.3])
-    monkeypatch.setattr("jeton.cli.prepare_progress.time.monotonic", lambda: next(times))
+    times = iter([0.0, 0.0, 0.4, 2.0, 2.1])
+    monkeypatch.setattr("jeton.cli.progress.time.monotonic", lambda: next(times))
     with prepare_progress.progress_shown(True) as watch:
         assert watch is not None
-        # One a second, and the first of each phase.
+        # One a second, and the first of each phase. The work of an earlier run is not in the rate.
         for it in (
-            step("encoding", 1),
-            step("encoding", 2),
-            step("encoding", 3),
+            step("encoding", 10),
+            step("encoding", 12),
+            step("encoding", 40),
             step("finishing", 0),
         ):
             watch(it)
     told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert [(it["phase"], it["done"]) for it in told] == [
-        ("encoding", 1),
-        ("encoding", 3),
-        ("finishing", 0),
+    common = {"total": 100, "documents": 5, "tokens": 70}
+    assert told == [
+        {"phase": "encoding", "done": 10, **common, "seconds": 0.0, "rate": 0.0, "left": None},
+        {"phase": "encoding", "done": 40, **common, "seconds": 2.0, "rate": 15.0, "left": 4.0},
+        {"phase": "finishing", "done": 0, **common, "seconds": 2.1, "rate": 0.0, "left": None},
     ]
-    assert told[0] == {
-        "phase": "encoding",
-        "done": 1,
-        "total": 100,
-        "documents": 5,
-        "tokens": 70,
-        "seconds": 0.0,
-    }
+
+
+def test_the_disk_needed_is_said(command: None, capsys: pytest.CaptureFixture[str]) -> None:
+    told = PrepareProgress("encoding", 1, 9, 5, 70, disk_needed=3_400_000, disk_free=5_000_000)
+    for as_json in (True, False):
+        with prepare_progress.progress_shown(as_json) as watch:
+            assert watch is not None
+            watch(told)
+            watch(told)
+    line, note = capsys.readouterr().err.splitlines()
+    assert {"disk": 3_400_000, "free": 5_000_000}.items() <= json.loads(line).items()
+    assert note == "the set needs about 3.4 MB of disk; 5.0 MB are free"
 
 
 def test_progress_as_bars(command: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,9 +284,24 @@ def test_progress_as_bars(command: None, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "encoding" in shown and "of 100.0 MB" in shown and "70 tokens" in shown
 
 
-def test_nothing_is_shown_where_nobody_looks(
-    command: None, monkeypatch: pytest.MonkeyPatch
+def test_a_log_has_a_line_every_half_minute(
+    command: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.stderr", io.StringIO())
+    now = [0.0]
+    monkeypatch.setattr("jeton.cli.progress.time.monotonic", lambda: now[0])
     with prepare_progress.progress_shown(False) as watch:
-        assert watch is None
+        assert watch is not None
+        for now[0], done in ((0.0, 0), (29.0, 20), (31.0, 31), (50.0, 40), (62.0, 62), (90.0, 90)):
+            watch(step("encoding", done * 10**6, 10**10))
+    assert capsys.readouterr().err.splitlines() == [
+        "encoding: 0% of 10.0 GB, 1.0 MB/s, 70 tokens, 2 h 46 min left",
+        "encoding: 1% of 10.0 GB, 1.0 MB/s, 70 tokens, 2 h 45 min left",
+    ]
+
+
+def test_quiet_says_nothing(command: None, capsys: pytest.CaptureFixture[str]) -> None:
+    click.get_current_context().meta["jeton.cli.quiet"] = True
+    for as_json in (True, False):
+        with prepare_progress.progress_shown(as_json) as watch:
+            assert watch is None
+    assert capsys.readouterr().err == ""

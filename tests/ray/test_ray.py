@@ -21,6 +21,7 @@ import pytest
 import jeton
 import jeton.ray
 from jeton import data, samples
+from jeton.corpora.pieces import pieces_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -28,7 +29,6 @@ from jeton.errors import (
     FormatError,
     MissingFileError,
 )
-from jeton.ray.pieces import pieces_of
 
 pytestmark = pytest.mark.large
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from jeton.cli.command import echo_note, is_quiet
-from jeton.cli.printing import say
-from jeton.cli.progress import ProgressBar
+from jeton.cli.progress import JsonLines, ProgressBar
+from jeton.cli.terminal import human_bytes
 
 if TYPE_CHECKING:
     from jeton.data import PrepareProgress
@@ -23,14 +20,12 @@ Watch = Callable[["PrepareProgress"], None]
 
 @contextlib.contextmanager
 def progress_shown(as_json: bool) -> Iterator[Watch | None]:
-    """A function that shows the progress; `None` if nothing is to be shown."""
-    if is_quiet() or not (as_json or sys.stderr.isatty()):
+    """A function that shows the progress; `None` with `--quiet`."""
+    if is_quiet():
         yield None
-    elif as_json:
-        yield _PrepareJsonLines()
     else:
-        with contextlib.closing(_PhaseBars()) as bar:
-            yield bar
+        with contextlib.closing(_PrepareJsonLines() if as_json else _PhaseBars()) as shown:
+            yield shown
 
 
 @contextlib.contextmanager
@@ -43,26 +38,11 @@ def note_on_resuming() -> Iterator[None]:
         raise
 
 
-class _PrepareJsonLines:
-    """JSON lines on standard error, one per second."""
-
-    def __init__(self) -> None:
-        self._start, self._next, self._phase = time.monotonic(), 0.0, ""
-
+class _PrepareJsonLines(JsonLines):
     def __call__(self, step: PrepareProgress) -> None:
-        now = time.monotonic()
-        if step.phase == self._phase and now < self._next:
-            return
-        self._next, self._phase = now + 1.0, step.phase
-        record = {
-            "phase": step.phase,
-            "done": step.done,
-            "total": step.total,
-            "documents": step.documents,
-            "tokens": step.tokens,
-            "seconds": round(now - self._start, 1),
-        }
-        say(json.dumps(record), err=True)
+        counts = {"documents": step.documents, "tokens": step.tokens}
+        disk = {"disk": step.disk_needed, "free": step.disk_free} if step.disk_needed else {}
+        self.tell(step.phase, step.done, step.total, counts | disk)
 
 
 class _PhaseBars:
@@ -70,8 +50,15 @@ class _PhaseBars:
 
     def __init__(self) -> None:
         self._bar: ProgressBar | None = None
+        self._has_told_disk = False
 
     def __call__(self, step: PrepareProgress) -> None:
+        if step.disk_needed and not self._has_told_disk:
+            self._has_told_disk = True
+            echo_note(
+                f"the set needs about {human_bytes(step.disk_needed)} of disk; "
+                f"{human_bytes(step.disk_free)} are free"
+            )
         if self._bar is None or self._bar.label != step.phase:
             self.close()
             self._bar = ProgressBar(step.phase, step.total or None, done=step.done)

@@ -1,10 +1,11 @@
-"""A progress bar on standard error, drawn by rich.
+"""Progress on standard error: a bar on a terminal, a line now and then in a log, or JSON lines.
 
-Look here for when it appears, and for the text beside the bar.
+Look here for when they appear, and for the text beside the bar.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import time
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.command import is_quiet
-from jeton.cli.printing import use_colour
+from jeton.cli.command import echo_note, is_quiet
+from jeton.cli.printing import say, use_colour
 from jeton.cli.terminal import human_bytes
 
 if TYPE_CHECKING:
@@ -24,21 +25,75 @@ if TYPE_CHECKING:
 
     from jeton.corpora.corpus import Progress as Step
 
-__all__ = ["ProgressBar", "progress_option"]
+__all__ = ["JsonLines", "ProgressBar", "progress_option"]
 
 progress_option = click.option(
     "--progress",
     type=click.Choice(["auto", "json"]),
     default="auto",
-    help="On standard error: for people, if that is a terminal, or as JSON lines.",
+    help="On standard error: for people, in a log every 30 seconds, or as JSON lines.",
 )
 
 
-class ProgressBar:
-    """A progress bar on standard error.
+class JsonLines:
+    """JSON lines on standard error: one per second, and the first and last of each phase."""
 
-    It appears after half a second, only on a terminal and without `--quiet`, and disappears when
-    the work is done.
+    def __init__(self) -> None:
+        self._start = self._began = time.monotonic()
+        self._phase: str | None = None
+        self._next = 0.0
+        #: The amount done when the phase began.
+        self._first = 0
+
+    def tell(
+        self,
+        phase: str,
+        done: int,
+        total: int,
+        further: dict[str, int],
+        *,
+        timed_from_start: bool = False,
+    ) -> None:
+        """Prints a line, if one is due.
+
+        Args:
+            phase: The current work.
+            done: The amount done.
+            total: The final value of `done`; 0 if unknown.
+            further: Further counts.
+            timed_from_start: Whether the first report of the phase is of work since this object
+                was made. Otherwise the rate is of the work after that report.
+        """
+        now = time.monotonic()
+        is_first, is_last = phase != self._phase, done == total != 0
+        if not is_first and now < self._next and not is_last:
+            return
+        if is_first and not timed_from_start:
+            self._began, self._first = now, done
+        self._phase, self._next = phase, now + 1.0
+        elapsed = now - self._began
+        rate = (done - self._first) / elapsed if elapsed > 0 else 0.0
+        remaining = round((total - done) / rate, 1) if rate and total else None
+        record = {
+            "phase": phase,
+            "done": done,
+            "total": total,
+            **further,
+            "seconds": round(now - self._start, 1),
+            "rate": round(rate, 1),
+            "left": remaining,
+        }
+        say(json.dumps(record), err=True)
+
+    def close(self) -> None:
+        """Does nothing: every line is complete."""
+
+
+class ProgressBar:
+    """A progress bar on standard error, unless `--quiet` is set.
+
+    On a terminal it appears after half a second, and disappears when the work is done. Elsewhere,
+    as in the log of a job, it is a line every 30 seconds.
 
     Args:
         label: The name of the work.
@@ -50,6 +105,8 @@ class ProgressBar:
     DELAY = 0.5
     INTERVAL = 0.1
     """Seconds between two drawings."""
+    LOG_INTERVAL = 30.0
+    """Seconds before the first line of a log, and between two."""
     BAR = 16
     """Columns."""
 
@@ -68,9 +125,9 @@ class ProgressBar:
         #: Further text, after the speed.
         self.note = ""
         self._first = done
-        self._active = sys.stderr.isatty() and not is_quiet()
+        self._active, self._is_drawn = not is_quiet(), sys.stderr.isatty()
         self._start = time.monotonic()
-        self._next = self._start + self.DELAY
+        self._next = self._start + (self.DELAY if self._is_drawn else self.LOG_INTERVAL)
         self._bars: Bars | None = None
         self._task: TaskID | None = None
 
@@ -81,8 +138,11 @@ class ProgressBar:
         """Adds to the amount done."""
         self.done += amount
         if self._active and (now := time.monotonic()) >= self._next:
-            self._next = now + self.INTERVAL
-            self._draw(now - self._start)
+            self._next = now + (self.INTERVAL if self._is_drawn else self.LOG_INTERVAL)
+            if self._is_drawn:
+                self._draw(now - self._start)
+            else:
+                echo_note(f"{self.label}: " + ", ".join(self._parts(now - self._start)))
 
     def follow(self, step: Step) -> None:
         """Shows the progress that `step` reports."""
@@ -105,18 +165,23 @@ class ProgressBar:
         self._bars.update(self._task, total=self.total, completed=self.done, beside=beside)
         self._bars.refresh()
 
-    def _beside(self, elapsed: float) -> str:
+    def _parts(self, elapsed: float) -> list[str]:
+        """The share that is done, the speed, the note and the time left, without empty ones."""
         speed = (self.done - self._first) / elapsed
         parts = [self.unit(self.done), f"{self.unit(speed)}/s", self.note, ""]
         if self.total:
             share = min(1.0, self.done / self.total)
-            parts[0] = f"{share:4.0%} of {self.unit(self.total)}"
-            parts[3] = f"{max(0, self.total - self.done) / speed:.0f} s left" if speed else ""
+            parts[0] = f"{share:.0%} of {self.unit(self.total)}"
+            parts[3] = _duration(max(0, self.total - self.done) / speed) + " left" if speed else ""
+        return list(filter(None, parts))
+
+    def _beside(self, elapsed: float) -> str:
+        parts = self._parts(elapsed)
         room = shutil.get_terminal_size((80, 24)).columns - len(self.label) - self.BAR - 3
-        for less_needed in (2, 1):
-            if len("  ".join(filter(None, parts))) > room:
-                parts[less_needed] = ""
-        return "  ".join(filter(None, parts))
+        for needless in (self.note, next((it for it in parts if it.endswith("/s")), "")):
+            if len("  ".join(parts)) > room and needless in parts:
+                parts.remove(needless)
+        return "  ".join(parts)
 
     def __exit__(
         self,
@@ -125,6 +190,19 @@ class ProgressBar:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> _duration(42.4), _duration(754), _duration(90_061)
+    ('42 s', '12 min 34 s', '25 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes_left} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _bars() -> Bars:

@@ -163,7 +163,8 @@ _PATH = FilePath(path_type=Path)
 @click.option(
     "--save-counts",
     type=_PATH,
-    help="Write the word counts to this file, to train from again.",
+    help="Write the word counts to this file, to train from again; the same command resumes "
+    "counting if it is stopped.",
 )
 @click.option(
     "--weight",
@@ -327,9 +328,18 @@ def train(
             if from_counts:
                 counts = _mixed(trainer, files, weights, temperature)
             else:
-                counts = trainer.count(list(files), **reading)
+                checkpoint = _checkpoint(save_counts, files)
+                try:
+                    counts = trainer.count(list(files), checkpoint=checkpoint, **reading)
+                except KeyboardInterrupt:
+                    watch.close()
+                    if checkpoint is not None:
+                        echo_note("stopped; the same command resumes counting")
+                    raise
                 if save_counts is not None:
                     counts.save(save_counts)
+                if checkpoint is not None:
+                    checkpoint.unlink(missing_ok=True)
             try:
                 if kind == "bpe":
                     trained = trainer.train_all(counts, memory=memory, watch=watch)
@@ -352,6 +362,13 @@ def train(
         say_what_documents_are(texts_read, field, documents)
     if kind == "unigram" and progress != "json":
         echo_note(_STYLES[trainer.style])
+
+
+def _checkpoint(save_counts: Path | None, files: tuple[Path, ...]) -> Path | None:
+    """The file beside the counts from which counting resumes; none for pipes."""
+    if save_counts is None or any(str(file) == "-" or file.is_fifo() for file in files):
+        return None
+    return save_counts.with_name(f"{save_counts.name}.checkpoint")
 
 
 def _mixed(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 
 from jeton.cli.command import echo_note, is_quiet
-from jeton.cli.printing import say
-from jeton.cli.progress import ProgressBar
+from jeton.cli.progress import JsonLines, ProgressBar
 from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import Progress as Step
 
@@ -20,42 +18,16 @@ def watcher(as_json: bool) -> TrainJsonLines | TerminalLine:
     return TrainJsonLines() if as_json and not is_quiet() else TerminalLine()
 
 
-class TrainJsonLines:
-    """JSON lines on standard error: one per second, and the first and last of each phase."""
-
-    def __init__(self) -> None:
-        self._start = self._began = time.monotonic()
-        self._phase: str | None = None
-        self._next = 0.0
-        #: The amount done when the phase began; training reports first when it has an alphabet.
-        self._first = 0
+class TrainJsonLines(JsonLines):
+    """JSON lines on standard error."""
 
     def __call__(self, step: Step) -> None:
-        now = time.monotonic()
-        if step.phase == self._phase and now < self._next and not _is_last(step):
-            return
+        # Training reports first when it has an alphabet; counting begins at once.
+        is_counting = step.phase == "counting"
         # Pipes have no size: only the text read so far shows their progress.
-        done = step.done or step.text
-        if step.phase != self._phase:
-            if step.phase != "counting":
-                self._began, self._first = now, done
-            self._phase = step.phase
-        self._next = now + 1.0
-        record: dict[str, str | float | None] = {
-            "phase": step.phase,
-            "done": step.done,
-            "total": step.total,
-        }
-        if step.phase == "counting":
-            record["text"] = step.text
-        elapsed = now - self._began
-        rate = (done - self._first) / elapsed if elapsed > 0 else 0.0
-        remaining = round((step.total - done) / rate, 1) if rate and step.total else None
-        record.update(seconds=round(now - self._start, 1), rate=round(rate, 1), left=remaining)
-        say(json.dumps(record), err=True)
-
-    def close(self) -> None:
-        """Does nothing: every line is complete."""
+        done = step.done or step.text if is_counting and not step.total else step.done
+        text = {"text": step.text} if is_counting else {}
+        self.tell(step.phase, done, step.total, text, timed_from_start=is_counting)
 
 
 class TerminalLine:
@@ -80,8 +52,7 @@ class TerminalLine:
         self._line.total = step.total or None
         if step.phase == "counting":
             self._text = step.text
-        # `done` lags behind reading; if no file is compressed, the text read is more current.
-        done = max(step.done, min(step.text, step.total)) if step.total else step.text
+        done = step.done if step.total else step.text
         self._line.advance(done - self._line.done)
         if _is_last(step):
             self.close()

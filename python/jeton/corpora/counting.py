@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import (
@@ -21,12 +21,14 @@ from jeton.arguments import (
 )
 from jeton.components import AddedToken, normalizers, pre_tokenizers
 from jeton.components.component import stored_component
+from jeton.corpora.checkpoints import count_with_checkpoint
 from jeton.corpora.corpus import (
     Progress,
     TextsOrFiles,
     check_watch,
     count,
     drops_bad,
+    files_of,
     unit_of,
     warn,
 )
@@ -92,6 +94,8 @@ class Reading:
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     watch: Callable[[Progress], None] | None
+    checkpoint: str | os.PathLike[str] | None = None
+    """The file from which counting resumes."""
 
 
 def count_words(
@@ -107,23 +111,37 @@ def count_words(
     folder = tempfile.gettempdir() if temp_dir is None else checked_path("temp_dir", temp_dir)
     if not os.path.isdir(folder):
         raise FileError(f"temp_dir {folder!r} is not a folder", hint="create it first")
-    counter = _core.WordCounter(
-        counting.cutting, max_word_length, min_word_count, allowed, folder, needs
-    )
-    try:
-        dropped = count(
-            counter,
-            data,
-            field=reading.field,
-            errors=reading.errors,
-            documents=reading.documents,
-            bad_records=reading.bad_records,
-            memory=allowed,
-            watch=reading.watch,
+
+    def new_counter(min_word_count: int) -> _core.WordCounter:
+        return _core.WordCounter(
+            counting.cutting, max_word_length, min_word_count, allowed, folder, needs
         )
-        counts, (splits, rare, rare_total) = counter.finish()
-    finally:
-        counter.discard()
+
+    how: dict[str, Any] = {
+        "field": reading.field,
+        "errors": reading.errors,
+        "documents": reading.documents,
+        "bad_records": reading.bad_records,
+        "memory": allowed,
+        "watch": reading.watch,
+    }
+    rare = rare_total = 0
+    if reading.checkpoint is not None:
+        path, files = checked_path("checkpoint", reading.checkpoint), files_of(data)
+        if files is None:
+            raise ArgumentError("checkpoint is for files, and data holds texts; leave it out")
+        settings = {"cutting": counting.cutting, "max_word_length": max_word_length}
+        # Which words are rare is known at the end.
+        counts, splits, dropped = count_with_checkpoint(
+            path, files, lambda: new_counter(0), settings=settings, **how
+        )
+    else:
+        counter = new_counter(min_word_count)
+        try:
+            dropped = count(counter, data, **how)
+            counts, (splits, rare, rare_total) = counter.finish()
+        finally:
+            counter.discard()
     if dropped.number:
         warn(str(dropped))
     if splits:
@@ -133,6 +151,8 @@ def count_words(
         )
     if rare:
         _warn_of_rare(rare, rare_total, min_word_count)
+    if reading.checkpoint is not None:
+        return _within_limits(counts, min_word_count, allowed, needs)
     return counts
 
 
@@ -153,14 +173,22 @@ def counted_words(
         ("documents", bool(unit_of(reading.documents))),
         ("bad_records", drops_bad(reading.bad_records)),
         ("temp_dir", reading.temp_dir is not None),
+        ("checkpoint", reading.checkpoint is not None),
     ):
         if is_given:
             raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
     counts.check_counted_by(counting.cutting, counting.max_word_length)
     allowed = _allowed(reading.memory, counting.needs)
-    common = _without_rare(counts, counting.min_word_count)
+    return _within_limits(counts, counting.min_word_count, allowed, counting.needs)
+
+
+def _within_limits(
+    counts: _core.WordCounts, min_word_count: int, allowed: int | None, needs: Needs
+) -> _core.WordCounts:
+    """The words that occur often enough, which fit into the memory."""
+    common = _without_rare(counts, min_word_count)
     if allowed is not None:
-        common.check_memory(allowed, counting.needs)
+        common.check_memory(allowed, needs)
     return common
 
 

@@ -93,6 +93,7 @@ class WordCounts:
         min_word_count: int = 0,
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> WordCounts:
         """Counts the words of a corpus.
@@ -112,6 +113,7 @@ class WordCounts:
             min_word_count: Words that occur less often are left out; a warning says how many.
             memory: As for `BPETrainer.train`; here the counts must fit into it.
             temp_dir: As for `BPETrainer.train`.
+            checkpoint: As for `BPETrainer.count`.
             watch: As for `BPETrainer.train`.
 
         Raises:
@@ -147,6 +149,7 @@ class WordCounts:
             memory=memory,
             temp_dir=temp_dir,
             watch=watch,
+            checkpoint=checkpoint,
         )
         return cls.of_core(count_words(data, counting, reading))
 

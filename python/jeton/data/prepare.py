@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -118,8 +119,8 @@ def prepare(
 
     Raises:
         ArgumentError: An option is not valid, or the tokenizer has no end-of-text token.
-        FileError: The folder holds something else or cannot be written to, the disk is full, or an
-            input has changed.
+        FileError: The folder holds something else or cannot be written to, the disk is full or has
+            less than half of the space that the set will need, or an input has changed.
         FormatError: An input is not what its name says, or not UTF-8.
         EncodeError: The tokenizer has no tokens for a text.
 
@@ -233,10 +234,13 @@ def _run(
     folder: Path,
     watch: Callable[[PrepareProgress], None] | None,
 ) -> Manifest:
-    whole = whole_set(plan, sources, folder)
-    if whole is not None:
-        return whole
-    with Journal(folder) as journal:
+    with ExitStack() as stack:
+        for source in sources.values():
+            stack.callback(source.close)
+        whole = whole_set(plan, sources, folder)
+        if whole is not None:
+            return whole
+        journal = stack.enter_context(Journal(folder))
         return PrepareRun(plan, sources, journal, watch).go()
 
 

@@ -19,10 +19,10 @@ from jeton.arguments import checked_errors, checked_int
 from jeton.corpora.corpus import count as count_corpus
 from jeton.corpora.corpus import files_of, unit_of, warn
 from jeton.corpora.counting import Counting
+from jeton.corpora.pieces import CorpusPiece, pieces_of
 from jeton.corpora.word_counts import WordCounts
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
-from jeton.ray.pieces import CorpusPiece, pieces_of
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.training.trainer import Trainer
 

@@ -152,6 +152,7 @@ class Trainer:
         bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> WordCounts:
         """The words of a corpus as this trainer splits it, to save them and to train from them.
@@ -167,12 +168,17 @@ class Trainer:
             bad_records: As for `train`.
             memory: As for `train`.
             temp_dir: As for `train`.
+            checkpoint: A file that keeps the counts so far, for files that take long. It is written
+                every half minute, after about 256 MB of lines or after whole files; if counting is
+                stopped or killed, the same call resumes from it. It stays when counting is done.
+                The counts so far take memory besides `memory`.
             watch: As for `train`.
 
         Raises:
             ArgumentError: `WordCounts` that this trainer would have counted in another way.
             MissingFileError: There is no such file.
             FormatError: A file that is not UTF-8, or lacks the field.
+            FileError: A checkpoint of other files or settings, or one that cannot be written.
             TrainingError: Words that need more than `memory`.
 
         Example:
@@ -192,6 +198,7 @@ class Trainer:
             memory=memory,
             temp_dir=temp_dir,
             watch=watch,
+            checkpoint=checkpoint,
         )
         refuse_languages(data, None)
         return WordCounts.of_core(self._counts(data, reading))

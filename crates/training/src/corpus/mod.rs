@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -141,7 +142,7 @@ struct CorpusFile {
 pub struct CountProgress {
     /// How many bytes of text were counted.
     pub text: u64,
-    /// How many bytes of the files on disk were read to the end.
+    /// How many bytes of the files on disk were read; none of a pipe, which has no size.
     pub read: u64,
 }
 
@@ -271,6 +272,7 @@ impl Corpus {
             unit: self.unit,
             progress: CountProgress { text: 0, read: 0 },
             ended: 0,
+            ended_bytes: 0,
             given_back: 0,
         }
     }
@@ -326,16 +328,26 @@ impl<F, T> ReadAhead<F, T> {
     }
 }
 
+/// A block of a file.
+struct CountedBlock {
+    /// The number of the file.
+    file: usize,
+    block: Block,
+    /// How many bytes of the file on disk were read for it and those before.
+    read: u64,
+}
+
 /// A corpus while it is read: its blocks of whole lines, in order.
 pub struct Reading {
     files: Vec<Arc<CorpusFile>>,
     /// By the number of a file.
-    ahead: ReadAhead<usize, (usize, Block)>,
+    ahead: ReadAhead<usize, CountedBlock>,
     options: BlockOptions,
     unit: DocumentUnit,
     progress: CountProgress,
-    /// How many files were read to the end.
+    /// How many files were read to the end, and how many bytes they have on disk.
     ended: usize,
+    ended_bytes: u64,
     /// How much text had been read when memory was last given back.
     given_back: u64,
 }
@@ -354,16 +366,18 @@ impl Reading {
         let read = |file: usize| read_ahead(file, Arc::clone(&self.files[file]), &self.options);
         let next = self.ahead.step(patience, read)?;
         let here = match &next {
-            Next::Item((file, _)) => *file,
+            Next::Item(counted) => counted.file,
             Next::Waiting => self.ended,
             Next::End => self.files.len(),
         };
         let ended = &self.files[self.ended..here];
-        self.progress.read += ended.iter().map(|file| file.size).sum::<u64>();
+        self.ended_bytes += ended.iter().map(|file| file.size).sum::<u64>();
         self.ended = here;
         Ok(match next {
-            Next::Item((file, block)) => {
+            Next::Item(CountedBlock { file, block, read }) => {
                 self.progress.text += block.text.len() as u64;
+                // A file may grow while it is read.
+                self.progress.read = self.ended_bytes + read.min(self.files[file].size);
                 let is_limited = self.options.is_strict;
                 if is_limited && self.progress.text - self.given_back >= GIVE_BACK_EVERY {
                     self.given_back = self.progress.text;
@@ -378,7 +392,10 @@ impl Reading {
                 })
             }
             Next::Waiting => Next::Waiting,
-            Next::End => Next::End,
+            Next::End => {
+                self.progress.read = self.ended_bytes;
+                Next::End
+            }
         })
     }
 }
@@ -403,13 +420,20 @@ fn read_ahead(
     number: usize,
     file: Arc<CorpusFile>,
     options: &BlockOptions,
-) -> Receiver<Result<(usize, Block)>> {
+) -> Receiver<Result<CountedBlock>> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
     let options = options.clone();
-    let read = move || match file.blocks(options) {
+    let on_disk = Arc::<AtomicU64>::default();
+    let read = move || match file.blocks(options, &on_disk) {
         // A receiver that is gone wants no more.
         Ok(blocks) => {
-            let mut blocks = blocks.map(|block| block.map(|block| (number, block)));
+            let mut blocks = blocks.map(|block| {
+                block.map(|block| CountedBlock {
+                    file: number,
+                    block,
+                    read: on_disk.load(Ordering::Relaxed),
+                })
+            });
             while blocks
                 .next()
                 .is_some_and(|block| sender.send(block).is_ok())
@@ -497,7 +521,7 @@ impl CorpusFile {
             bad_records: options.bad_records,
         };
         // The header of separated values must be right even if bad records are left out.
-        let blocks = self.blocks(reading)?;
+        let blocks = self.blocks(reading, &Arc::default())?;
         if options.bad_records == BadRecords::Drop {
             return Ok(());
         }
@@ -575,12 +599,18 @@ impl CorpusFile {
         error.at(format!("{}: {unit} {line}{from}", self.path.display()))
     }
 
-    fn blocks(&self, options: BlockOptions) -> Result<Blocks<Stream>> {
+    /// The blocks of the file, or of its part; counts the bytes on disk as they are read.
+    fn blocks(&self, options: BlockOptions, on_disk: &Arc<AtomicU64>) -> Result<Blocks<Stream>> {
         let stream = match &self.part {
             Some(part) => {
-                stream::open_part(&self.path, part).map_err(|error| self.failed(&error))?
+                let part = stream::open_part(&self.path, part);
+                stream::counted(part.map_err(|error| self.failed(&error))?, on_disk)
             }
-            None => Source::open(&self.path)?.text()?,
+            None => {
+                let mut source = Source::open(&self.path)?;
+                source.counted(on_disk);
+                source.text()?
+            }
         };
         self.blocks_of(stream, options)
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
@@ -37,6 +38,12 @@ impl<'p> Source<'p> {
 
     pub(super) fn is_compressed(&self) -> bool {
         self.compression.is_some()
+    }
+
+    /// Counts the bytes on the disk as they are read from now on.
+    pub(super) fn counted(&mut self, bytes: &Arc<AtomicU64>) {
+        let inner = std::mem::replace(&mut self.raw, Box::new(io::empty()));
+        self.raw = counted(inner, bytes);
     }
 
     /// Counts and hashes the bytes on the disk as they are read from now on.
@@ -120,6 +127,25 @@ fn start_of_line(file: &mut fs::File, place: u64) -> io::Result<u64> {
         }
         let read = read.len();
         near.consume(read);
+    }
+}
+
+/// The same bytes, counted as they pass.
+pub(super) fn counted(inner: Stream, bytes: &Arc<AtomicU64>) -> Stream {
+    let bytes = Arc::clone(bytes);
+    Box::new(Counting { inner, bytes })
+}
+
+struct Counting {
+    inner: Stream,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.bytes.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
     }
 }
 

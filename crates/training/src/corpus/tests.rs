@@ -115,6 +115,35 @@ fn every_form_of_a_text_has_the_same_counts() {
 }
 
 #[test]
+fn progress_grows_within_a_file() {
+    let folder = Folder::new("progress");
+    // The reader of a compressed file takes more than this at once, unless much is packed.
+    let text = (0..20_000_u64)
+        .map(|n| format!("{}\n", n.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+        .collect::<String>();
+    for (name, bytes) in [
+        ("a.txt", text.clone().into_bytes()),
+        ("b.gz", gzip(text.as_bytes())),
+        ("c.csv", format!("text\n{text}").into_bytes()),
+    ] {
+        let path = folder.put(name, &bytes);
+        let corpus = Corpus::open(&[path.clone(), path], lines_of_text()).unwrap();
+        let counter = WordCounter::new(stages(), CountingOptions::default());
+        let mut blocks = corpus.read(1, &counter);
+        let mut seen = Vec::new();
+        while let Some(block) = blocks.next() {
+            block.unwrap();
+            seen.push(blocks.progress().read);
+        }
+        assert!(seen.is_sorted(), "{name}");
+        seen.dedup();
+        assert!(seen.len() > 3, "{name}: {seen:?}");
+        // A path that is there twice is read once.
+        assert_eq!(blocks.progress().read, bytes.len() as u64, "{name}");
+    }
+}
+
+#[test]
 fn parts_of_a_file_have_each_line_once() {
     let folder = Folder::new("parts");
     let lines = lines();

@@ -11,13 +11,12 @@ import contextlib
 import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, BinaryIO, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar, get_args
 
 from jeton.chat.templates.limits import LimitError, can_isolate, current, limits, stopped
 from jeton.chat.templates.origins import Kind, Origin
@@ -26,19 +25,12 @@ from jeton.chat.templates.rendering import RenderRequest, rendered
 from jeton.chat.templates.source import TemplateText, source_of
 from jeton.chat.templates.traced import traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
+from jeton.processes import pipes_of_server, read_message, start_python, write_message
 
 __all__ = ["rendered_apart", "serve", "source_apart"]
 
 T = TypeVar("T")
 
-_START: Final = """
-import sys
-memory, *sys.path[:] = sys.argv[1:]
-from jeton.chat.templates.isolation import serve
-serve(int(memory))
-"""
-"""What the process runs. Python would search the working folder first, which may hold a stranger's
-files, so nothing but `sys`, which is built in, is imported before the caller's path is set."""
 _START_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 2.0
 """How much longer than its limit a template may take until its process is ended."""
@@ -148,13 +140,9 @@ class _Process:
         if not can_isolate():
             raise UnsupportedError("isolate needs a Python to start, and this program has none")
         self.memory = memory
-        folders = [it for it in sys.path if isinstance(it, str)]
-        command = [sys.executable, "-c", _START, str(memory), *folders]
-        pipe = subprocess.PIPE
         try:
-            # Nothing is buffered, so that closing in a forked process writes nothing.
-            self.process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0
+            self.process = start_python(
+                __name__, serve.__name__, str(memory), stderr=subprocess.PIPE
             )
         except OSError as error:
             raise UnsupportedError(f"no process for the template starts: {error}") from None
@@ -174,7 +162,7 @@ class _Process:
         """
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died: reading says how
-            _write(self.process.stdin, request)
+            write_message(self.process.stdin, request)
         longest = _MAX_ANSWER + _PER_BYTE * len(request)
         line = self._read(seconds + _GRACE_SECONDS, seconds, longest)
         try:
@@ -197,7 +185,7 @@ class _Process:
         timer.daemon = True
         timer.start()
         try:
-            line = _read(self.process.stdout, longest)
+            line = read_message(self.process.stdout, longest)
         finally:
             timer.cancel()
         if line is not None:
@@ -287,52 +275,24 @@ def _how(process: subprocess.Popen[bytes]) -> str:
     return f"{how}: {last[:200]}" if last else how
 
 
-def _write(pipe: BinaryIO | Any, body: bytes) -> None:
-    rest = memoryview(len(body).to_bytes(8, "little") + body)
-    while rest:
-        rest = rest[pipe.write(rest) :]
-
-
-def _read(pipe: BinaryIO | Any, longest: int = sys.maxsize) -> bytes | None:
-    """What was written to a pipe; `None` if it was closed before, or is longer."""
-    size = int.from_bytes(_exactly(pipe, 8) or b"", "little")
-    return _exactly(pipe, size) if 0 < size <= longest else None
-
-
-def _exactly(pipe: BinaryIO | Any, size: int) -> bytes | None:
-    found = bytearray()
-    while len(found) < size:
-        part = pipe.read(min(size - len(found), 1 << 20))
-        if not part:
-            return None
-        found += part
-    return bytes(found)
-
-
 # In the process
 
 
-def serve(memory: int) -> None:
+def serve(memory: str) -> None:
     """Renders requests until there are no more. Runs in a separate process.
 
     Args:
         memory: The bytes that it may take beyond those it has.
     """
-    # The asking process is interrupted, and ends this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Output that a template prints in any other way is not an answer.
-    requests, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    _limit_memory(memory)
-    _write(answers, b"{}")
-    while (request := _read(requests)) is not None:
+    requests, answers = pipes_of_server()
+    _limit_memory(int(memory))
+    write_message(answers, b"{}")
+    while (request := read_message(requests)) is not None:
         seconds, day, question = pickle.loads(request)  # of the process that started this one
         _limit_seconds(seconds + _GRACE_SECONDS)
         with limits(seconds=seconds), stopped(day):
             answer = json.dumps(_answer(question)).encode()
-        _write(answers, answer)
+        write_message(answers, answer)
 
 
 def _answer(question: RenderRequest | str) -> dict[str, Any]:

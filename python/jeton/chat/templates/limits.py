@@ -38,6 +38,7 @@ __all__ = [
     "running",
     "spend",
     "stopped",
+    "under",
 ]
 
 ITEM: Final = 8
@@ -138,19 +139,20 @@ def limits(
         raise ArgumentTypeError(f"isolate must be a bool, not {type(isolate).__name__}")
     passed = {"seconds": seconds, "memory": memory, "isolate": isolate}
     changes: dict[str, Any] = {name: it for name, it in passed.items() if it is not None}
-    with _under(replace(current(), **changes)):
+    with under(replace(current(), **changes)):
         yield
 
 
 @contextlib.contextmanager
 def stopped(day: date | None) -> Iterator[None]:
     """Makes templates see the beginning of a day; with `None`, the current time."""
-    with _under(replace(current(), day=day)):
+    with under(replace(current(), day=day)):
         yield
 
 
 @contextlib.contextmanager
-def _under(limits: Limits) -> Iterator[None]:
+def under(limits: Limits) -> Iterator[None]:
+    """Runs a block of code under limits."""
     token = _LIMITS.set(limits)
     try:
         yield

@@ -125,6 +125,14 @@ class DocumentSource(ABC):
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks from `start` on."""
 
+    def samples(self) -> list[tuple[SourcePosition, int]]:
+        """Positions spread over the source, each with the bytes that come before it."""
+        return [(SourcePosition(), 0)]
+
+    def close(self) -> None:
+        """Ends what it has started to read and encode."""
+        return
+
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
         """The facts for a manifest.
 

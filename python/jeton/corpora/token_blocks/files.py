@@ -24,7 +24,7 @@ from jeton.corpora.token_blocks.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
 from jeton.files import digest_of
 
-__all__ = ["FileSource", "check_unchanged", "consumed_files", "identity_of"]
+__all__ = ["FileSource", "check_unchanged", "consumed_files", "identity_of", "samples_of"]
 
 _BYTES = 8_000_000
 """Bytes of a table that are encoded at a time."""
@@ -67,6 +67,9 @@ class FileSource(DocumentSource):
         """The files before `start`, and a partly read table; the core compares a partly read text
         with what was read."""
         return consumed_files(self._paths, start)
+
+    def samples(self) -> list[tuple[SourcePosition, int]]:
+        return samples_of(self._sizes)
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of all files, from `start` on."""
@@ -169,6 +172,12 @@ def consumed_files(paths: list[Path], start: SourcePosition) -> int:
     """How many files were read before `start`; of partly read ones, only a table counts."""
     file, position, *_ = start.place or (0, 0)
     return file + (position > 0 and is_table(paths[file]) if file < len(paths) else 0)
+
+
+def samples_of(sizes: list[int]) -> list[tuple[SourcePosition, int]]:
+    """The beginnings of the first, middle and last file, each with the bytes of those before it."""
+    numbers = sorted({0, len(sizes) // 2, len(sizes) - 1})
+    return [(SourcePosition((number, 0, 0, 0)), sum(sizes[:number])) for number in numbers]
 
 
 def check_unchanged(path: Path, identity: dict[str, object], read: int) -> None:

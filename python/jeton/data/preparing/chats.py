@@ -5,10 +5,14 @@ Look here for what happens to a record that is not a conversation, or that is to
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import json
+import operator
+import pickle
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +23,7 @@ import jeton._core as _core
 from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data.conversations import Conversations
+from jeton.data.preparing.chat_processes import ChatProcesses, process_count
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
 from jeton.errors import (
     ArgumentError,
@@ -39,6 +44,9 @@ __all__ = ["ChatEncoder", "ChatRecord", "counts_by_name"]
 
 _TOKENS = 1 << 16
 """Approximate number of tokens of a block."""
+
+_FEW = 256
+"""Records that are encoded before processes are started for more of them."""
 
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
 """The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
@@ -73,6 +81,17 @@ class _Document:
     """The number of messages that were left out."""
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """What a record became."""
+
+    document: _Document | None
+    error: JetonError | None
+    """Why there is no document; `None` if it is too long."""
+    losses: list[str]
+    """What the template left out."""
+
+
 class _TooLong(Exception):
     """A conversation is dropped because of its length."""
 
@@ -85,13 +104,23 @@ class _Bad(Exception):
 
 
 class ChatEncoder:
-    """Turns records into tokens."""
+    """Turns records into tokens: many on all cores, in processes; `close` ends these."""
 
     def __init__(self, tokenizer: Tokenizer, options: Conversations, *, keys: bool) -> None:
-        self._tokenizer, self._options, self._keys = tokenizer, options, keys
+        self._options, self._keys = options, keys
+        self._record_encoder = _RecordEncoder(tokenizer, options)
         self.columns = [options.field, *([] if options.tools is None else [options.tools])]
         """The fields that are read, that of the messages first."""
         self._losses = set[frozenset[str]]()
+        #: How many records were encoded, up to those that make processes worth starting.
+        self._encoded = 0
+        self._processes: ChatProcesses | None = None
+
+    def close(self) -> None:
+        """Ends the processes."""
+        if self._processes is not None:
+            self._processes.close()
+            self._processes = None
 
     def blocks(self, rows: Iterable[ChatRecord], progress: SourcePosition) -> Iterator[Block]:
         """The blocks of records, in order.
@@ -101,8 +130,8 @@ class ChatEncoder:
         """
         before, documents, waiting = progress, list[_Document](), 0
         dropped, read = list[DroppedRecord](), 0
-        for row in rows:
-            document, progress = self._document(row, progress, dropped)
+        for row, outcome in self._outcomes(rows):
+            document, progress = self._document(row, outcome, progress, dropped)
             read = row.read
             if document is not None:
                 documents.append(document)
@@ -133,26 +162,42 @@ class ChatEncoder:
             dropped=tuple(dropped),
         )
 
+    def _outcomes(self, rows: Iterable[ChatRecord]) -> Iterator[tuple[ChatRecord, _Outcome]]:
+        rows = iter(rows)
+        for row in itertools.islice(rows, max(0, _FEW - self._encoded)):
+            self._encoded += 1
+            yield row, self._record_encoder(row.record)
+        if self._processes is None and self._encoded >= _FEW and (count := process_count()):
+            with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
+                self._processes = ChatProcesses(count, self._record_encoder)
+        if self._processes is None:
+            yield from ((row, self._record_encoder(row.record)) for row in rows)
+        else:
+            yield from self._processes.results(rows, operator.attrgetter("record"))
+
     def _document(
-        self, row: ChatRecord, progress: SourcePosition, dropped: list[DroppedRecord]
+        self,
+        row: ChatRecord,
+        outcome: _Outcome,
+        progress: SourcePosition,
+        dropped: list[DroppedRecord],
     ) -> tuple[_Document | None, SourcePosition]:
         """The tokens of a record, unless it joins those `dropped`, and the position after it."""
         counts = counts_by_name(progress.counts)
-        document = None
-        try:
-            document = self._document_of(*self._read(row.record))
-        except _TooLong:
-            counts["too_long"] += 1
-            dropped.append(DroppedRecord(row.name, "it has more than max_tokens"))
-        except _Bad as bad:
-            if self._options.bad_records == "error":
-                raise type(bad.error)(f"{row.name}: {bad.error}") from None
-            counts["bad"] += 1
-            dropped.append(DroppedRecord(row.name, str(bad.error)))
-        else:
+        document, error = outcome.document, outcome.error
+        self._say(outcome.losses)
+        if document is not None:
             counts["learnt_tokens"] += document.learnt_tokens
             counts["truncated"] += document.left_out > 0
             counts["messages_left_out"] += document.left_out
+        elif error is None:
+            counts["too_long"] += 1
+            dropped.append(DroppedRecord(row.name, "it has more than max_tokens"))
+        else:
+            if self._options.bad_records == "error":
+                raise type(error)(f"{row.name}: {error}")
+            counts["bad"] += 1
+            dropped.append(DroppedRecord(row.name, str(error)))
         after = replace(
             progress,
             place=row.place,
@@ -162,6 +207,33 @@ class ChatEncoder:
             counts=tuple(counts.values()),
         )
         return document, after
+
+    def _say(self, losses: list[str]) -> None:
+        """Warns about content that the template leaves out, once per kind of loss."""
+        for loss in losses:
+            kind = frozenset(re.sub(r"\d+", "…", loss).split(", "))
+            if kind not in self._losses:
+                self._losses.add(kind)
+                warn_caller(f"{loss} (this warning comes once per kind)", ChatWarning)
+
+
+class _RecordEncoder:
+    """Turns a record into tokens; this is the part that processes do."""
+
+    def __init__(self, tokenizer: Tokenizer, options: Conversations) -> None:
+        self._tokenizer, self._options = tokenizer, options
+
+    def __call__(self, record: Any) -> _Outcome:
+        losses = list[str]()
+        try:
+            document = self._document_of(
+                *self._read(record), lambda notes: losses.append(str(notes))
+            )
+        except _TooLong:
+            return _Outcome(None, None, losses)
+        except _Bad as bad:
+            return _Outcome(None, bad.error, losses)
+        return _Outcome(document, None, losses)
 
     def _read(self, record: Any) -> tuple[Any, Any]:
         """The messages of a record, and its tools."""
@@ -176,7 +248,9 @@ class ChatEncoder:
         except FormatError as error:
             raise _Bad(error) from None
 
-    def _document_of(self, messages: object, tools: object) -> _Document:
+    def _document_of(
+        self, messages: object, tools: object, says: Callable[[Notes], None]
+    ) -> _Document:
         from jeton.chat import Request
         from jeton.chat.templates.limits import stopped
         from jeton.chat.unprinted import UnprintedError
@@ -189,7 +263,7 @@ class ChatEncoder:
                     template=self._options.template,
                     tools=tools,
                     variables=tuple(self._options.variables.items()),
-                    says=self._say,
+                    says=says,
                 ).build()
                 _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._options.roles), _utf8(chat.text)
@@ -205,14 +279,6 @@ class ChatEncoder:
             sum(mask),
             len(chat.dropped),
         )
-
-    def _say(self, notes: Notes) -> None:
-        """Warns about content that the template leaves out, once per kind of loss."""
-        losses = str(notes)
-        kind = frozenset(re.sub(r"\d+", "…", losses).split(", "))
-        if kind not in self._losses:
-            self._losses.add(kind)
-            warn_caller(f"{losses} (this warning comes once per kind)", ChatWarning)
 
     def _shortened(self, chat: Chat, most: int) -> tuple[Chat, list[int]]:
         """A conversation without its oldest turns, and its mask."""

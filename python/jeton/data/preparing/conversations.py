@@ -14,7 +14,12 @@ import jeton._core as _core
 from jeton.corpora.corpus import ARROW_ERRORS, is_table, kind_of, rows_at_once, size_of
 from jeton.corpora.dropped import RecordPlace
 from jeton.corpora.token_blocks.blocks import Block, DocumentSource, Facts, SourcePosition, nothing
-from jeton.corpora.token_blocks.files import check_unchanged, consumed_files, identity_of
+from jeton.corpora.token_blocks.files import (
+    check_unchanged,
+    consumed_files,
+    identity_of,
+    samples_of,
+)
 from jeton.corpora.token_blocks.rows import (
     Iterated,
     SlicedRows,
@@ -44,6 +49,11 @@ _ROWS = 256
 
 class _OfConversations(DocumentSource):
     """A source whose counts have names."""
+
+    _chats: ChatEncoder
+
+    def close(self) -> None:
+        self._chats.close()
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
         counts = counts_by_name(end.counts)
@@ -76,6 +86,9 @@ class ConversationFiles(_OfConversations):
 
     def consumed(self, start: SourcePosition) -> int | None:
         return consumed_files(self._paths, start)
+
+    def samples(self) -> list[tuple[SourcePosition, int]]:
+        return samples_of(self._sizes)
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         progress = start

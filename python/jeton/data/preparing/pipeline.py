@@ -20,6 +20,7 @@ from jeton.data import layouts
 from jeton.data.layouts import Writer
 from jeton.data.manifest import Manifest, WrittenSplit, digests_of
 from jeton.data.preparing import loss_mask_bits
+from jeton.data.preparing.disk import DiskNeed, disk_need
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.dropped_file import DROPPED, DroppedFile
 from jeton.data.preparing.end_of_text import EndOfText
@@ -53,6 +54,11 @@ class PrepareProgress:
     """The number of documents that were encoded."""
     tokens: int
     """The number of their tokens, including end-of-text tokens."""
+    disk_needed: int = 0
+    """The estimated bytes of disk that the set needs while it is prepared; 0 if unknown, for small
+    data, and if an earlier run is resumed."""
+    disk_free: int = 0
+    """The bytes of disk that were free at the beginning, if that is known."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,7 @@ class PrepareRun:
         self._watch = watch
         self._writers: dict[str, Writer] = {}
         self._last_told = 0.0
+        self._disk = DiskNeed()
 
     def go(self) -> Manifest:
         """Makes the set, or resumes making it."""
@@ -166,6 +173,14 @@ class PrepareRun:
     def _make_set(self, state: dict[str, Any] | None) -> Manifest:
         plan = self._plan
         if state is None:
+            self._disk = disk_need(
+                self._sources.values(),
+                self._journal.set,
+                dtype=plan.dtype,
+                block_dtype=plan.block_dtype,
+                waiting=Fraction(1) if plan.is_shuffled else plan.share * (plan.by == "cut"),
+            )
+            self._disk.check(self._journal.folder)
             size = self._sources["train"].size or 64 * plan.memory
             state = {
                 "pass": 0,
@@ -311,7 +326,11 @@ class PrepareRun:
         if now or at >= self._last_told + TELL_SECONDS:
             self._last_told = at
             tokens = waiting + sum(writer.tokens for writer in self._writers.values())
-            self._watch(PrepareProgress(phase, done, total, documents, tokens))
+            self._watch(
+                PrepareProgress(
+                    phase, done, total, documents, tokens, self._disk.needed, self._disk.free
+                )
+            )
 
     def _manifest(self, shards: dict[str, list[layouts.WrittenShard]], read: list[Any]) -> Manifest:
         digests = self._journal.digests()

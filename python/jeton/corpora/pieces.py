@@ -1,4 +1,4 @@
-"""Pieces of a corpus: what a task reads, so that all tasks together read every line once."""
+"""Pieces of a corpus, which are counted one by one and together hold every line once."""
 
 from __future__ import annotations
 
