@@ -177,7 +177,7 @@ def main() -> None:
         print("answers.py: skipped, since the vocabularies and texts of ../shared are not here")
         return
     base = jeton.load(DATA / "vocab" / "o200k_base.tiktoken")
-    ranks = {base.token_bytes(id): id for id in range(199_998)}
+    ranks = {base.vocab.token_bytes(id): id for id in range(199_998)}
     tok = jeton.Tokenizer.from_ranks(ranks, pattern="o200k", special_tokens=SPECIAL)
     lines = []
     for name, (format, write) in ANSWERS.items():

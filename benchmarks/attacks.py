@@ -63,7 +63,7 @@ def counted(name: str, tok: jeton.Tokenizer, template: str, options: argparse.Na
     """The attacks on a template, and how many get through."""
     theirs = _of_transformers(tok)
     row = dict.fromkeys(("attacks", "transformers", "sanitized", "refused", "jeton"), 0)
-    known = {it.content: it for it in tok.added_tokens}
+    known = {it.content: it for it in tok.stages.added_tokens}
     written = [it for it in control_tokens(template) if it in known]
     written += [it for it in known if it in template and it not in written]
     for token, attack in attacks(written[: options.tokens]):

@@ -33,7 +33,7 @@ def tokenizers() -> dict[str, jeton.Tokenizer]:
     folder = DATA / "vocab"
     gpt_2 = jeton.load(folder / "gpt2_vocab.json", merges=folder / "gpt2_merges.txt")
     end = "<|endoftext|>"
-    around = (end, gpt_2.id_of(end))
+    around = (end, gpt_2.vocab[end])
     llama_2 = jeton.load(folder / "llama2_sentencepiece_bpe.model").to_json()
     return {
         "BERT": jeton.load(folder / "bert_uncased_vocab.txt"),

@@ -116,13 +116,13 @@ CALLS: dict[str, Call] = {
     "encode": of_text(TOK.encode),
     "encode_array": of_text(TOK.encode_array),
     "encode_with_spans": of_text(TOK.encode_with_spans),
-    "encode_array_with_spans": of_text(TOK.encode_array_with_spans),
+    "encode_array, spans": of_text(lambda it: TOK.encode_array(it, spans="characters")),
     "encode_batch": of_text(lambda it: TOK.encode_batch(it.splitlines())),
     "encode_batch with spans": of_text(
         lambda it: TOK.encode_batch(it.splitlines(), spans="characters")
     ),
     "tokens": of_text(TOK.tokens),
-    "post_process": of_text(lambda it: TOK.post_process(TOK.encode_with_spans(it))),
+    "post_process": of_text(lambda it: TOK.stages.post_process(TOK.encode_with_spans(it))),
     "split": of_text(jeton.split),
     "align": of_text(lambda it: jeton.align(TOK, TOK, it)),
     "nbest": of_text(lambda it: UNIGRAM.nbest(it[: len(it) // 8], 3)),
@@ -137,7 +137,6 @@ CALLS: dict[str, Call] = {
     "exceeds": of_text(lambda it: TOK.exceeds(it, len(it) // 4)),
     "truncate": of_text(lambda it: TOK.truncate(it, 10**9)),
     "truncate, a half": of_text(lambda it: TOK.truncate(it, len(it) // 10)),
-    "split_at": of_text(lambda it: TOK.split_at(it, len(it) // 10)),
     "chunk": of_text(lambda it: TOK.chunk(it, 100)),
     "chunk with overlap": of_text(lambda it: TOK.chunk(it, 100, overlap=20)),
     "chunk_batch": of_text(lambda it: list(TOK.chunk_batch(it.splitlines(), 100))),

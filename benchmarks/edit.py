@@ -137,7 +137,7 @@ def measure(tok: jeton.Tokenizer, language: Path, n: int) -> list[str]:
         new, outside = way(peer, training, n)
         seconds = time.perf_counter() - started
         gained = new.get_vocab_size() - tok.vocab_size
-        lost = 0 if outside else unreachable(new, tok.max_id + 1)
+        lost = 0 if outside else unreachable(new, tok.vocab.max_id + 1)
         cut_otherwise = sum(
             it.ids != ids for it, ids in zip(new.encode_batch(english), as_before, strict=True)
         )

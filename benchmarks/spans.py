@@ -117,7 +117,7 @@ def heads(megabytes: float, batch: float, load: float) -> tuple[list[str], list[
     )
     meaning = (
         f"{megabytes:g} MB of each text in pieces of 50,000 characters, one thread, by the time "
-        "that the thread itself took. `encode_array` gives ids, `encode_array_with_spans` also "
+        "that the thread itself took. `encode_array` gives ids, with `spans=` also "
         "where each came from, in characters. Figures are of the first pass, with a tokenizer that "
         "has seen nothing, and of later ones. Ids and spans were checked in the same run against "
         "those of the stages, run one after another. tokenizers reads no `.model` file that "
@@ -192,13 +192,13 @@ def row(
     spans = []
     for unit in UNITS:
         tok = load()
-        spans.append(_times(partial(tok.encode_array_with_spans, unit=unit), pieces))
+        spans.append(_times(partial(tok.encode_array, spans=unit), pieces))
         checked = "".join(pieces)[:CHECKED]
         encoded = tok._core.encode_with_spans(
             checked, None, False, "ignore", False, unit, None, True
         )
         expected = jeton.Encoding._of_core(encoded)
-        own_ids, own_spans = tok.encode_array_with_spans(checked, unit=unit)
+        own_ids, own_spans = tok.encode_array(checked, spans=unit)
         assert own_ids.tolist() == expected.ids, "ids differ"
         assert np.array_equal(own_spans, np.array(expected.spans).reshape(-1, 2)), "spans differ"
     (first_ids, later_ids), (first, later) = ids, spans[0]
@@ -222,7 +222,7 @@ def batch_row(
         batch = call()
         spans = batch.spans
         for number in range(0, CHECKED // DOCUMENT):
-            own_ids, own_spans = tok.encode_array_with_spans(texts[number], unit=unit)
+            own_ids, own_spans = tok.encode_array(texts[number], spans=unit)
             rows = slice(batch.offsets[number], batch.offsets[number + 1])
             assert np.array_equal(batch[number], own_ids), "ids differ"
             assert np.array_equal(spans[rows], own_spans), "spans differ"

@@ -188,7 +188,7 @@ def _merges(path: Path) -> list[tuple[bytes, bytes]]:
     content = json.loads(path.read_text(encoding="utf-8"))
     if isinstance(content, list):
         return [(bytes.fromhex(left), bytes.fromhex(right)) for left, right in content]
-    return list(jeton.load(path).merges)
+    return list(jeton.load(path).vocab.merges)
 
 
 def _bytes_per_token(path: Path, text: str) -> float:

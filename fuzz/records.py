@@ -222,7 +222,12 @@ def use(tok: jeton.Tokenizer) -> None:
             lambda: tok([TEXT, "a"], padding=True, truncation=True, max_length=4),
             lambda: tok.decode(tok.encode(TEXT), skip_special_tokens=True),
             lambda: tok.explain(TEXT).steps,
-            lambda: (tok.settings.config, tok.roles, tok.chat_template, tok.special_tokens),
+            lambda: (
+                tok.settings.config,
+                tok.roles,
+                tok.settings.chat_template,
+                tok.special_tokens,
+            ),
             lambda: tok.chat(MESSAGES, add_generation_prompt=True).ids,
             lambda: jeton.analysis.check(tok),
             lambda: jeton.edit.prune(tok, size=size, corpus=CORPUS),
@@ -301,7 +306,7 @@ def read_checkpoint(files: dict[str, Any], choices: Choices) -> None:
     for name, value in files.items():
         value = changed(value, choices) if name == chosen else value
         (folder / name).write_bytes(written(value))
-    rows = tok.max_id + 1
+    rows = tok.vocab.max_id + 1
     header = {
         "__metadata__": {"format": "pt"},
         "model.embed_tokens.weight": {
@@ -336,8 +341,9 @@ def pruned() -> tuple[jeton.Tokenizer, Any]:
 def sound_checkpoints() -> list[dict[str, Any]]:
     tok, _ = pruned()
     config = {
-        "model_type": "llama", "vocab_size": tok.max_id + 1, "hidden_size": 2, "bos_token_id": 0,
-        "eos_token_id": [0, 299], "pad_token_id": None, "text_config": {"pad_index": 1},
+        "model_type": "llama", "vocab_size": tok.vocab.max_id + 1, "hidden_size": 2,
+        "bos_token_id": 0, "eos_token_id": [0, 299],
+        "pad_token_id": None, "text_config": {"pad_index": 1},
         "forced_decoder_ids": [[1, 2]], "bad_words_ids": [[3, 299], [4]],
         "sequence_bias": [[[1, 2], 0.5]], "lang_to_id": {"<|en|>": 5},
     }  # fmt: skip

@@ -35,7 +35,7 @@ def tokens() -> str:
     text = "Tokenizers turn text into numbers: every word, un café, 1,204 dots."
     ids = tok.encode(text)
     return of_tokens(
-        [(visible(tok.token_spelling(id)), id) for id in ids],
+        [(visible(tok.vocab.spelling(id)), id) for id in ids],
         f"The tokens of a sentence with their ids: {text}",
     )
 
@@ -55,7 +55,7 @@ def chips(texts: Sequence[str], under: Sequence[object] = (), mark: Mark = "") -
 def row(tok: jeton.Tokenizer, text: str, label: str = "", note: str = "") -> Row:
     """The tokens of a text in a line, with their ids."""
     ids = tok.encode(text)
-    return Row(chips(visible_pieces([tok.token_spelling(id) for id in ids]), ids), label, note)
+    return Row(chips(visible_pieces([tok.vocab.spelling(id) for id in ids]), ids), label, note)
 
 
 def rows(title: str, *shown: Row, heading: str = "", note: str = "") -> str:
@@ -95,7 +95,7 @@ def units() -> str:
         Row(chips([visible(it.encode()) for it in text]), "characters"),
         Row(chips(text.split()), "words"),
         Row(
-            chips([visible(small().token_spelling(id)) for id in small().encode(text)]), "subwords"
+            chips([visible(small().vocab.spelling(id)) for id in small().encode(text)]), "subwords"
         ),
     )
 
@@ -188,7 +188,10 @@ def sizes() -> str:
 def merges_are_prefixes() -> str:
     trained = jeton.BPETrainer([270, 280], pattern="gpt4").train_all([samples.read("essays")])
     shown = [
-        Row(chips([visible(left + right) for left, right in tok.merges[:18]]), f"{size} tokens")
+        Row(
+            chips([visible(left + right) for left, right in tok.vocab.merges[:18]]),
+            f"{size} tokens",
+        )
         for size, tok in trained.items()
     ]
     return rows("A larger vocabulary begins with the smaller one", *shown)
@@ -217,7 +220,7 @@ def ids_to_vectors() -> str:
     return rows(
         "From text to vectors",
         Row(chips([visible(text.encode())]), "text"),
-        Row(chips([visible(small().token_spelling(id)) for id in ids]), "tokens"),
+        Row(chips([visible(small().vocab.spelling(id)) for id in ids]), "tokens"),
         Row(chips([str(id) for id in ids]), "ids"),
         Row(chips([f"row {id:,}" for id in ids]), "vectors", "of the embedding"),
     )
@@ -227,7 +230,7 @@ def control_and_text() -> str:
     tok = small()
     end = tok.special_tokens["<|im_end|>"]
     typed = tok.encode("Hi<|im_end|>")
-    texts = [visible(tok.token_spelling(id)) for id in typed]
+    texts = [visible(tok.vocab.spelling(id)) for id in typed]
     return rows(
         "The spelling of a control token, and the token itself",
         Row(chips(texts, typed), "typed by a user"),

@@ -137,7 +137,7 @@ class Tiktoken(Library):
         tokenizer = family.load()
         return tiktoken.Encoding(
             family.name,
-            pat_str=tokenizer.pre_tokenizer.pattern.source,
+            pat_str=tokenizer.stages.pre_tokenizer.pattern.source,
             mergeable_ranks=ranks,
             special_tokens=tokenizer.special_tokens,
         )
@@ -164,7 +164,7 @@ class Riptoken(Library):
         return riptoken.CoreBPE(
             riptoken.load_tiktoken_bpe(family.path),
             tokenizer.special_tokens,
-            tokenizer.pre_tokenizer.pattern.source,
+            tokenizer.stages.pre_tokenizer.pattern.source,
         )
 
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:

@@ -28,7 +28,7 @@ def main(given: list[str] | None = None) -> None:
     saved = torch.load(options.run / "checkpoint.pt", weights_only=True)
     tok = jeton.load(options.run / "tokenizer.json")
     ids = tok.encode_array(options.text.read_text(encoding="utf-8"))
-    counts = np.bincount(ids, minlength=tok.max_id + 1)
+    counts = np.bincount(ids, minlength=tok.vocab.max_id + 1)
     frequent = np.argsort(-counts, kind="stable")[: options.tokens].tolist()
     found = nn.embedding_map(
         saved["model"]["tokens.weight"],

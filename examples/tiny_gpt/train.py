@@ -82,7 +82,7 @@ def open_data(options: argparse.Namespace) -> tuple[jeton.Tokenizer, TokenDatase
         check_lengths(options, *parts.values())
         options.out.mkdir(parents=True, exist_ok=True)
         for split, ids in parts.items():
-            dtype = layouts.dtype_for(tok.max_id)
+            dtype = layouts.dtype_for(tok.vocab.max_id)
             with layouts.create("jeton", data, dtype=dtype, split=split) as writer:
                 writer.append(ids, np.array([len(ids)]))
                 writer.finish()
@@ -171,7 +171,7 @@ def main(given: list[str] | None = None) -> None:
         Config(**saved["config"])
         if saved
         else Config(
-            vocab_size=tok.max_id + 1,
+            vocab_size=tok.vocab.max_id + 1,
             block_size=options.block_size,
             layers=options.layers,
             heads=options.heads,

@@ -3,7 +3,7 @@
 import os
 import pathlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, final
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -221,10 +221,12 @@ class Tokenizer:
         nbest_size: int | None = None,
         seed: int | None = None,
     ) -> list[int]: ...
+    @overload
     def encode_array(
         self,
         text: str,
         *,
+        spans: None = None,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         dropout: float | None = None,
@@ -232,11 +234,12 @@ class Tokenizer:
         nbest_size: int | None = None,
         seed: int | None = None,
     ) -> npt.NDArray[np.uint32]: ...
-    def encode_array_with_spans(
+    @overload
+    def encode_array(
         self,
         text: str,
         *,
-        unit: Literal["characters", "bytes", "utf-16"] = "characters",
+        spans: Literal["characters", "bytes", "utf-16"],
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
         dropout: float | None = None,

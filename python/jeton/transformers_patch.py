@@ -188,7 +188,7 @@ def _compare_texts(plain: tokenizers.Tokenizer, ours: Tokenizer) -> bool:
     texts = [
         *_NASTY,
         *(text[:_SAMPLE_LENGTH] for text in samples.read_all().values()),
-        *(f"a {token.content} b{token.content}c" for token in ours.added_tokens[:64]),
+        *(f"a {token.content} b{token.content}c" for token in ours.stages.added_tokens[:64]),
     ]
     for text in texts:
         for adds in (True, False):

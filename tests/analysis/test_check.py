@@ -23,7 +23,7 @@ from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.vocabulary_rules import is_damaged
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components.component import read_stored
-from jeton.encoding.base_tokenizer import core
+from jeton.encoding.base_tokenizer import stages
 from jeton.errors import ArgumentError, FormatError
 from jeton.loading.model_file import UNUSED, ModelFile
 from kinds import byte_level, each_kind, ranks, word_piece
@@ -292,7 +292,7 @@ def test_byte_tokens_that_characters_make_needless() -> None:
     names = [f"<0x{byte:02X}>" for byte in range(256)]
     rows = [("<unk>", 0.0), ("A", -1.0), *((name, -9.0) for name in names)]
     tok = jeton.Tokenizer(models.Unigram(rows, unk_id=0, byte_fallback=True))
-    assert found(tok, "spare-byte").ids == [tok.id_of("<0x41>")]
+    assert found(tok, "spare-byte").ids == [tok.vocab["<0x41>"]]
     assert len(found(tok, "unreachable-bytes").ids) == 13
     assert check(tok)["unreached"] is None and check(tok)["missing-bytes"] is None
 
@@ -302,7 +302,7 @@ def test_no_text_gives_a_token_that_is_proved_unreachable(tok: jeton.Tokenizer) 
     health = check(tok)
     ids = {id for rule in UNREACHABLE for id in getattr(health[rule], "ids", [])}
     around = ["", " ", "a", "the", "\n", "1", "é", "##", "_", "東", "🙂", "x."]
-    texts = [tok.token_bytes(id).decode(errors="replace") for id in sorted(ids)]
+    texts = [tok.vocab.token_bytes(id).decode(errors="replace") for id in sorted(ids)]
     attacks = [left + text + right for text in texts for left in around for right in around]
     assert not ids & set(tok.encode_batch(attacks).ids.tolist())
 
@@ -559,7 +559,7 @@ def test_a_character_map_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(stage)
         return read_stored(stage, stored)
 
-    monkeypatch.setattr(core, "read_stored", noted)
+    monkeypatch.setattr(stages, "read_stored", noted)
     check(tok)
     assert sorted(read) == sorted(set(read)), "each stage once"
-    assert tok.normalizer is tok.normalizer
+    assert tok.stages.normalizer is tok.stages.normalizer

@@ -126,13 +126,17 @@ def claimed(health: Health) -> dict[int, Finding]:
 def test_no_token_that_text_gives_is_called_unreachable(make: Any, has_decoder: bool) -> None:
     tok = make()
     if not has_decoder:
-        tok = jeton.Tokenizer(tok.model, normalizer=tok.normalizer, pre_tokenizer=tok.pre_tokenizer)
+        tok = jeton.Tokenizer(
+            tok.stages.model,
+            normalizer=tok.stages.normalizer,
+            pre_tokenizer=tok.stages.pre_tokenizer,
+        )
     health = check(tok)
     # No text has these bytes; all else is given by some text.
-    assert {tok.token_spelling(id) for id in claimed(health)} <= {
-        token.encode() if tok.model.alphabet == "characters" else bytes([byte])
+    assert {tok.vocab.spelling(id) for id in claimed(health)} <= {
+        token.encode() if tok.stages.model.alphabet == "characters" else bytes([byte])
         for byte, token in enumerate(PRINTED)
-        if byte in NO_UTF8 and isinstance(tok.model, models.BPE)
+        if byte in NO_UTF8 and isinstance(tok.stages.model, models.BPE)
     }
     assert "dropped-text" not in health and "missing-bytes" not in health
     assert ("decoder" in health) is not has_decoder
@@ -192,7 +196,7 @@ class TestBytes:
     def test_missing_bytes_are_found_in_loaded_files(self, left_out: str, tmp_path: Path) -> None:
         printed_bpe(left_out, more=[]).save(tmp_path / "tokenizer.json")
         tok = jeton.load(tmp_path / "tokenizer.json")
-        assert isinstance(tok.model, models.BPE) and tok.model.alphabet == "bytes"
+        assert isinstance(tok.stages.model, models.BPE) and tok.stages.model.alphabet == "bytes"
         names = {case.name for case in found(tok).cases}
         assert names == {f"byte {PRINTED.index(character):02X}" for character in left_out}
 
@@ -286,7 +290,7 @@ class TestNotProved:
             more=[("Ġ", "a")],
         )
         tok = tok.with_added_tokens([jeton.AddedToken(" a")])
-        id = tok.id_of("Ġa")
+        id = tok.vocab["Ġa"]
         assert id in tok.encode("a") and id not in claimed(check(tok))
 
     def test_text_that_spells_the_mark_of_a_continued_word(self) -> None:

@@ -129,8 +129,8 @@ def test_rare_tokens_are_those_of_usage(tmp_path: Path) -> None:
     for point in found.points:
         tok = jeton.load(tmp_path / f"{point.family}-{point.size}.{families[point.family]}")
         usage = tok.usage(LINES)
-        special = {*tok.special_tokens.values(), *tok.role_ids.values()}
-        learned = [id for id in usage.ids.tolist() if len(tok.token_bytes(id)) > 1]
+        special = {*tok.special_tokens.values(), *tok.roles.ids.values()}
+        learned = [id for id in usage.ids.tolist() if len(tok.vocab.token_bytes(id)) > 1]
         learned = [id for id in learned if id not in special]
         assert point.learned == len(learned) > 0
         assert point.rare == sum(usage[id] < 9 for id in learned)
@@ -195,7 +195,7 @@ def test_line_ends_are_text_as_in_training(tmp_path: Path) -> None:
             tmp_path / "a.txt", sizes=[600], families=["bpe"], documents=documents, folder=kept
         )
         tok = jeton.load(kept / "bpe-600.json")
-        tokens = {tok.token_spelling(id) for id in range(tok.vocab_size)}
+        tokens = {tok.vocab.spelling(id) for id in range(tok.vocab_size)}
         assert (b"\n\n" in tokens) == (documents == "file")
     ends = found["file"].held_out_lines * 2
     in_lines = sum(len(it.encode()) for it in LINES) * found["file"].held_out_lines / len(LINES)

@@ -45,7 +45,7 @@ def test_no_beginning_is_doubled() -> None:
     for name in TEMPLATES:
         tok = byte_level(TEMPLATES[name])
         ids = tok.chat(HELLO, template=name).ids
-        assert ids.count(tok.role_ids["bos"]) == ("bos_token" in TEMPLATES[name])
+        assert ids.count(tok.roles.ids["bos"]) == ("bos_token" in TEMPLATES[name])
 
 
 def test_prefixes_are_kept_or_not() -> None:

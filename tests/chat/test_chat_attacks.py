@@ -34,7 +34,7 @@ def test_none_gets_through(name: str) -> None:
     tokens = random.Random(name).sample(control_tokens(template), 2)
     kind = random.Random(name).choice(list(KINDS))
     tok = KINDS[kind](template)
-    controls = set(tok.special_tokens.values()) - {tok.role_ids.get("unk", -1)}
+    controls = set(tok.special_tokens.values()) - {tok.roles.ids.get("unk", -1)}
     tried = 0
     for token, attack in attacks(tokens):
         quiet = harmless(attack.messages, token), harmless(attack.options, token)
@@ -123,7 +123,7 @@ def test_look_alikes_that_are_normalized_into_special_tokens(name: str) -> None:
     tok = byte_level(NAMED[name])
     respelled = [
         jeton.AddedToken(token.content, token.id, special=True, normalized=True)
-        for token in tok.added_tokens
+        for token in tok.stages.added_tokens
     ]
     tok = tok.replace(normalizer=normalizers.NFKC(), added_tokens=respelled)
     controls = set(tok.special_tokens.values())
@@ -223,7 +223,7 @@ def test_none_gets_through_with_the_flags_of_published_tokenizers(family: str) -
     tok, template = as_published(family), NAMED.get(FLAGS[family].template)
     if template is None:
         pytest.skip("needs ../shared")
-    known = {it.content: it for it in tok.added_tokens}
+    known = {it.content: it for it in tok.stages.added_tokens}
     written = [it for it in known if it in template]
     draw = random.Random(family)
     plain = [it for it in written if not known[it].special]
@@ -246,7 +246,7 @@ def test_none_gets_through_with_the_flags_of_published_tokenizers(family: str) -
 def test_none_gets_through_whatever_the_flags(name: str) -> None:
     template = NAMED[name]
     tok = unmarked(template)
-    known = {it.content: it.id for it in tok.added_tokens}
+    known = {it.content: it.id for it in tok.stages.added_tokens}
     written = [it for it in known if it in template]
     for token, attack in attacks(random.Random(name).sample(written, min(1, len(written)))):
         quiet = harmless(attack.messages, token), harmless(attack.options, token)
@@ -279,7 +279,7 @@ ANSWERS = {
 @pytest.mark.parametrize("family", ANSWERS)
 def test_answers_may_hold_the_tokens_that_a_model_writes(family: str) -> None:
     tok, template = as_published(family), NAMED[FLAGS[family].template]
-    known = {it.content: it.id for it in tok.added_tokens}
+    known = {it.content: it.id for it in tok.stages.added_tokens}
     for words, held in zip(ANSWERS[family], (True, False), strict=True):
         messages = [
             {"role": "user", "content": f"a {words} b"},
@@ -300,7 +300,7 @@ def test_answers_may_hold_the_tokens_that_a_model_writes(family: str) -> None:
 @needs(SHARED / "templates")
 def test_calls_of_tools_are_data() -> None:
     tok = as_published("Qwen 3")
-    end = tok.id_of("</tool_call>")
+    end = tok.vocab["</tool_call>"]
     call = {"name": "f", "arguments": {"a": "</tool_call>"}}
     messages: list[dict[str, Any]] = [
         {"role": "user", "content": "a"},
@@ -335,7 +335,7 @@ def test_tokens_that_a_template_assembles_are_control_tokens(name: str) -> None:
     content = "b<|user|>c"
     chat = tok.chat([{"role": "user", "content": content}], template=COMPOSED[name])
     own = chat.text.removesuffix(content).count("<|user|>")
-    assert chat.ids.count(tok.id_of("<|user|>")) == own
+    assert chat.ids.count(tok.vocab["<|user|>"]) == own
     assert "<|user|>" in chat.control_tokens
 
 
@@ -345,7 +345,7 @@ def test_an_end_of_text_is_a_control_token_even_if_it_is_not_marked() -> None:
     tok = tok.replace(roles={"eos": "</s>"})
     messages = [{"role": role, "content": "a</s>b"} for role in ("user", "assistant")]
     template = "{% for m in messages %}{{ m.content }}{% endfor %}{{ eos_token }}"
-    assert tok.chat(messages, template=template).ids.count(tok.role_ids["eos"]) == 1
+    assert tok.chat(messages, template=template).ids.count(tok.roles.ids["eos"]) == 1
 
 
 @pytest.mark.parametrize("token", ["\n", "\n\n", "  ", "helpful", "user 2"])
@@ -390,7 +390,7 @@ def test_added_tokens_that_are_not_special_are_control_tokens_on_request() -> No
     ]
     for template, given, expected in rows:
         ids = tok.chat(messages, template=template, **given).ids
-        assert ids.count(tok.id_of("<think>")) == expected, (template, given)
+        assert ids.count(tok.vocab["<think>"]) == expected, (template, given)
     for wrong, kind in (("<think>", TypeError), (("<thought>",), ValueError), (3, TypeError)):
         with pytest.raises(kind, match="control"):
             tok.chat(messages, template=silent, control=wrong)  # type: ignore[arg-type]
@@ -406,7 +406,7 @@ def test_control_tokens_of_the_configuration(tmp_path: Path) -> None:
         (tmp_path / "tokenizer_config.json").write_text(written)
         tok = jeton.load(tmp_path)
         ids = tok.chat(messages, template="{{ messages[0].content }}").ids
-        assert sum(tok.id_of(it) in ids for it in ("<think>", "word")) == 2 - controls
+        assert sum(tok.vocab[it] in ids for it in ("<think>", "word")) == 2 - controls
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_control_tokens": "<think>"}))
     with pytest.raises(FormatError, match=r"tokenizer_config\.json: chat_control_tokens must be"):
         jeton.load(tmp_path).chat(messages, template="{{ messages[0].content }}")

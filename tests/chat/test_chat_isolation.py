@@ -201,7 +201,7 @@ def test_tokens_that_are_not_special_and_parts_are_the_same_in_a_separate_proces
     ]
     here, apart = (tok.chat(messages, template=template, isolate=it, y=2) for it in (False, True))
     assert seen(here) == seen(apart) and here.unprinted == apart.unprinted
-    assert here.ids.count(tok.id_of("<think>")) == 2
+    assert here.ids.count(tok.vocab["<think>"]) == 2
 
 
 def test_nothing_of_the_working_folder_is_run(

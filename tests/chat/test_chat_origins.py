@@ -162,7 +162,7 @@ def test_text_of_the_template_stays_control() -> None:
     ):
         chat = tok.chat([{"role": "user", "content": "x<|im_end|>y"}], template=template)
         expected = 2 if "set x" in template else 3
-        controls = [tok.token_spelling(id) for id in chat.ids if id in tok.special_tokens.values()]
+        controls = [tok.vocab.spelling(id) for id in chat.ids if id in tok.special_tokens.values()]
         assert controls[:expected] == [b"<|im_end|>"] * expected
         forged = [o for id, o in zip(chat.ids, chat.origins, strict=True) if id >= 1000]
         assert all(origin.is_control for origin in forged)

@@ -344,7 +344,7 @@ QWEN = PUBLISHED / "Qwen-Qwen3-0.6B.jinja"
 def test_control_tokens_count_by_their_ids() -> None:
     tok = as_published("Qwen 3")
     prompt = tok.chat(HELLO, template="qwen", add_generation_prompt=True)
-    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    known = {token.content: token.id or 0 for token in tok.stages.added_tokens}
     call = tok.encode('\n{"name": "f", "arguments": {}}\n')
     spelled = tok.encode("<tool") + tok.encode("_call>")
     parsed = tok.parse([*spelled, *call, known["<|im_end|>"]], prompt=prompt)
@@ -395,7 +395,7 @@ def test_text_after_the_end_is_kept_apart() -> None:
 def test_the_prompt_may_have_begun_the_answer() -> None:
     template = TEMPLATES["qwen"] + "{% if add_generation_prompt %}<think>\n{% endif %}"
     tok = as_published("Qwen 3")
-    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    known = {token.content: token.id or 0 for token in tok.stages.added_tokens}
     ids = [*tok.encode("Hm."), known["</think>"], *tok.encode("\n\nSo."), known["<|im_end|>"]]
     chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
     for prompt in (chat, chat.ids, chat.text):
@@ -488,7 +488,7 @@ def test_ids_without_a_token_are_shown_and_reported(kind: str) -> None:
     if kind == "suffixes":
         tok = tok.replace(decoder=jeton.components.decoders.BPEDecoder(suffix="</w>"))
     end = tok.special_tokens["<|im_end|>"]
-    a, unknown = tok.encode("a")[-1], tok.max_id + 7
+    a, unknown = tok.encode("a")[-1], tok.vocab.max_id + 7
     for ids, places in (
         ([a, unknown, a], [1]),
         ([unknown, end], [0]),

@@ -377,7 +377,7 @@ def test_white_space_of_a_call_stays() -> None:
         "<tool_call>\n{{ c.function|tojson }}\n</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
         "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
     )
-    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    known = {token.content: token.id or 0 for token in tok.stages.added_tokens}
     chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
     written = '{"name":"f","arguments":{}}'
     ids = [known["<tool_call>"], *tok.encode(written), known["</tool_call>"], known["<|im_end|>"]]
@@ -664,7 +664,7 @@ def test_a_broken_call_stays_too() -> None:
     if not PUBLISHED.exists():
         pytest.skip("needs the published templates")
     template = dict(templates())["NousResearch-Hermes-3-Llama-3.1-8B-tool_use"]
-    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    known = {token.content: token.id or 0 for token in tok.stages.added_tokens}
     chat = tok.chat(HELLO, add_generation_prompt=True, **options(template))
     ids = [known["<tool_call>"], *tok.encode('{"name": "look_up", "arguments": {"a'),
            known["</tool_call>"], known["<|im_end|>"]]  # fmt: skip

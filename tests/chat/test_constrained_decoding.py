@@ -79,9 +79,9 @@ def _takes(library: str, tok: jeton.Tokenizer, *, spaced: bool = False) -> Calla
 @pytest.mark.parametrize("gap", [0, 9])
 def test_lines_for_a_library(library: str, special: list[str], gap: int) -> None:
     trained = jeton.BPETrainer(600, special_tokens=special).train(samples.read_all().values())
-    behind = jeton.AddedToken("<|far|>", id=trained.max_id + 1 + gap, special=True)
+    behind = jeton.AddedToken("<|far|>", id=trained.vocab.max_id + 1 + gap, special=True)
     tok = trained.with_added_tokens([behind])
-    assert (tok.max_id + 1 - tok.vocab_size) == gap
+    assert (tok.vocab.max_id + 1 - tok.vocab_size) == gap
     for text, is_allowed in ((GIVEN, True), (FORBIDDEN, False)):
         take = _takes(library, tok)
         assert all(take(id) for id in tok.encode(text)) is is_allowed
@@ -96,7 +96,7 @@ def test_a_sentencepiece_model_begins_with_a_space(library: str) -> None:
     trainer = jeton.UnigramTrainer(40, special_tokens=["<|im_end|>"], hard_vocab_limit=False)
     tok = trainer.train(['{"city": "Bergen"}', '{"town": "Oslo"}'] * 9)
     ids = tok.encode('{"city": "Bergen"}')
-    assert tok.token_bytes(ids[0])[:1] == b" "
+    assert tok.vocab.token_bytes(ids[0])[:1] == b" "
     assert not _takes(library, tok)(ids[0])
     take = _takes(library, tok, spaced=True)
     assert all(take(id) for id in ids)
@@ -106,18 +106,18 @@ def test_a_sentencepiece_model_begins_with_a_space(library: str) -> None:
 def test_all_token_bytes_are_those_of_each_token() -> None:
     trained = jeton.BPETrainer(300, special_tokens=["<|a|>"]).train(["the weather"])
     tok = trained.with_added_tokens([jeton.AddedToken("<|far|>", id=400, special=True), "plain"])
-    found = tok.all_token_bytes()
-    assert len(found) == tok.max_id + 1 == 402
+    found = tok.vocab.all_token_bytes()
+    assert len(found) == tok.vocab.max_id + 1 == 402
     special = {*tok.special_tokens.values()}
     for id, token in enumerate(found):
         with contextlib.suppress(UnknownTokenError):
-            assert token == (b"" if id in special else tok.token_bytes(id))
+            assert token == (b"" if id in special else tok.vocab.token_bytes(id))
     assert found[399] == found[400] == found[tok.special_tokens["<|a|>"]] == b""
-    assert tok.all_token_bytes(size=500) == [*found, *[b""] * 98]
+    assert tok.vocab.all_token_bytes(size=500) == [*found, *[b""] * 98]
     with pytest.raises(ArgumentError, match="size must be at least 402, not 401"):
-        tok.all_token_bytes(401)
+        tok.vocab.all_token_bytes(401)
     with pytest.raises(ArgumentTypeError, match="size must be an int"):
-        tok.all_token_bytes("1")  # type: ignore[arg-type]
+        tok.vocab.all_token_bytes("1")  # type: ignore[arg-type]
 
 
 @pytest.mark.large

@@ -54,6 +54,34 @@ class TestFilesAndTexts:
         assert told.startswith("README.md: this is no tokenizer (a tokenizer comes first: ")
         assert told.endswith("count jeton-4k README.md)")
 
+    @pytest.mark.parametrize(
+        ("command", "hint"),
+        [
+            (("inspect",), "a tokenizer comes first: jeton inspect jeton-4k README.md"),
+            (("diff", TOK), "two tokenizers come first: jeton diff jeton-4k gpt2 README.md"),
+            (("compare", "--corpus", "README.md", TOK), "for a text: --corpus README.md"),
+            (("play", TOK), "for a text: --file README.md"),
+            (("prepare",), "a tokenizer comes first: jeton prepare jeton-4k README.md"),
+            (("chat",), "a tokenizer comes first: jeton chat jeton-4k README.md"),
+        ],
+        ids=lambda it: it[0] if isinstance(it, tuple) else "",
+    )
+    def test_a_text_in_place_of_a_tokenizer_is_told_its_place(
+        self, run: Run, here: Path, command: tuple[str, ...], hint: str
+    ) -> None:
+        (here / "README.md").write_text("# Title of it\n\nSome words.\n")
+        more = ["x", "-o", "out"] if command == ("prepare",) else []
+        code = 2 if command == ("chat",) else 1
+        told = run(*command, "README.md", *more, code=code).stderr
+        assert f"hint: {hint}\n" in told.replace("first: main ", "first: jeton ")
+
+    def test_a_command_that_takes_no_text_gives_no_hint_about_it(
+        self, run: Run, here: Path
+    ) -> None:
+        (here / "README.md").write_text("# Title of it\n\nSome words.\n")
+        told = run("convert", "README.md", "x.json", code=1).stderr
+        assert told == "Error: README.md: this is no tokenizer\n"
+
     def test_a_damaged_tokenizer_is_still_named_as_one(self, run: Run, here: Path) -> None:
         (here / "tok.json").write_text('{"model": 5}')
         assert "comes first" not in error_of(run("count", "tok.json", code=1))

@@ -14,7 +14,7 @@ import jeton
 from command_line import Run, error_of, here, run
 from jeton.cli import main
 from jeton.components import normalizers
-from jeton.corpora import checkpoints
+from jeton.corpora import checkpoints, corpus
 
 
 class TestTrain:
@@ -56,9 +56,9 @@ class TestTrain:
         (here / "b.txt").write_text("held\n" * 9, encoding="utf-8")
         monkeypatch.setattr(checkpoints, "_PIECE", 99)
         monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
-        asked = ("train", "a.txt", "b.txt", "-o", "x.json", "--vocab-size=259")
-        asked = (*asked, "--save-counts", "x.counts")
-        count, counted = checkpoints.count, list[str]()
+        asked = ["train", "a.txt", "b.txt", "-o", "x.json", "--vocab-size=259"]
+        asked += ["--save-counts", "x.counts"]
+        count, counted = corpus.count, list[str]()
 
         def stopped(counter: Any, files: Any, **how: Any) -> Any:
             paths = list(files)
@@ -112,7 +112,7 @@ class TestTrain:
         run("train", "a.txt", "-o", "a.json", "--vocab-size=257")
         run("train", "a.txt", "-o", "b.json", "--vocab-size=259", "--start-from=a.json")
         longer = jeton.load(here / "b.json")
-        assert longer.merges[:1] == jeton.load(here / "a.json").merges
+        assert longer.vocab.merges[:1] == jeton.load(here / "a.json").vocab.merges
         assert longer.vocab_size == 259
 
     def test_unigram_in_both_formats(self, run: Run, here: Path) -> None:

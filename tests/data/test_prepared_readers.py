@@ -48,7 +48,7 @@ def both(request: pytest.FixtureRequest) -> tuple[jeton.Tokenizer, list[list[int
         special_tokens=tok.special_tokens,
     )
     expected = [[*ids, theirs.eot_token] for ids in theirs.encode_ordinary_batch(TEXTS)]
-    return tok, expected, "uint16" if tok.max_id < 2**16 else "uint32"
+    return tok, expected, "uint16" if tok.vocab.max_id < 2**16 else "uint32"
 
 
 def read(folder: Path, layout: str, split: str, dtype: str) -> list[list[int]] | list[int]:

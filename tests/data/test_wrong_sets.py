@@ -38,6 +38,7 @@ OWNERS.update(
         data.Examples: lambda: data.TokenDataset(MADE).windows(4),
         data.Mixture: lambda: data.mix({MADE: 1}),
         data.MixedExamples: lambda: data.mix({MADE: 1}).windows(4),
+        data.TokenStream: lambda: data.stream(TEXTS, TOK, 1, 4),
     }
 )
 
@@ -64,8 +65,10 @@ GOOD.update(
         "data.Mixture.read.path": str(PLACE / "mixture.json"),
         "data.places": np.array([0]),
         "data.number": 0,
+        "data.texts": ["to be"],
         "data.seed": 0,
         "data.MixedExamples.taken.state": data.mix({MADE: 1}).loader(1, 4).state_dict(),
+        "data.TokenStream.load_state_dict.state": data.stream(TEXTS, TOK, 1, 4).state_dict(),
         "data.numbers": np.array([0]),
         "data.state": ROWS.loader(1).state_dict(),
         "layouts.layout": "jeton",
@@ -84,6 +87,7 @@ GOOD.update(
 OTHER_NAMES["folder"] = ("manifest.json",)
 OTHER_NAMES["from_json.text"] = ("tokenizer.json", "manifest.json")
 OTHER_NAMES["prepare.data"] = ("document ",)
+OTHER_NAMES["prepare.filter"] = ("record ",)
 OTHER_NAMES["validation"] = ("document ", "data is empty", "split 'val'")
 OTHER_NAMES["pack.documents"] = ("rows",)
 OTHER_NAMES["merge.parts"] = ("manifest.json",)
@@ -106,6 +110,7 @@ RESULTS = {
     "data.PackingReport",
     "data.PlannedSource",
     "data.PrepareProgress",
+    "data.TokenStream",
     "data.Windows",
     "layouts.Shard",
     "layouts.Writer",

@@ -11,8 +11,8 @@ import jeton
 from edit_families import WITH_MORE, check_promises, check_reachable, some_lines
 from jeton import edit
 from jeton.components import models
-from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import ArgumentError, UnsupportedError
+from jeton.results.vocabulary import bytes_by_id
 
 FOREIGN = [
     "дождь и поезд и дождь идёт",
@@ -26,7 +26,7 @@ Change = Callable[[jeton.Tokenizer, random.Random], edit.Edited]
 
 
 def by_counts(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
-    counts = {id: numbers.randrange(6) for id in bytes_by_id(tok)}
+    counts = {id: numbers.randrange(6) for id in bytes_by_id(tok.vocab)}
     return edit.prune(tok, counts=counts, min_count=numbers.randrange(1, 6))
 
 
@@ -54,7 +54,7 @@ def truncated(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
 
 
 def reordered(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
-    order = list(bytes_by_id(tok))
+    order = list(bytes_by_id(tok.vocab))
     numbers.shuffle(order)
     try:
         return edit.reorder(tok, order)
@@ -63,7 +63,7 @@ def reordered(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
 
 
 def extended(tok: jeton.Tokenizer, numbers: random.Random) -> edit.Edited:
-    if isinstance(tok.model, models.WordLevel):
+    if isinstance(tok.stages.model, models.WordLevel):
         return edit.merge(tok, tok)
     lines = some_lines(numbers.randrange(99), 5)
     return edit.extend(tok, (FOREIGN + lines) * 5, numbers.randrange(1, 30))
@@ -103,8 +103,8 @@ def test_every_change_keeps_the_invariants(family: str, change: Change) -> None:
 def check_map(old: jeton.Tokenizer, edited: edit.Edited) -> None:
     new, id_map = edited.tok, edited.id_map
     assert (id_map.old_digest, id_map.new_digest) == (old.digest, new.digest)
-    assert (id_map.old_size, id_map.new_size) == (old.max_id + 1, new.max_id + 1)
-    before, after = bytes_by_id(old), bytes_by_id(new)
+    assert (id_map.old_size, id_map.new_size) == (old.vocab.max_id + 1, new.vocab.max_id + 1)
+    before, after = bytes_by_id(old.vocab), bytes_by_id(new.vocab)
     for id, token in before.items():
         place = id_map.moved[id]
         assert after[place] == token if place != -1 else token in edited.removed
@@ -114,15 +114,15 @@ def check_map(old: jeton.Tokenizer, edited: edit.Edited) -> None:
 
 
 def check_what_stands_beside(old: jeton.Tokenizer, new: jeton.Tokenizer) -> None:
-    there = {token.content: token for token in new.added_tokens}
-    for token in old.added_tokens:
+    there = {token.content: token for token in new.stages.added_tokens}
+    for token in old.stages.added_tokens:
         again = there[token.content]
         for name in ("special", "lstrip", "rstrip", "single_word", "normalized"):
             assert getattr(again, name) == getattr(token, name)
     assert new.roles == old.roles
     if old.settings.padding is not None:
         assert new.settings.padding is not None
-        assert new.token_spelling(new.settings.padding["pad_id"]) == old.token_spelling(
+        assert new.vocab.spelling(new.settings.padding["pad_id"]) == old.vocab.spelling(
             old.settings.padding["pad_id"]
         )
 

@@ -99,7 +99,7 @@ def gpt2(folder: Path, tok: jeton.Tokenizer, *, tied: bool = True, shards: bool 
     torch.manual_seed(0)
     end = tok.special_tokens["<|end|>"]
     config = transformers.GPT2Config(
-        vocab_size=tok.padded_vocab_size(64),
+        vocab_size=tok.vocab.padded_size(64),
         n_embd=48,
         n_layer=2,
         n_head=4,
@@ -186,23 +186,25 @@ def test_extended_by_a_thousand_and_resumed(tmp_path: Path) -> None:
     model.save_pretrained(tmp_path / "old")
     edited = edit.extend(tok, LINES, 1_000)
     assert len(edited.added) == 1_000
-    assert edited.tok.max_id == tok.max_id + 1_000
+    assert edited.tok.vocab.max_id == tok.vocab.max_id + 1_000
     edit.rewrite_checkpoint(tmp_path / "old", edited, tmp_path / "new", multiple_of=64)
 
-    rows = -(-(tok.max_id + 1_001) // 64) * 64
+    rows = -(-(tok.vocab.max_id + 1_001) // 64) * 64
     old_file, new_file = (tmp_path / name / "model.safetensors" for name in ("old", "new"))
     with safe_open(old_file, "pt") as old, safe_open(new_file, "pt") as new:
         table, names = new.get_tensor("transformer.wte.weight"), list(new.keys())
         assert table.shape == (rows, 48)
         was = old.get_tensor("transformer.wte.weight")
-        assert torch.equal(table[: tok.max_id + 1], was[: tok.max_id + 1])
+        assert torch.equal(table[: tok.vocab.max_id + 1], was[: tok.vocab.max_id + 1])
         for id, parts in list(edited.id_map.made_of.items())[::100]:
             assert torch.equal(table[id], was[list(parts)].mean(0)), "the mean of its old tokens"
-        assert not table[edited.tok.max_id + 1 :].any(), "padding that the old table did not have"
+        assert not table[edited.tok.vocab.max_id + 1 :].any(), (
+            "padding that the old table did not have"
+        )
         for name in names:
             if "wte" not in name:
                 assert torch.equal(new.get_tensor(name), old.get_tensor(name))
-    grown = 4 * 48 * (rows - tok.padded_vocab_size(64))
+    grown = 4 * 48 * (rows - tok.vocab.padded_size(64))
     data = [path.stat().st_size - 8 - header_size(path) for path in (old_file, new_file)]
     assert data[1] - data[0] == grown, "the size is as computed"
 
@@ -214,7 +216,7 @@ def test_extended_by_a_thousand_and_resumed(tmp_path: Path) -> None:
     )
     ids = edited.tok.encode(tok.decode(text))[:200]
     assert (
-        max(ids) > tok.max_id
+        max(ids) > tok.vocab.max_id
         and edited.tok.decode(ids) == tok.decode(text)[: len(edited.tok.decode(ids))]
     )
     after = train(resumed, again, ids, 3)

@@ -356,7 +356,7 @@ def test_other_files_of_the_folder_are_copied(model: Path, tmp_path: Path) -> No
     edit.rewrite_checkpoint(model, changed(tok), tmp_path / "new")
     again = jeton.load(tmp_path / "new")
     assert again == changed(tok).tok
-    assert (again.roles["eos"], again.chat_template) == ("<|end|>", "{{ messages }}")
+    assert (again.roles["eos"], again.settings.chat_template) == ("<|end|>", "{{ messages }}")
 
 
 def test_a_damaged_tokenizer_beside_the_model_is_an_error(model: Path, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_changes(folder: Path, line: list[str], size: int) -> None:
     assert f"tokens after   {size}" in done.stdout
     assert jeton.load("new.json").vocab_size == size
     moved = json.loads((folder / "map.json").read_text())["moved"]
-    assert len(moved) == jeton.load("old.json").max_id + 1
+    assert len(moved) == jeton.load("old.json").vocab.max_id + 1
     again = CliRunner().invoke(main, ["edit", *line, "-o", "new.json"])
     assert again.exit_code == 1 and "--force" in again.output
 

@@ -47,7 +47,7 @@ def test_words_of_a_file_become_tokens(run: Run, models: Path) -> None:  # noqa:
     report = report_of(done.stdout)
     assert (report["added"], report["removed"]) == ("2", "0")
     assert report["tokens after"] == f"{NEW.vocab_size + 2}"
-    tok, first = jeton.load("out.json"), NEW.max_id + 1
+    tok, first = jeton.load("out.json"), NEW.vocab.max_id + 1
     assert tok.encode("ibuprofen") == [first] and tok.encode("weather") == [first + 1]
     assert tok.encode("the theory there") == NEW.encode("the theory there")
     made_of = json.loads((models / "map.json").read_text())["made_of"]
@@ -60,12 +60,12 @@ def test_words_get_the_mean_of_their_old_rows(run: Run, models: Path) -> None:  
     for name, table in before.items():
         assert after[name].shape == (NEW.vocab_size + 2, 48)
         assert np.array_equal(after[name][: NEW.vocab_size], table)
-        for id, word in enumerate(("ibuprofen", "weather"), NEW.max_id + 1):
+        for id, word in enumerate(("ibuprofen", "weather"), NEW.vocab.max_id + 1):
             mean = table[NEW.encode(word)].mean(0)
             np.testing.assert_allclose(after[name][id], mean, rtol=1e-5, atol=1e-6)
     config = json.loads((models / "out" / "config.json").read_text())
     assert config["vocab_size"] == NEW.vocab_size + 2
-    assert jeton.load("out").encode("ibuprofen") == [NEW.max_id + 1]
+    assert jeton.load("out").encode("ibuprofen") == [NEW.vocab.max_id + 1]
 
 
 REFUSED_WORDS: dict[str, tuple[bytes | None, list[str], int, str]] = {

@@ -46,21 +46,21 @@ def test_extended_by_a_corpus(family: str) -> None:
     edited = edit.extend(tok, ESTONIAN, 25)
     new = edited.tok
     assert new.vocab_size == tok.vocab_size + 25 and len(edited.added) == 25
-    assert min(edited.id_map.made_of) > tok.max_id
-    assert {t: i for t, i in new.vocab.items() if i <= tok.max_id} == tok.vocab
+    assert min(edited.id_map.made_of) > tok.vocab.max_id
+    assert {t: i for t, i in new.vocab.items() if i <= tok.vocab.max_id} == tok.vocab
     before, after = tok.count_batch(ESTONIAN), new.count_batch(ESTONIAN)
     assert sum(after) < sum(before)
     # English that needs no new token is cut as before.
     for text in some_lines(2, 30):
         ids = new.encode(text)
-        if max(ids, default=0) <= tok.max_id and family not in ("wordpiece",):
+        if max(ids, default=0) <= tok.vocab.max_id and family not in ("wordpiece",):
             assert ids == tok.encode(text)
     used = set(new.encode_batch(ESTONIAN).ids.tolist())
     reached = {id for id in edited.id_map.made_of if id in used}
     assert len(reached) > 12
     for id, parts in edited.id_map.made_of.items():
-        token = new.token_spelling(id).removeprefix(b"##")
-        spelled = b"".join(plain(tok.token_spelling(part)) for part in parts)
+        token = new.vocab.spelling(id).removeprefix(b"##")
+        spelled = b"".join(plain(tok.vocab.spelling(part)) for part in parts)
         if family == "bpe of characters":  # which knows some of these characters not at all
             assert set(spelled) <= set(token)
         else:
@@ -94,13 +94,13 @@ def test_a_corpus_without_words(family: str, corpus: list[str]) -> None:
 
 def ids_of(edited: edit.Edited) -> dict[str, int]:
     """The new pieces with their ids."""
-    return {token.decode(): edited.tok.id_of(token) for token in edited.added}
+    return {token.decode(): edited.tok.vocab[token] for token in edited.added}
 
 
 def with_deep_pieces(seed: int) -> jeton.Tokenizer:
     """As Llama 2: runs of spaces have a score of -1e9, where float32 has no steps of one."""
     tok = WITH_MORE["sentencepiece bpe"](seed)
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.SentencePiece)
     file = ModelFile.parse(model.proto)
     runs = [ModelPiece("▁" * length, -1e9) for length in (2, 3, 5)]
@@ -114,7 +114,7 @@ def test_new_pieces_are_merged_in_order_before_deep_ones(joined: bool, tmp_path:
         edited = edit.merge(tok, edit.extend(WITH_MORE["sentencepiece bpe"](2), ESTONIAN, 40).tok)
     else:
         edited = edit.extend(tok, ESTONIAN, 40)
-    model = edited.tok.model
+    model = edited.tok.stages.model
     assert isinstance(model, models.SentencePiece)
     new = ModelFile.parse(model.proto).pieces[-len(edited.added) :]
     assert [piece.text.encode() for piece in new] == list(edited.added) and len(new) >= 40
@@ -129,7 +129,7 @@ def test_new_pieces_are_merged_in_order_before_deep_ones(joined: bool, tmp_path:
 def test_pieces_with_parts_of_deep_ones() -> None:
     """A run of spaces is merged after the longer ones, which would not arise else."""
     tok = with_deep_pieces(1)
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.SentencePiece)
     placed, unreached = with_scores(ModelFile.parse(model.proto).pieces, ["▁▁▁▁", "zqz", "qz"])
     assert [piece.text for piece in placed] == ["▁▁▁▁", "qz"] and unreached == ["zqz"]
@@ -139,11 +139,11 @@ def test_pieces_with_parts_of_deep_ones() -> None:
 def test_extended_merges_continue() -> None:
     tok = FAMILIES["bpe"](1)
     new = edit.extend(tok, ESTONIAN, 25).tok
-    assert new.merges[: len(tok.merges)] == tok.merges
+    assert new.vocab.merges[: len(tok.vocab.merges)] == tok.vocab.merges
     for token in edit.extend(tok, ESTONIAN, 25).added:
         text = token.decode("utf-8", "ignore")
         if text.encode() == token:
-            assert new.encode(text) == [new.id_of(token)], "every new token is reachable"
+            assert new.encode(text) == [new.vocab[token]], "every new token is reachable"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -151,7 +151,7 @@ def test_joined_vocabularies(family: str) -> None:
     a, b = FAMILIES[family](0), FAMILIES[family](2)
     edited = edit.merge(a, b)
     new = edited.tok
-    assert {t: i for t, i in new.vocab.items() if i <= a.max_id} == a.vocab
+    assert {t: i for t, i in new.vocab.items() if i <= a.vocab.max_id} == a.vocab
     everything = set(new.vocab) | set(edited.left_out)
     special = {name.encode() for name in b.special_tokens}
     assert set(b.vocab) - special <= everything
@@ -160,8 +160,8 @@ def test_joined_vocabularies(family: str) -> None:
             text = token.decode()
         except UnicodeDecodeError:
             continue
-        if family in ("bpe", "ranks") and b.encode(text) == [b.id_of(token)]:
-            assert new.encode(text) == [new.id_of(token)]
+        if family in ("bpe", "ranks") and b.encode(text) == [b.vocab[token]]:
+            assert new.encode(text) == [new.vocab[token]]
     for text in some_lines(1, 20):
         if a.decode(a.encode(text)) == text and family != "words":
             assert new.decode(new.encode(text)) == text
@@ -172,7 +172,7 @@ def test_joined_vocabularies(family: str) -> None:
 def test_special_tokens_are_added(family: str) -> None:
     tok = FAMILIES[family](0)
     edited = edit.add_special_tokens(tok, ["<|one|>", jeton.AddedToken("<|two|>", lstrip=True)])
-    first = tok.max_id + 1
+    first = tok.vocab.max_id + 1
     assert edited.tok.special_tokens["<|one|>"] == first
     assert edited.tok.special_tokens["<|two|>"] == first + 1
     for text in some_lines(1, 10):
@@ -206,8 +206,8 @@ def test_joined_tokens_are_made_of_what_spelled_them(family: str) -> None:
     edited = edit.merge(a, b)
     assert edited.added
     for id, parts in edited.id_map.made_of.items():
-        token = edited.tok.token_spelling(id)
-        names = [a.token_spelling(part) for part in parts]
+        token = edited.tok.vocab.spelling(id)
+        names = [a.vocab.spelling(part) for part in parts]
         if family in ("wordpiece", "prefixes"):
             assert all(name.startswith(b"##") for name in names[1:])
             assert not names or names[0].startswith(b"##") == token.startswith(b"##")
@@ -224,7 +224,7 @@ def test_marks_of_other_families_are_text_to_bytes() -> None:
     b = jeton.BPETrainer(260, pattern="gpt2").train(["## ### ## ▁ ▁ ▁"] * 9)
     edited = edit.merge(a, b)
     for id, parts in edited.id_map.made_of.items():
-        assert parts == tuple(a.id_of(bytes([byte])) for byte in edited.tok.token_spelling(id))
+        assert parts == tuple(a.vocab[bytes([byte])] for byte in edited.tok.vocab.spelling(id))
 
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] ab ##cd a ##b ##c x ##y".split()
@@ -274,28 +274,28 @@ def test_user_defined_pieces_exchanged_are_in_a_model_file(tmp_path: Path) -> No
         300, user_defined_symbols=["<one>", "<two>"], hard_vocab_limit=False
     ).train(some_lines(1))
     order = list(range(tok.vocab_size))
-    one, two = (tok.id_of(text) for text in ("<one>", "<two>"))
+    one, two = (tok.vocab[text] for text in ("<one>", "<two>"))
     order[one], order[two] = two, one
     edited = edit.reorder(tok, order)
     edited.tok.save(tmp_path / "x.model")
     again = jeton.load(tmp_path / "x.model")
     assert again.encode("a <one> b <two>") == edited.tok.encode("a <one> b <two>")
-    assert again.id_of("<one>") == two
+    assert again.vocab["<one>"] == two
 
 
 @pytest.mark.parametrize("n", [3, 20])
 def test_bytes_that_are_missing_are_not_learned(n: int) -> None:
     """GPT-NeoX has no tokens for the bytes that UTF-8 never has."""
     tok = FAMILIES["bpe"](1)
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.BPE)
     never = {bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0x100))}
     order = [id for token, id in tok.vocab.items() if token not in never]
     tok = rebuild(tok, order)
     edited = edit.extend(tok, ESTONIAN, n)
     assert len(edited.added) == n and all(len(token) > 1 for token in edited.added)
-    assert edited.tok.max_id == tok.max_id + n
-    assert edited.tok.merges[: len(tok.merges)] == tok.merges
+    assert edited.tok.vocab.max_id == tok.vocab.max_id + n
+    assert edited.tok.vocab.merges[: len(tok.vocab.merges)] == tok.vocab.merges
     assert {*edited.tok.encode_batch(ESTONIAN).ids.tolist()} & edited.id_map.made_of.keys()
     for text in [*ESTONIAN[:3], *some_lines(2, 9)]:
         assert edited.tok.decode(edited.tok.encode(text)) == text

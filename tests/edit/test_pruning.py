@@ -102,7 +102,7 @@ def test_the_rarest_go_first(family: str) -> None:
     counts = {id: random.Random(id).randrange(100) for id in tok.vocab.values()}
     size = (edit.prune(tok, counts={}).tok.vocab_size + tok.vocab_size) // 2
     edited = edit.prune(tok, size=size, counts=counts)
-    removed = [tok.id_of(token) for token in edited.removed]
+    removed = [tok.vocab[token] for token in edited.removed]
     # Of what was free to go at the end, nothing is rarer than all that went.
     again = (
         edit.prune(
@@ -119,7 +119,7 @@ def test_the_rarest_go_first(family: str) -> None:
     )
     if again is not None:
         (next_gone,) = again.removed
-        assert counts[tok.id_of(next_gone)] >= min(counts[id] for id in removed)
+        assert counts[tok.vocab[next_gone]] >= min(counts[id] for id in removed)
 
 
 @pytest.mark.parametrize("family", ["bpe", "ranks", "bpe with bytes"])
@@ -130,7 +130,7 @@ def test_truncating_is_training_for_less(family: str) -> None:
         assert edited.tok.vocab_size == size
         check_reachable(large, edited)
         if family != "bpe with bytes":  # which lists several merges for a token
-            assert edited.tok.merges == large.merges[: len(edited.tok.merges)]
+            assert edited.tok.vocab.merges == large.vocab.merges[: len(edited.tok.vocab.merges)]
 
 
 def test_truncating_gives_the_trained_tokenizer() -> None:
@@ -144,9 +144,9 @@ def test_truncating_sentencepiece_gives_the_trained_pieces() -> None:
         jeton.BPETrainer(size, alphabet="sentencepiece").train(some_lines(1)) for size in (600, 560)
     )
     tok = edit.truncate(large, 560).tok
-    assert tok.vocab == small.vocab and tok.merges == small.merges
-    assert tok.replace(model=small.model) == small
-    scores, expected = tok.scores, small.scores
+    assert tok.vocab == small.vocab and tok.vocab.merges == small.vocab.merges
+    assert tok.replace(model=small.stages.model) == small
+    scores, expected = tok.vocab.scores, small.vocab.scores
     assert scores is not None and expected is not None
     merged = {id for token, id in tok.vocab.items() if len(token.decode()) > 1}
     assert all(scores[id] == expected[id] for id in merged)
@@ -202,11 +202,13 @@ def test_a_part_that_is_no_piece_hides_no_need() -> None:
 
 def test_dropped_by_name() -> None:
     tok = jeton.BPETrainer(262, pattern="gpt4").train(["low lower lowest"] * 9)
-    chain = [left + right for left, right in tok.merges]
+    chain = [left + right for left, right in tok.vocab.merges]
     edited = edit.prune(tok, drop=[chain[-1]])
     assert edited.removed == (chain[-1],)
     needed = next(
-        left + right for left, right in tok.merges if any(left + right in p for p in tok.merges)
+        left + right
+        for left, right in tok.vocab.merges
+        if any(left + right in p for p in tok.vocab.merges)
     )
     with pytest.raises(ArgumentError, match="is merged from it; drop that too"):
         edit.prune(tok, drop=[needed])

@@ -64,10 +64,10 @@ def test_only_the_name_changes(family: str, tmp_path: Path) -> None:
     make, old, new = FAMILIES[family]
     tok = make()
     edited = edit.rename(tok, {old: new})
-    renamed, id = edited.tok, tok.id_of(old)
-    assert renamed.id_of(new) == id and old not in renamed
-    assert renamed.token_spelling(id) == new.encode()
-    assert renamed.vocab_size == tok.vocab_size and renamed.max_id == tok.max_id
+    renamed, id = edited.tok, tok.vocab[old]
+    assert renamed.vocab[new] == id and old not in renamed
+    assert renamed.vocab.spelling(id) == new.encode()
+    assert renamed.vocab_size == tok.vocab_size and renamed.vocab.max_id == tok.vocab.max_id
     ids = tok._core.token_ids().tolist()
     assert ids == renamed._core.token_ids().tolist()
     assert all(edited.id_map.moved[it] == it for it in ids)
@@ -89,11 +89,11 @@ def test_only_the_name_changes(family: str, tmp_path: Path) -> None:
     )
     if family in ("byte-level", "WordPiece", "Unigram", "BERT's reserve"):
         renamed.save(tmp_path / "folder")
-        assert jeton.load(tmp_path / "folder").id_of(new) == id
+        assert jeton.load(tmp_path / "folder").vocab[new] == id
     if family.startswith("SentencePiece"):
         renamed.save(tmp_path / "x.model")
         again = jeton.load(tmp_path / "x.model")
-        assert again.encode(LINES[0]) == tok.encode(LINES[0]) and again.id_of(new) == id
+        assert again.encode(LINES[0]) == tok.encode(LINES[0]) and again.vocab[new] == id
 
 
 def test_two_change_places() -> None:
@@ -154,7 +154,10 @@ def test_only_reserved_tokens_are_renamed() -> None:
 def test_a_template_that_spells_it_is_left_and_said() -> None:
     tok = byte_level().replace(chat_template="{{ messages[0].content }}<|end|>")
     with pytest.warns(FormatWarning, match=r"the chat template contains '<\|end\|>', and was not"):
-        assert edit.rename(tok, {"<|end|>": "<|stop|>"}).tok.chat_template == tok.chat_template
+        assert (
+            edit.rename(tok, {"<|end|>": "<|stop|>"}).tok.settings.chat_template
+            == tok.settings.chat_template
+        )
 
 
 def test_a_model_keeps_its_weights(run: Run, here: Path) -> None:  # noqa: F811
@@ -162,9 +165,9 @@ def test_a_model_keeps_its_weights(run: Run, here: Path) -> None:  # noqa: F811
     safetensors = pytest.importorskip("safetensors.torch")
     tok = byte_level().replace(roles={"eos": "<|end|>"})
     tok.save(here / "model")
-    table = torch.randn(tok.max_id + 5, 4)
+    table = torch.randn(tok.vocab.max_id + 5, 4)
     safetensors.save_file({"model.embed_tokens.weight": table}, here / "model/model.safetensors")
-    config = {"vocab_size": tok.max_id + 5, "eos_token_id": 0}
+    config = {"vocab_size": tok.vocab.max_id + 5, "eos_token_id": 0}
     (here / "model" / "config.json").write_text(json.dumps(config))
     told = run(
         *("edit", "rename", "model", "<|end|>", "<|stop|>", "<|end|>x", "<|tool|>"),

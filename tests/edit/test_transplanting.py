@@ -58,7 +58,7 @@ def test_shared_rows_are_copied_and_the_others_are_means(tmp_path: Path) -> None
             assert np.array_equal(new[other], table[id])
         for id, parts in moved.id_map.made_of.items():
             if parts:
-                assert b"".join(map(OLD.token_bytes, parts)) == NEW.token_bytes(id)
+                assert b"".join(map(OLD.vocab.token_bytes, parts)) == NEW.vocab.token_bytes(id)
                 np.testing.assert_allclose(
                     new[id], table[list(parts)].mean(0), rtol=1e-5, atol=1e-6
                 )
@@ -207,7 +207,7 @@ def test_words_become_tokens_with_their_old_pieces() -> None:
     edited = edit.add_words(NEW, words)
     tok = edited.tok
     assert edited.added == tuple(word.encode() for word in words)
-    for word, id in zip(words, range(NEW.max_id + 1, tok.max_id + 1), strict=True):
+    for word, id in zip(words, range(NEW.vocab.max_id + 1, tok.vocab.max_id + 1), strict=True):
         assert tok.encode(word) == [id]
         assert edited.id_map.made_of[id] == tuple(NEW.encode(word))
     text = "the theory there"
@@ -215,7 +215,7 @@ def test_words_become_tokens_with_their_old_pieces() -> None:
     inside = "ibuprofens"
     assert tok.encode(inside) == NEW.encode(inside)
     everywhere = edit.add_words(NEW, words, single_word=False).tok
-    assert everywhere.encode(inside)[0] == NEW.max_id + 1
+    assert everywhere.encode(inside)[0] == NEW.vocab.max_id + 1
     assert tok.decode(tok.encode("take ibuprofen, then 東京!")) == "take ibuprofen, then 東京!"
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.large
 
 OLD = jeton.BPETrainer(262, pattern="gpt4").train(["low lower lowest"])
 MAP = edit.truncate(OLD, 260).id_map
-TABLE = torch.randn(TOK.max_id + 1, 4, generator=torch.Generator().manual_seed(0))
+TABLE = torch.randn(TOK.vocab.max_id + 1, 4, generator=torch.Generator().manual_seed(0))
 ADAM = torch.optim.AdamW([torch.nn.Parameter(torch.ones(2, 2))])
 
 OWNERS.update(

@@ -164,13 +164,15 @@ def expect_the_same(tok: jeton.Tokenizer, theirs: Any, name: str) -> None:
         name: token for name, token in roles.items() if name in theirs.SPECIAL_TOKENS_ATTRIBUTES
     }
     assert theirs.special_tokens_map == {**standard, **theirs.special_tokens_map} == roles, name
-    assert theirs.chat_template == tok.chat_template, name
+    assert theirs.chat_template == tok.settings.chat_template, name
     assert theirs.model_max_length == (tok.settings.model_max_length or theirs.model_max_length), (
         name
     )
     assert len(theirs) == tok.vocab_size, name
-    assert theirs.added_tokens_encoder == {it.content: it.id for it in tok.added_tokens}, name
-    unknown = tok.role_ids.get("unk")
+    assert theirs.added_tokens_encoder == {it.content: it.id for it in tok.stages.added_tokens}, (
+        name
+    )
+    unknown = tok.roles.ids.get("unk")
     special = set(tok.special_tokens.values()) - {unknown}
     for text in texts():
         ids = theirs(text, add_special_tokens=False)["input_ids"]
@@ -197,13 +199,13 @@ def expect_everywhere_the_same(make: Callable[[], jeton.Tokenizer], folder: Path
     expect_the_same(tok, fast, "as_transformers")
     expect_the_same(tok, auto(folder / "ours"), "AutoTokenizer")
     expect_the_same(again, fast, "saved by transformers")
-    assert (tok.added_tokens, tok.roles) == (again.added_tokens, again.roles)
+    assert (tok.stages.added_tokens, tok.roles) == (again.stages.added_tokens, again.roles)
     assert fast.all_special_tokens == auto(folder / "ours").all_special_tokens
     if not made.settings.config:  # or transformers said which ones it knows of
         assert set(fast.all_special_tokens) == set(tok.special_tokens)
     roles = {*made.roles.values()}
-    assert [it for it in tok.added_tokens if it.content not in roles] == [
-        it for it in made.added_tokens if it.content not in roles
+    assert [it for it in tok.stages.added_tokens if it.content not in roles] == [
+        it for it in made.stages.added_tokens if it.content not in roles
     ]
 
 
@@ -287,7 +289,7 @@ def test_a_file_says_how_to_pad_and_cut() -> None:
     expected = tok.encode_batch(["the", "the weather there"], add_special_tokens=True)
     assert rows == expected.pad(side="left").ids.tolist()
     cut = fast("the theory of the weather there", truncation=True, max_length=4)["input_ids"]
-    assert cut == [*tok.encode("the theory of the weather there")[-3:], tok.role_ids["eos"]]
+    assert cut == [*tok.encode("the theory of the weather there")[-3:], tok.roles.ids["eos"]]
 
 
 def test_models_of_pairs_are_told_which_text_is_which(tmp_path: Path) -> None:

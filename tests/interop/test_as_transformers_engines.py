@@ -92,7 +92,7 @@ CALLED: dict[str, tuple[str, Callable[[Any], Any], Any]] = {
     ),
     "bos_token_id": ("vLLM, SGLang, TRL", lambda it: it.bos_token_id, None),
     "vocab_size and len": ("vLLM, SGLang", lambda it: len(it), 600),
-    "max_token_id": ("vLLM", lambda it: max(it.get_vocab().values()), TOK.max_id),
+    "max_token_id": ("vLLM", lambda it: max(it.get_vocab().values()), TOK.vocab.max_id),
     "model_max_length": ("SGLang, TRL", lambda it: it.model_max_length, 4096),
     "is_fast": ("vLLM", lambda it: it.is_fast, True),
     "num_special_tokens_to_add": ("vLLM, SGLang", lambda it: it.num_special_tokens_to_add(), 0),
@@ -165,7 +165,7 @@ def test_methods_that_engines_call_work(name: str, fast: Any) -> None:
 def test_files_that_trainers_save_load_again(fast: Any, tmp_path: Path) -> None:
     fast.save_pretrained(tmp_path)
     loaded = jeton.load(tmp_path)
-    assert loaded.encode(TEXT) == IDS and loaded.chat_template == TEMPLATES["chatml"]
+    assert loaded.encode(TEXT) == IDS and loaded.settings.chat_template == TEMPLATES["chatml"]
 
 
 def test_streams_of_engines(fast: Any) -> None:

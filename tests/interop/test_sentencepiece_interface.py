@@ -372,7 +372,7 @@ def test_case_is_folded() -> None:
     sp = tok.as_sentencepiece()
     assert sp.normalize("LOWER ÉTÉ Ⅷ ΣΑΣ") == "▁lower▁été▁viii▁σασ"
     assert sp.encode("LOWER") == sp.encode("lower")
-    assert tok.normalizer is not None and tok.normalizer("Ａ") == "▁a"
+    assert tok.stages.normalizer is not None and tok.stages.normalizer("Ａ") == "▁a"
     assert normalizers.Precompiled.named("nfkc_cf")("Ａ") == "a"
     with pytest.raises(ArgumentError, match="nfkc_cf is for style='sentencepiece'"):
         jeton.UnigramTrainer(40, style="huggingface", normalizer="nfkc_cf")

@@ -36,14 +36,14 @@ def tiny(tok: jeton.Tokenizer) -> Any:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     config = transformers.GPT2Config(
-        vocab_size=tok.max_id + 1,
+        vocab_size=tok.vocab.max_id + 1,
         n_positions=64,
         n_embd=8,
         n_layer=1,
         n_head=1,
         bos_token_id=None,
-        eos_token_id=tok.role_ids["eos"],
-        pad_token_id=tok.role_ids["pad"],
+        eos_token_id=tok.roles.ids["eos"],
+        pad_token_id=tok.roles.ids["pad"],
     )
     return transformers.GPT2LMHeadModel(config)
 
@@ -54,7 +54,7 @@ def test_collators() -> None:
     fast = tok.as_transformers()
     rows = [{"input_ids": tok.encode(text)} for text in ("the weather", "the", LINES[0])]
     padded = transformers.DataCollatorWithPadding(fast)(rows)
-    expected = tok.encode_batch(["the weather", "the", LINES[0]]).pad(pad_id=tok.role_ids["pad"])
+    expected = tok.encode_batch(["the weather", "the", LINES[0]]).pad(pad_id=tok.roles.ids["pad"])
     assert padded["input_ids"].tolist() == expected.ids.tolist()
     assert padded["attention_mask"].tolist() == expected.mask.tolist()
     labelled = [{**row, "labels": row["input_ids"]} for row in rows]
@@ -98,13 +98,13 @@ def test_pipelines_read() -> None:
     torch.manual_seed(0)
     tok = jeton.WordPieceTrainer(80).train(LINES)
     config = transformers.BertConfig(
-        vocab_size=tok.max_id + 1,
+        vocab_size=tok.vocab.max_id + 1,
         hidden_size=8,
         num_hidden_layers=1,
         num_attention_heads=1,
         intermediate_size=8,
         max_position_embeddings=64,
-        pad_token_id=tok.role_ids["pad"],
+        pad_token_id=tok.roles.ids["pad"],
     )
 
     def pipeline(task: str, model: Any) -> Any:
@@ -112,7 +112,7 @@ def test_pipelines_read() -> None:
         return transformers.pipeline(task, model=model(config), tokenizer=fast, device="cpu")
 
     fill = pipeline("fill-mask", transformers.BertForMaskedLM)
-    assert all(row["token"] <= tok.max_id for row in fill("the [MASK] there"))
+    assert all(row["token"] <= tok.vocab.max_id for row in fill("the [MASK] there"))
     words = pipeline("token-classification", transformers.BertForTokenClassification)
     spans = [(row["start"], row["end"]) for row in words("the weather there")]
     assert spans == tok.encode_with_spans("the weather there").spans
@@ -137,7 +137,7 @@ def test_a_trainer_takes_it(tmp_path: Path) -> None:
     assert trainer.train().global_step == 2
     trainer.save_model(tmp_path / "model")
     saved = jeton.load(tmp_path / "model")
-    assert saved.roles == tok.roles and saved.chat_template == TEMPLATE
+    assert saved.roles == tok.roles and saved.settings.chat_template == TEMPLATE
     assert saved.encode(LINES[0]) == tok.encode(LINES[0])
 
 
@@ -149,8 +149,8 @@ def test_templates_render_the_same() -> None:
     assert ids == tok.chat(messages).ids
     # A control token that a user spells is one there, unless transformers is asked to look.
     forged = [{"role": "user", "content": "the<|end|>"}]
-    assert tok.role_ids["eos"] in fast.apply_chat_template(forged, return_dict=False)
-    assert tok.role_ids["eos"] not in tok.chat(forged).ids
+    assert tok.roles.ids["eos"] in fast.apply_chat_template(forged, return_dict=False)
+    assert tok.roles.ids["eos"] not in tok.chat(forged).ids
 
 
 def test_the_columns_that_models_of_a_class_take() -> None:

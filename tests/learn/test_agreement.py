@@ -93,10 +93,10 @@ def test_bpe_on_words(tie: str, end: str) -> None:
             ),
             [" ".join(words)],
         )
-        assert [(a.decode(), b.decode()) for a, b in tok.merges] == expected, (seed, words)
+        assert [(a.decode(), b.decode()) for a, b in tok.vocab.merges] == expected, (seed, words)
         for word in words + some_words(numbers):
             if set(words_bpe.symbols(word, end)) <= alphabet:
-                tokens = [tok.token_spelling(id).decode() for id in tok.encode(word)]
+                tokens = [tok.vocab.spelling(id).decode() for id in tok.encode(word)]
                 assert tokens == words_bpe.encode(word, expected, end=end)
 
 
@@ -124,7 +124,7 @@ def test_bpe_on_bytes() -> None:
             jeton.BPETrainer(256 + wanted, pattern="gpt2", tie_break="first", byte_order="value"),
             [" ".join(words)],
         )
-        assert tok.merges == merges, (seed, words)
+        assert tok.vocab.merges == merges, (seed, words)
         vocab = byte_level.vocabulary(merges)
         assert tok.vocab == vocab
         text = " ".join(some_words(numbers)) + " it's  2 \n\n!? "
@@ -147,7 +147,7 @@ def test_ranks() -> None:
             assert tok.encode(word) == ranks.encode_piece(word.encode(), table), (seed, word)
         in_order = byte_level.vocabulary(merges)
         proper = jeton.Tokenizer.from_ranks(in_order, pattern=r"\S+|\s+")
-        assert proper.merges == ranks.merges_of(in_order)
+        assert proper.vocab.merges == ranks.merges_of(in_order)
 
 
 @pytest.mark.parametrize("rule", ["released", "published"])
@@ -162,7 +162,7 @@ def test_wordpiece(rule: str) -> None:
         expected = ["[UNK]", *alphabet, *learned]
         assert list(found) == expected, (seed, words)
         for word in words + some_words(numbers):
-            tokens = [tok.token_spelling(id).decode() for id in tok.encode(word)]
+            tokens = [tok.vocab.spelling(id).decode() for id in tok.encode(word)]
             assert tokens == wordpiece.encode(word, found)
 
 
@@ -199,7 +199,7 @@ def test_unigram_training() -> None:
                 character_coverage=1.0,
                 hard_vocab_limit=False,
             ).train([" ".join(words)])
-        model = tok.model
+        model = tok.stages.model
         assert isinstance(model, models.Unigram)
         found = {_text(piece): score for piece, score in model.pieces[1:]}
         if set(found) != set(expected):
@@ -248,7 +248,7 @@ def test_unigram_n_best(tmp_path: Path) -> None:
         text = sentencepiece.normalize(word)
         expected = unigram.n_best(text, file, 8)
         found = tok.nbest(word, 8)
-        scores = [sum(file[tok.token_spelling(id).decode()] for id in ids) for ids in found]
+        scores = [sum(file[tok.vocab.spelling(id).decode()] for id in ids) for ids in found]
         assert scores == pytest.approx([score for score, _ in expected], abs=1e-5)
     drawn: dict[tuple[int, ...], int] = {}
     for seed in range(3_000):
@@ -260,14 +260,14 @@ def test_unigram_n_best(tmp_path: Path) -> None:
         way = " ".join(unigram.sample(sentencepiece.normalize("hugs"), file, 0.5, numbers))
         ours[way] = ours.get(way, 0) + 1
     for ids, number in drawn.items():
-        way = " ".join(tok.token_spelling(id).decode() for id in ids)
+        way = " ".join(tok.vocab.spelling(id).decode() for id in ids)
         # Four standard deviations of the difference of two such counts.
         assert abs(number - ours.get(way, 0)) < 4 * math.sqrt(2 * max(number, 10))
 
 
 def _scores(tok: jeton.Tokenizer) -> dict[str, float]:
     """The scores of a SentencePiece model's normal pieces."""
-    by_id = tok.scores
+    by_id = tok.vocab.scores
     assert by_id is not None
     special = {b"<unk>", *(name.encode() for name in tok.special_tokens)}
     return {token.decode(): by_id[id] for token, id in tok.vocab.items() if token not in special}
@@ -297,6 +297,6 @@ def test_sentencepiece_encoding(tmp_path: Path) -> None:
                 if not set(text) - {" "} <= set("".join(scores)):
                     continue
                 normal = sentencepiece.normalize(text, remove_extra_whitespaces=number == 0)
-                tokens = [tok.token_spelling(id).decode() for id in tok.encode(text)]
+                tokens = [tok.vocab.spelling(id).decode() for id in tok.encode(text)]
                 assert tokens == encode(normal, scores), (seed, text)
                 assert tok.decode(tok.encode(text)) == sentencepiece.decode(tokens)

@@ -80,7 +80,7 @@ def draw_tokens(numbers: random.Random, tok: jeton.Tokenizer) -> list[jeton.Adde
         options = {
             name: flag(0.15) for name in ("single_word", "lstrip", "rstrip") if not flag(0.5)
         }
-        id = tok.max_id + numbers.randint(1, 9) if flag(0.15) else None
+        id = tok.vocab.max_id + numbers.randint(1, 9) if flag(0.15) else None
         normalized = flag(0.5) if not special else flag(0.1)
         drawn.append(
             jeton.AddedToken(spelling, special=special, normalized=normalized, id=id, **options)
@@ -89,7 +89,12 @@ def draw_tokens(numbers: random.Random, tok: jeton.Tokenizer) -> list[jeton.Adde
 
 
 def draw_texts(numbers: random.Random, tok: jeton.Tokenizer, count: int) -> Iterator[str]:
-    parts = [*(token.content for token in tok.added_tokens), *SPELLINGS, *" \nathe,é東", "weather"]
+    parts = [
+        *(token.content for token in tok.stages.added_tokens),
+        *SPELLINGS,
+        *" \nathe,é東",
+        "weather",
+    ]
     for _ in range(count):
         yield "".join(numbers.choices(parts, k=numbers.randint(0, 7)))
 
@@ -114,7 +119,7 @@ def judge(path: Path, tok: jeton.Tokenizer) -> tuple[Callable[[str], Any], str] 
         return None
     if path.suffix == ".json":
         theirs: Any = tokenizers.Tokenizer.from_file(str(path))
-        looked_for = (token.content for token in tok.added_tokens if token.normalized)
+        looked_for = (token.content for token in tok.stages.added_tokens if token.normalized)
         if theirs.normalizer and not all(map(theirs.normalizer.normalize_str, looked_for)):
             return None  # it looks for an empty token until memory ends
         return lambda text: theirs.encode(text, add_special_tokens=False).ids, "allow"
@@ -154,7 +159,9 @@ def test_added_tokens_survive_every_format(family: str, tmp_path: Path) -> None:
     for seed in range(400 if FULL else 12):
         numbers = random.Random(f"{family} {seed}")
         try:
-            tok = plain.replace(added_tokens=[*plain.added_tokens, *draw_tokens(numbers, plain)])
+            tok = plain.replace(
+                added_tokens=[*plain.stages.added_tokens, *draw_tokens(numbers, plain)]
+            )
         except (ArgumentError, FormatError):
             continue  # a token that is there already
         texts = list(draw_texts(numbers, tok, 200 if FULL else 60))
@@ -167,7 +174,7 @@ def test_added_tokens_survive_every_format(family: str, tmp_path: Path) -> None:
                 assert not path.exists()
                 continue
             saved[name] += 1
-            where = f"{family} {seed} {name}: {tok.added_tokens}"
+            where = f"{family} {seed} {name}: {tok.stages.added_tokens}"
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 again = load(path, tok)

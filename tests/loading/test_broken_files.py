@@ -226,8 +226,13 @@ WIRES = {
 def test_fields_of_another_type(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.model").write_bytes(content + field(2, b"") + field(3, b""))
     tok = jeton.load(tmp_path / "x.model")
-    assert isinstance(tok.model, models.SentencePiece)
-    assert [it.text for it in ModelFile.parse(tok.model.proto).pieces] == ["<unk>", "▁", "a", "b"]
+    assert isinstance(tok.stages.model, models.SentencePiece)
+    assert [it.text for it in ModelFile.parse(tok.stages.model.proto).pieces] == [
+        "<unk>",
+        "▁",
+        "a",
+        "b",
+    ]
     assert tok.encode("a b") == tok.explain("a b").ids == [1, 2, 1, 3]
     assert edit.prune(tok, size=4, corpus=["a"]).tok.vocab_size == 4
     assert analysis.check(tok).vocab_size == 4

@@ -66,9 +66,13 @@ def test_a_folder_comes_back_unchanged(published: Path, tmp_path: Path) -> None:
 def test_settings_of_a_folder_are_read(published: Path) -> None:
     tok = jeton.load(published)
     assert tok.roles == {"eos": "<|end|>", "pad": "<|pad|>", "image": "<|end|>"}
-    assert tok.role_ids["pad"] == tok.special_tokens["<|pad|>"]
+    assert tok.roles.ids["pad"] == tok.special_tokens["<|pad|>"]
     assert tok.settings.model_max_length == 2048
-    assert tok.chat_template == {"default": TEMPLATE, "tool_use": TEMPLATE + " ", "rag": "ü"}
+    assert tok.settings.chat_template == {
+        "default": TEMPLATE,
+        "tool_use": TEMPLATE + " ",
+        "rag": "ü",
+    }
     assert tok.settings.config["padding_side"] == "left"
     assert tok.settings.config == json.loads(CONFIG)
 
@@ -76,7 +80,7 @@ def test_settings_of_a_folder_are_read(published: Path) -> None:
 def test_settings_travel_and_do_not_count(published: Path) -> None:
     tok = jeton.load(published)
     alone = jeton.load(published / "tokenizer.json")
-    assert alone.roles == {} and alone.chat_template is None
+    assert alone.roles == {} and alone.settings.chat_template is None
     assert tok == alone and hash(tok) == hash(alone) and tok.digest == alone.digest
     for other in (
         pickle.loads(pickle.dumps(tok)),
@@ -85,7 +89,7 @@ def test_settings_travel_and_do_not_count(published: Path) -> None:
         tok.replace(normalizer=normalizers.Lowercase()),
     ):
         assert other.roles == tok.roles
-        assert other.chat_template == tok.chat_template
+        assert other.settings.chat_template == tok.settings.chat_template
         assert other.settings.config == tok.settings.config
 
 
@@ -118,7 +122,7 @@ def test_only_what_was_edited_changes(published: Path, tmp_path: Path) -> None:
         "chat_template.jinja",
         *gone,
     }
-    assert jeton.load(tmp_path / "template").chat_template == "{{ x }}"
+    assert jeton.load(tmp_path / "template").settings.chat_template == "{{ x }}"
 
     tok.replace(model_max_length=9).save(tmp_path / "length")
     after = contents(tmp_path / "length")
@@ -144,7 +148,9 @@ def test_added_tokens_change_what_lists_them(published: Path, tmp_path: Path) ->
     assert json.loads(after["tokenizer_config.json"]) == config | listed
     assert jeton.load(tmp_path / "more") == more
 
-    fewer = tok.replace(added_tokens=[it for it in tok.added_tokens if it.content != "<|pad|>"])
+    fewer = tok.replace(
+        added_tokens=[it for it in tok.stages.added_tokens if it.content != "<|pad|>"]
+    )
     fewer.save(tmp_path / "fewer")
     again = jeton.load(tmp_path / "fewer")
     assert again == fewer
@@ -169,7 +175,7 @@ def test_changed_stages_are_not_rebuilt_by_a_class(published: Path, tmp_path: Pa
 def test_saving_replaces_all_earlier_files_of_a_folder(
     tok: jeton.Tokenizer, published: Path, tmp_path: Path
 ) -> None:
-    if isinstance(tok.model, models.LongestMatch):
+    if isinstance(tok.stages.model, models.LongestMatch):
         pytest.skip("a tokenizer.json has no such model")
     (tmp_path / "there").mkdir()
     (published / "weights.bin").write_bytes(b"\0")
@@ -237,7 +243,7 @@ def test_roles_that_are_set(tmp_path: Path) -> None:
     }
     more = tok.with_added_tokens(["<|y|>"]).replace(roles={"eos": "<|y|>"})
     assert more.roles == {"eos": "<|y|>"}
-    assert more.replace(added_tokens=tok.added_tokens).roles == {}
+    assert more.replace(added_tokens=tok.stages.added_tokens).roles == {}
     bert = word_piece()
     assert bert.replace(roles={"cls": None}).roles == {"unk": "[UNK]", "sep": "[SEP]"}
     bert.save(tmp_path / "bert", roles={"cls": None})
@@ -327,17 +333,17 @@ def test_templates_as_old_files_have_them(tmp_path: Path) -> None:
     config = tmp_path / "tokenizer_config.json"
     config.write_text('{"chat_template": "a", "model_max_length": 1e30}')
     tok = jeton.load(tmp_path)
-    assert tok.chat_template == "a" and tok.settings.model_max_length is None
+    assert tok.settings.chat_template == "a" and tok.settings.model_max_length is None
     named = [{"name": "default", "template": "a"}, {"name": "rag", "template": "b"}]
     config.write_text(json.dumps({"chat_template": named}))
     before = contents(tmp_path)
     tok = jeton.load(tmp_path)
-    assert tok.chat_template == {"default": "a", "rag": "b"}
+    assert tok.settings.chat_template == {"default": "a", "rag": "b"}
     tok.save(tmp_path)
     assert contents(tmp_path) == before
     tok.save(tmp_path, chat_template={"default": "c", "rag": "b"})
     assert "chat_template" not in json.loads(config.read_text())
-    assert jeton.load(tmp_path).chat_template == {"default": "c", "rag": "b"}
+    assert jeton.load(tmp_path).settings.chat_template == {"default": "c", "rag": "b"}
 
 
 def test_tokens_that_a_folder_names_and_its_tokenizer_lacks(tmp_path: Path) -> None:
@@ -345,7 +351,7 @@ def test_tokens_that_a_folder_names_and_its_tokenizer_lacks(tmp_path: Path) -> N
     (tmp_path / "tokenizer_config.json").write_text('{"pad_token": "[PAD]", "eos_token": "</s>"}')
     tok = jeton.load(tmp_path)  # added, as transformers does
     assert tok.roles == {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "[PAD]"}
-    assert tok.special_tokens["[PAD]"] == tok.max_id == tok.vocab_size - 1
+    assert tok.special_tokens["[PAD]"] == tok.vocab.max_id == tok.vocab_size - 1
     (tmp_path / "tokenizer_config.json").write_text('{"pad_token": ""}')
     with pytest.warns(FormatWarning, match=r"tokens that it does not have: pad \(\)"):
         assert "pad" not in jeton.load(tmp_path).roles

@@ -129,10 +129,10 @@ def test_roles_and_templates(tmp_path: Path) -> None:
     path = tmp_path / "more.gguf"
     path.write_bytes(data[:16] + struct.pack("<Q", count + 2) + b"".join(more) + data[24:])
     tok = jeton.load(path)
-    assert tok.chat_template == {"default": "{{ messages }}", "tool_use": "tools"}
+    assert tok.settings.chat_template == {"default": "{{ messages }}", "tool_use": "tools"}
     assert tok.roles == {"bos": "<s>", "eos": "</s>"}
     tok.save(tmp_path / "again.gguf")
-    assert jeton.load(tmp_path / "again.gguf").chat_template == tok.chat_template
+    assert jeton.load(tmp_path / "again.gguf").settings.chat_template == tok.settings.chat_template
     bad = _entry("tokenizer.chat_template.../x", 8, _text("tools"))
     path.write_bytes(data[:16] + struct.pack("<Q", count + 1) + bad + data[24:])
     with pytest.raises(FormatError, match="not the name of a chat template"):
@@ -161,7 +161,7 @@ def test_a_spelling_that_means_no_bytes_is_found_in_no_text(way: str, tmp_path: 
     path.write_bytes(_head(entries))
     tok = jeton.load(path)
     llama = texts.index("\U0001f999")
-    assert len(tok) == len(texts) and tok.token_bytes(llama) == "\U0001f999".encode()
+    assert len(tok) == len(texts) and tok.vocab.token_bytes(llama) == "\U0001f999".encode()
     for text in ("\U0001f999", "ab \U0001f999ab", "<s>\U0001f999"):
         policies = ("ignore", "allow") if way == "gpt-2" else ("ignore",)
         for special in policies:
@@ -222,7 +222,7 @@ def test_a_large_file_is_read_as_far_as_its_tensors(tmp_path: Path) -> None:
     """Four gigabytes that are not there are not read."""
     tok = jeton.load(_file("rwkv", tmp_path))
     path = tmp_path / "large.gguf"
-    path.write_bytes(_with_tensor(tok, tmp_path, tok.max_id + 1))
+    path.write_bytes(_with_tensor(tok, tmp_path, tok.vocab.max_id + 1))
     os.truncate(path, 4 << 30)
     assert jeton.load(path) == tok
 
@@ -260,14 +260,14 @@ def test_a_tokenizer_is_put_into_a_model(tmp_path: Path) -> None:
     tok = jeton.load(_file("gpt-2", tmp_path))
     model = tmp_path / "model.gguf"
     weights = os.urandom(1 << 12)
-    model.write_bytes(_with_tensor(tok, tmp_path, tok.max_id + 1) + weights)
+    model.write_bytes(_with_tensor(tok, tmp_path, tok.vocab.max_id + 1) + weights)
     changed = tok.replace(chat_template="{{ messages }}!")
     changed.save(tmp_path / "new.gguf", into=model)
     written = (tmp_path / "new.gguf").read_bytes()
     assert written.endswith(weights) and len(written) % 32 == 0
-    assert jeton.load(tmp_path / "new.gguf").chat_template == "{{ messages }}!"
+    assert jeton.load(tmp_path / "new.gguf").settings.chat_template == "{{ messages }}!"
     assert model.read_bytes().endswith(weights)
-    model.write_bytes(_with_tensor(tok, tmp_path, tok.max_id) + weights)
+    model.write_bytes(_with_tensor(tok, tmp_path, tok.vocab.max_id) + weights)
     with pytest.raises(UnsupportedError, match="embeddings"):
         changed.save(tmp_path / "other.gguf", into=model)
     assert not (tmp_path / "other.gguf").exists()
@@ -281,13 +281,18 @@ def test_embeddings_without_a_token(name: str, tmp_path: Path) -> None:
     tok = jeton.load(_file(name, tmp_path))
     model = tmp_path / "model.gguf"
     weights = os.urandom(1 << 10)
-    model.write_bytes(_with_tensor(tok, tmp_path, tok.max_id + 4) + weights)
+    model.write_bytes(_with_tensor(tok, tmp_path, tok.vocab.max_id + 4) + weights)
     with pytest.warns(FormatWarning, match="3 ids without a token"):
         tok.save(tmp_path / "new.gguf", into=model)
     assert (tmp_path / "new.gguf").read_bytes().endswith(weights)
     again = jeton.load(tmp_path / "new.gguf")
-    assert again.max_id == tok.max_id + 3
-    for text in [*TEXTS, f"[PAD{again.max_id}]", f"[PAD {again.max_id}]", "\\xff[PAD600]"]:
+    assert again.vocab.max_id == tok.vocab.max_id + 3
+    for text in [
+        *TEXTS,
+        f"[PAD{again.vocab.max_id}]",
+        f"[PAD {again.vocab.max_id}]",
+        "\\xff[PAD600]",
+    ]:
         assert again.encode(text) == tok.encode(text), text
     for text in PLAIN:
         assert _framed(again, text) == _framed(tok, text), text
@@ -305,7 +310,11 @@ def test_a_folder_with_a_gguf(tmp_path: Path) -> None:
     first = tmp_path / "m-00001-of-00003.gguf"
     tok.save(first)
     read = jeton.load(tmp_path)
-    assert read == tok and read.chat_template == tok.chat_template and read.roles == tok.roles
+    assert (
+        read == tok
+        and read.settings.chat_template == tok.settings.chat_template
+        and read.roles == tok.roles
+    )
     (tmp_path / "m-00002-of-00003.gguf").write_bytes(_part(1))
     (tmp_path / "m-00003-of-00003.gguf").write_bytes(_part(2))
     (tmp_path / "mmproj.gguf").write_bytes(_head([]))
@@ -337,8 +346,8 @@ def test_components_that_gguf_cannot_hold_are_named(tmp_path: Path) -> None:
 @pytest.mark.medium
 def test_the_command_converts_and_compares(here: Path, run: Run) -> None:  # noqa: F811
     tok = jeton.load(_file("gpt-2", here))
-    weights = bytes((tok.max_id + 1) * 4 * 4)
-    (here / "model.gguf").write_bytes(_with_tensor(tok, here, tok.max_id + 1) + weights)
+    weights = bytes((tok.vocab.max_id + 1) * 4 * 4)
+    (here / "model.gguf").write_bytes(_with_tensor(tok, here, tok.vocab.max_id + 1) + weights)
     run("convert", "gpt-2.gguf", "folder")
     run("convert", "folder", "new.gguf", "--into", "model.gguf")
     assert (here / "new.gguf").read_bytes().endswith(weights)

@@ -270,7 +270,7 @@ def test_a_vocabulary_and_merges_of_two_tokenizers(tmp_path: Path) -> None:
         folder = tmp_path / str(size)
         folder.mkdir()
         tok = trainer.train(samples.read_all().values())
-        tok.replace(added_tokens=tok.added_tokens[1:]).save(folder / "vocab.json")
+        tok.replace(added_tokens=tok.stages.added_tokens[1:]).save(folder / "vocab.json")
         jeton.load(folder)
     with pytest.warns(FormatWarning, match=r"vocab\.json: 20 of the 320 tokens, .* of one token"):
         jeton.load(tmp_path / "320" / "vocab.json", merges=tmp_path / "300" / "merges.txt")

@@ -40,17 +40,20 @@ def test_composed_equals_loaded(proto: bytes, tmp_path: Path) -> None:
 
 def test_its_stages_show_and_compose_again(proto: bytes) -> None:
     tok = jeton.Tokenizer(models.SentencePiece(proto))
-    assert isinstance(tok.normalizer, normalizers.SentencePiece)
-    assert tok.normalizer.charsmap and tok.normalizer.add_dummy_prefix
-    assert isinstance(tok.decoder, decoders.SentencePiece)
-    assert tok.pre_tokenizer is None
+    assert isinstance(tok.stages.normalizer, normalizers.SentencePiece)
+    assert tok.stages.normalizer.charsmap and tok.stages.normalizer.add_dummy_prefix
+    assert isinstance(tok.stages.decoder, decoders.SentencePiece)
+    assert tok.stages.pre_tokenizer is None
     assert {"<s>", "</s>"} <= set(tok.special_tokens)
     assert tok.replace() == tok
     composed = jeton.Tokenizer(
-        tok.model, normalizer=tok.normalizer, decoder=tok.decoder, added_tokens=tok.added_tokens
+        tok.stages.model,
+        normalizer=tok.stages.normalizer,
+        decoder=tok.stages.decoder,
+        added_tokens=tok.stages.added_tokens,
     )
     assert composed == tok
-    assert "bytes>" in repr(tok.normalizer) and len(repr(tok.normalizer)) < 100
+    assert "bytes>" in repr(tok.stages.normalizer) and len(repr(tok.stages.normalizer)) < 100
 
 
 def test_a_user_defined_piece_that_the_normalizer_does_not_know() -> None:
@@ -65,19 +68,19 @@ def test_a_user_defined_piece_that_the_normalizer_does_not_know() -> None:
         minloglevel=2,
     )
     tok = jeton.Tokenizer(models.SentencePiece(model.getvalue()))
-    assert isinstance(tok.normalizer, normalizers.SentencePiece)
-    without = dataclasses.replace(tok.normalizer, user_defined_symbols=())
-    composed = jeton.Tokenizer(tok.model, normalizer=without, decoder=tok.decoder)
+    assert isinstance(tok.stages.normalizer, normalizers.SentencePiece)
+    without = dataclasses.replace(tok.stages.normalizer, user_defined_symbols=())
+    composed = jeton.Tokenizer(tok.stages.model, normalizer=without, decoder=tok.stages.decoder)
     for text in ("x", "x y", "xy x", "y x"):
         assert composed.encode(text) == composed.encode_with_spans(text).ids
 
 
 def test_its_stages_can_be_replaced(proto: bytes, tmp_path: Path) -> None:
     tok = jeton.Tokenizer(models.SentencePiece(proto))
-    assert isinstance(tok.normalizer, normalizers.SentencePiece)
-    plain = dataclasses.replace(tok.normalizer, add_dummy_prefix=False)
+    assert isinstance(tok.stages.normalizer, normalizers.SentencePiece)
+    plain = dataclasses.replace(tok.stages.normalizer, add_dummy_prefix=False)
     changed = tok.replace(normalizer=plain, decoder=decoders.Fuse())
-    assert changed.normalizer == plain
+    assert changed.stages.normalizer == plain
     assert changed.encode("the") != tok.encode("the")
     assert changed.decode(changed.encode("the the")) == "the▁the"
     assert tok.replace(normalizer=normalizers.Sequence([])).encode("▁the") == tok.encode("the")

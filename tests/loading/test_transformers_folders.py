@@ -65,10 +65,10 @@ def test_transformers_knows_the_roles(
     special = {*again.special_tokens}
     assert theirs.special_tokens_map == {role: it for role, it in expected.items() if it in special}
     assert {f"{role}_token": token for role, token in again.roles.items()} == expected
-    for role, id in again.role_ids.items():
+    for role, id in again.roles.ids.items():
         if again.roles[role] in special:
             assert theirs.convert_tokens_to_ids(again.roles[role]) == id
-    assert theirs.chat_template == again.chat_template == "{{ messages[0]['content'] }}!"
+    assert theirs.chat_template == again.settings.chat_template == "{{ messages[0]['content'] }}!"
     assert theirs.apply_chat_template([{"role": "", "content": "hi"}], tokenize=False) == "hi!"
     for text in TEXTS:
         if make is characters and not set(text) <= set("the weather é"):
@@ -77,7 +77,7 @@ def test_transformers_knows_the_roles(
         assert again.encode(text, special="allow") == found, text
         found = theirs(text)["input_ids"]
         assert again.encode(text, special="allow", add_special_tokens=True) == found, text
-        if type(tok.model) is type(again.model):
+        if type(tok.stages.model) is type(again.stages.model):
             assert again == tok
 
 
@@ -95,7 +95,7 @@ def test_folders_saved_by_transformers_load(tmp_path: Path) -> None:
     theirs.save_pretrained(tmp_path / "theirs")
     again = jeton.load(tmp_path / "theirs")
     assert again.roles == {"eos": "<|end|>", "pad": "<|pad|>"}
-    assert again.chat_template == {"default": "a", "rag": "b"}
+    assert again.settings.chat_template == {"default": "a", "rag": "b"}
     assert again.settings.model_max_length == 77
     assert again.special_tokens["<|new|>"] == theirs.convert_tokens_to_ids("<|new|>")
     again.save(tmp_path / "again")
@@ -158,7 +158,7 @@ def test_files_of_all_ages_are_read_alike(row: str, tmp_path: Path) -> None:
     assert {
         f"{role}_token".replace("_token_token", "_token"): it for role, it in ours.roles.items()
     } == expected
-    tokens = {token.content: token.id for token in ours.added_tokens}
+    tokens = {token.content: token.id for token in ours.stages.added_tokens}
     assert tokens == {str(it): id for id, it in theirs.added_tokens_decoder.items()}
     for text in [" <|a|><|b|>x", "<|c|> <|d|>", "x <|p|> y", "<|i|><|j|>", *TEXTS]:
         found = theirs(text, add_special_tokens=False)["input_ids"]
@@ -185,7 +185,7 @@ def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: P
     """Gaps between ids stay gaps, and a second name of an id is no token of its own."""
     file, largest, second_names = PUBLISHED[name]
     tok = jeton.load(needed(VOCABULARIES / file), encoding=name)
-    assert tok.max_id == largest
+    assert tok.vocab.max_id == largest
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FormatWarning)
         tok.save(tmp_path / "folder")
@@ -201,7 +201,7 @@ def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: P
         assert told == []
     again = jeton.load(tmp_path / "folder")
     assert again.vocab_size == tok.vocab_size
-    assert again.max_id == largest
+    assert again.vocab.max_id == largest
     for theirs in (fast, auto(tmp_path / "folder")):
         assert len(theirs) == tok.vocab_size
         assert max(theirs.get_vocab().values()) == largest
@@ -217,7 +217,7 @@ def test_a_role_of_a_second_name_is_saved_by_the_first(tmp_path: Path) -> None:
     tok.save(tmp_path, lossy=True)
     again = jeton.load(tmp_path)
     assert again.roles["pad"] == "<|endofprompt|>"
-    assert again.role_ids["pad"] == tok.role_ids["pad"] == 200_018
+    assert again.roles.ids["pad"] == tok.roles.ids["pad"] == 200_018
     assert len(auto(tmp_path)) == again.vocab_size == 201_088
     again.with_added_tokens(["<|more|>"]).save(tmp_path / "more")
     assert len(auto(tmp_path / "more")) == 201_089

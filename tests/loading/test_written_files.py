@@ -34,8 +34,8 @@ def sample() -> list[str]:
 
 def pattern_of(tok: jeton.Tokenizer) -> str:
     """The expression that cuts text before ranks."""
-    assert isinstance(tok.pre_tokenizer, Matches)
-    pattern = tok.pre_tokenizer.pattern
+    assert isinstance(tok.stages.pre_tokenizer, Matches)
+    pattern = tok.stages.pre_tokenizer.pattern
     return pattern if isinstance(pattern, str) else pattern.source
 
 

@@ -46,7 +46,7 @@ def test_there_and_back(model_type: str, byte_fallback: bool, rule: str, tmp_pat
         normalization_rule_name=rule,
     )
     near = tok.approximation("tokenizer.json")
-    assert type(near.model).__name__ == {"unigram": "Unigram", "bpe": "BPE"}[model_type]
+    assert type(near.stages.model).__name__ == {"unigram": "Unigram", "bpe": "BPE"}[model_type]
     plain = [*LINES[:10], *(" ".join(random.Random(1).sample(LINES, 9)) for _ in range(50))]
     assert _difference(tok, near, plain) == 0
     assert [near.decode(near.encode(text)) for text in LINES[:2]] == LINES[:2]
@@ -69,7 +69,7 @@ def test_there_and_back(model_type: str, byte_fallback: bool, rule: str, tmp_pat
 def _hugging_face(file: Path, shape: str) -> Any:
     """A Unigram `.model` file as transformers makes a `tokenizer.json` of it, for T5 or XLM-R."""
     judge = sentencepiece.SentencePieceProcessor(model_file=str(file))
-    charsmap = jeton.load(file).normalizer.charsmap  # type: ignore[union-attr]
+    charsmap = jeton.load(file).stages.normalizer.charsmap  # type: ignore[union-attr]
     pieces = [(judge.id_to_piece(id), judge.get_score(id)) for id in range(len(judge))]
     first, last = {
         "T5": (["<pad>", "</s>", "<unk>"], ["<extra_id_1>", "<extra_id_0>"]),

@@ -27,7 +27,7 @@ def harmony() -> Any:
 @functools.cache
 def tokenizer() -> jeton.Tokenizer:
     base = jeton.load(VOCAB / "o200k_base.tiktoken")
-    ranks = {base.token_bytes(id): id for id in range(199_998)}
+    ranks = {base.vocab.token_bytes(id): id for id in range(199_998)}
     names = [f"<|{name}|>" for name in NAMES]
     special = {it: harmony().encode(it, allowed_special="all")[0] for it in names}
     return jeton.Tokenizer.from_ranks(ranks, pattern="o200k", special_tokens=special)

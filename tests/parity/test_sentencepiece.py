@@ -199,7 +199,7 @@ def test_spans_beside_pieces_of_the_user(
         mapping = judge.encode(text, return_type="offset_mapping")
         assert spans_agree(judge, text, mapping, list(encoding.spans)), text
         for unit in ("characters", "bytes", "utf-16"):
-            ids, spans = tokenizer.encode_array_with_spans(text, unit=unit)
+            ids, spans = tokenizer.encode_array(text, spans=unit)
             one_by_one = tokenizer.encode_with_spans(text, unit=unit)
             assert ids.tolist() == list(one_by_one.ids) == judge.encode(text), text
             assert spans.tolist() == [list(span) for span in one_by_one.spans], (unit, text)
@@ -312,7 +312,7 @@ def test_damaged_character_maps(tmp_path: Path) -> None:
     rules.write_text("41\t61\n65 301\tE9\nFF76 FF9E\t30AC\n42\t\n43\t62 62\n", encoding="utf-8")
     file = train(FIRST, normalization_rule_tsv=str(rules))
     tokenizer = jeton.Tokenizer(jeton.components.models.SentencePiece(file))
-    charsmap = tokenizer.normalizer.charsmap  # type: ignore[union-attr]
+    charsmap = tokenizer.stages.normalizer.charsmap  # type: ignore[union-attr]
     at = file.index(charsmap)
     rng = random.Random(9)
     path = tmp_path / "test.model"

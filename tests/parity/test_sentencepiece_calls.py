@@ -212,7 +212,7 @@ def test_character_maps(name: str, scale: Scale) -> None:
     ours.override_normalizer_spec(
         add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False
     )
-    shipped = ours.tokenizer.normalizer
+    shipped = ours.tokenizer.stages.normalizer
     assert shipped is not None
     # The library's Unicode is older than jeton's, and younger than Python's.
     characters = [chr(code) for code in range(1, 0x30000)]

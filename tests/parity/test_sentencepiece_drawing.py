@@ -173,7 +173,7 @@ def test_models_that_cannot_be_converted_are_refused(tmp_path: Path) -> None:
 def test_stages(tmp_path: Path) -> None:
     """What is around the model can be replaced."""
     _, tokenizer = _pair(tmp_path)
-    assert tokenizer.replace(normalizer=tokenizer.normalizer) == tokenizer
+    assert tokenizer.replace(normalizer=tokenizer.stages.normalizer) == tokenizer
     with_more = tokenizer.with_added_tokens(["<|end|>"])
     assert with_more.special_tokens.keys() - tokenizer.special_tokens.keys() == {"<|end|>"}
     assert with_more.encode("the test") == tokenizer.encode("the test")

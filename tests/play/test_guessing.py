@@ -48,7 +48,7 @@ def test_rounds_are_the_merges_of_training() -> None:
     tok = jeton.BPETrainer(
         300, alphabet="characters", tie_break="first", pattern="whitespace"
     ).train(words)
-    merges = [(left + right).decode() for left, right in tok.merges]
+    merges = [(left + right).decode() for left, right in tok.vocab.merges]
     assert rounds()[-1]["learnt"][:5] == merges[:5]
 
 

@@ -195,7 +195,7 @@ def test_steps(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
     # The lattice of a Unigram.
     page.select_option("[aria-label=Steps] select", label="pieces")
     unigram = tokenizers["pieces"]
-    pieces = [unigram.token_spelling(id).decode() for id in unigram.encode("weather")]
+    pieces = [unigram.vocab.spelling(id).decode() for id in unigram.encode("weather")]
     expect(apart.locator(".chip b")).to_have_text(pieces)
     page.locator("input[aria-label=Step]").press("End")
     expect(page.get_by_text(re.compile(r"^step (\d+) of \1$"))).to_be_visible()
@@ -274,7 +274,7 @@ def test_training_shows_the_text_getting_shorter(
     trained = jeton.BPETrainer(vocab_size=size).train(text.splitlines(keepends=True))
     joined = page.locator(".joined .t")
     slider = page.locator("input[aria-label='Merges learnt']")
-    for learnt in (len(trained.merges), 0, 20):
+    for learnt in (len(trained.vocab.merges), 0, 20):
         slider.evaluate(
             "(it, at) => { it.value = at; it.dispatchEvent(new Event('input')); }", str(learnt)
         )
@@ -329,7 +329,7 @@ def test_merges_happen_in_place_with_their_numbers(
 ) -> None:
     page.click("#tab-steps")
     page.fill("[aria-label='The word or sentence']", " weather")
-    numbers = {pair: number for number, pair in enumerate(tokenizers["bytes"].merges, 1)}
+    numbers = {pair: number for number, pair in enumerate(tokenizers["bytes"].vocab.merges, 1)}
     step = page.locator("input[aria-label=Step]")
     while page.locator(".joining").count() == 0:
         page.get_by_role("button", name="On", exact=True).click()
@@ -358,7 +358,7 @@ def test_the_heat_map_counts_the_tokens_of_each_sentence(
     rows = page.locator(".heat tbody tr")
     expect(rows).to_have_count(3)
     for column, tok in enumerate(tokenizers.values()):
-        _, spans = tok.encode_array_with_spans("".join(sentences))
+        _, spans = tok.encode_array("".join(sentences), spans="characters")
         end = 0
         for row, sentence in enumerate(sentences):
             start, end = end, end + len(sentence)

@@ -51,7 +51,7 @@ def test_eight_threads_do_all_kinds_of_work() -> None:
 
     def chat() -> object:
         made = chatting.chat(messages, add_generation_prompt=True)
-        answer = [*chatting.encode("Rain."), chatting.id_of("<|im_end|>")]
+        answer = [*chatting.encode("Rain."), chatting.vocab["<|im_end|>"]]
         return made.ids, chatting.parse(answer, prompt=made.ids).content
 
     def stream() -> object:

@@ -26,13 +26,13 @@ tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt4")
 staged = tok.replace(normalizer=normalizers.Replace("q", "qq"))
 ids = tok.encode_array("the weather " * 300_000)
 marked = tok.with_added_tokens([jeton.AddedToken("<e>", special=True)])
-marks = numpy.append(ids, marked.id_of("<e>"))
+marks = numpy.append(ids, marked.vocab["<e>"])
 few = "the weather, " * 10
 calls = {
     "encode": lambda: tok.encode(text),
     "encode_array": lambda: tok.encode_array(text),
     "encode_with_spans": lambda: tok.encode_with_spans(text),
-    "encode_array_with_spans": lambda: tok.encode_array_with_spans(text),
+    "encode_array, spans": lambda: tok.encode_array(text, spans="characters"),
     "encode_batch": lambda: tok.encode_batch([text, text]),
     "spans of a batch": lambda: tok.encode_batch([text, text], spans="characters"),
     "by the stages": lambda: staged.encode_with_spans(text),
@@ -61,7 +61,7 @@ CALLS = [
     "encode",
     "encode_array",
     "encode_with_spans",
-    "encode_array_with_spans",
+    "encode_array, spans",
     "encode_batch",
     "spans of a batch",
     "by the stages",

@@ -215,7 +215,7 @@ def test_records_are_files(
 
 def model(folder: Path, tok: jeton.Tokenizer) -> None:
     """A small checkpoint."""
-    rows = tok.max_id + 1
+    rows = tok.vocab.max_id + 1
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(f'{{"vocab_size": {rows}, "hidden_size": 2}}')
     table = {"dtype": "F32", "shape": [rows, 2], "data_offsets": [0, rows * 8]}

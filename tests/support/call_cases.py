@@ -62,13 +62,13 @@ def llama() -> jeton.Tokenizer:
 def lacking_bytes(unk_token: str | None) -> jeton.Tokenizer:
     """As RoBERTa's; the bytes of `東`, `x`, `,` and the line feed are no tokens."""
     tok = roberta()
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.BPE) and model.merges is not None
     gone = {bytes([byte]) for byte in "東x,\n".encode()}
     merges = [pair for pair in model.merges if gone.isdisjoint(pair)]
     vocab = {token: id for token, id in model.vocab.items() if token not in gone}
     if unk_token is not None:
-        vocab[unk_token.encode()] = tok.max_id + 1
+        vocab[unk_token.encode()] = tok.vocab.max_id + 1
     model = dataclasses.replace(
         model, vocab=vocab, merges=merges, unk_token=unk_token, fuse_unk=True
     )
@@ -173,7 +173,7 @@ def published(name: str) -> jeton.Tokenizer:
             return tok
         return tok.replace(
             post_processor=post_processors.RobertaProcessing(
-                sep=(end, tok.id_of(end)), cls=(end, tok.id_of(end))
+                sep=(end, tok.vocab[end]), cls=(end, tok.vocab[end])
             )
         )
     if name == "Llama 2":

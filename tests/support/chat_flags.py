@@ -139,6 +139,7 @@ def unmarked(template: str) -> jeton.Tokenizer:
     """A tokenizer in which no control token of a template is marked special."""
     tok = byte_level(template)
     tokens = [
-        dataclasses.replace(it, special=it.content in ROLES.values()) for it in tok.added_tokens
+        dataclasses.replace(it, special=it.content in ROLES.values())
+        for it in tok.stages.added_tokens
     ]
     return tok.replace(added_tokens=tokens)

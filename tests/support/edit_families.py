@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import jeton
 from jeton import edit, samples
 from jeton.components import decoders, models, pre_tokenizers
-from jeton.encoding.base_tokenizer.tokens import bytes_by_id
+from jeton.results.vocabulary import bytes_by_id
 from kinds import LLAMA
 
 TEXT = "\n".join(samples.read_all().values())
@@ -31,7 +31,7 @@ def bpe(seed: int) -> jeton.Tokenizer:
 def ranks(seed: int) -> jeton.Tokenizer:
     merged = jeton.BPETrainer(330 + 10 * seed, pattern="gpt2").train(some_lines(seed))
     return jeton.Tokenizer.from_ranks(
-        merged.vocab, pattern="gpt2", special_tokens={"<|end|>": merged.max_id + 3}
+        merged.vocab, pattern="gpt2", special_tokens={"<|end|>": merged.vocab.max_id + 3}
     )
 
 
@@ -111,10 +111,10 @@ def sentencepiece_bpe(seed: int) -> jeton.Tokenizer:
 def lacking_bytes(seed: int) -> jeton.Tokenizer:
     tok = bpe(seed)
     gone = {bytes([byte]) for byte in "zQ0\né".encode()}
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.BPE)
     vocab = {token: id for token, id in model.vocab.items() if token not in gone}
-    merges = [pair for pair in tok.merges if gone.isdisjoint(pair)]
+    merges = [pair for pair in tok.vocab.merges if gone.isdisjoint(pair)]
     return tok.replace(model=dataclasses.replace(model, vocab=vocab, merges=merges))
 
 
@@ -133,8 +133,8 @@ def ids_with_gaps(seed: int) -> jeton.Tokenizer:
     tok = bpe(seed)
     return tok.with_added_tokens(
         [
-            jeton.AddedToken("<|far|>", id=tok.max_id + 50, special=True),
-            jeton.AddedToken("mid word", id=tok.max_id + 20),
+            jeton.AddedToken("<|far|>", id=tok.vocab.max_id + 50, special=True),
+            jeton.AddedToken("mid word", id=tok.vocab.max_id + 20),
         ]
     )
 
@@ -155,8 +155,12 @@ def padded(seed: int) -> jeton.Tokenizer:
 def twice(seed: int) -> jeton.Tokenizer:
     """As GPT-NeoX: added tokens have the bytes of the model's own, and ids of their own."""
     tok = bpe(seed)
-    texts = [token.decode() for left, right in tok.merges if (token := left + right).isascii()]
-    added = [jeton.AddedToken(text, id=tok.max_id + 1 + at) for at, text in enumerate(texts[5:9])]
+    texts = [
+        token.decode() for left, right in tok.vocab.merges if (token := left + right).isascii()
+    ]
+    added = [
+        jeton.AddedToken(text, id=tok.vocab.max_id + 1 + at) for at, text in enumerate(texts[5:9])
+    ]
     return tok.with_added_tokens(added)
 
 
@@ -175,7 +179,7 @@ WITH_MORE: dict[str, Callable[[int], jeton.Tokenizer]] = {
 
 def check_promises(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) -> None:
     new, id_map = edited.tok, edited.id_map
-    before, after = bytes_by_id(old), bytes_by_id(new)
+    before, after = bytes_by_id(old.vocab), bytes_by_id(new.vocab)
     kept = {a: b for a, b in enumerate(id_map.moved) if b != -1}
     assert {before[a] for a in kept} | set(edited.added) == set(after.values())
     assert all(before[a] == after[b] for a, b in kept.items()), "kept tokens keep their bytes"
@@ -186,7 +190,9 @@ def check_promises(old: jeton.Tokenizer, edited: edit.Edited, texts: list[str]) 
         ids = old.encode(text)
         if not gone & set(ids) and not unknown & {before[id] for id in ids}:
             assert new.encode(text) == id_map.apply(ids), text
-        if old.decode(ids) == text and not isinstance(old.model, jeton.components.models.WordLevel):
+        if old.decode(ids) == text and not isinstance(
+            old.stages.model, jeton.components.models.WordLevel
+        ):
             assert new.decode(new.encode(text)) == text
 
 

@@ -177,7 +177,7 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "encode a word": of_text(lambda tok, text: tok.encode(text), text=one_word),
     "encode a letter": of_text(lambda tok, text: tok.encode_array(text), text=one_letter),
     "encode a letter with spans": of_text(
-        lambda tok, text: tok.encode_array_with_spans(text), text=one_letter
+        lambda tok, text: tok.encode_array(text, spans="characters"), text=one_letter
     ),
     "encode spaces": of_text(lambda tok, text: tok.encode_array(text), text=spaces),
     "encode digits": of_text(lambda tok, text: tok.encode_array(text), text=digits),

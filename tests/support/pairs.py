@@ -158,7 +158,7 @@ def sentence_piece(path: Path) -> Callable[[Sequence[str], Differences], None]:
             if not dropped_ones_only(text, spans, vanishes):
                 differences.note("tiling", text)
             for id, piece in zip(mapping["ids"], judge.encode(text, out_type=str), strict=True):
-                if id != judge.unk_id() and tok.token_spelling(id) != piece.encode():
+                if id != judge.unk_id() and tok.vocab.spelling(id) != piece.encode():
                     differences.note("pieces", text)
             start = text[:200]
             if (

@@ -63,8 +63,12 @@ def test_no_run_can_be_split() -> None:
     text = "the lowest theory 東"
     a_ids, b_ids, runs = jeton.align(BYTE_LEVEL, CHARACTERS, text)
     for run in runs:
-        ends_a = list(itertools.accumulate(len(BYTE_LEVEL.token_bytes(a_ids[at])) for at in run.a))
-        ends_b = list(itertools.accumulate(len(CHARACTERS.token_bytes(b_ids[at])) for at in run.b))
+        ends_a = list(
+            itertools.accumulate(len(BYTE_LEVEL.vocab.token_bytes(a_ids[at])) for at in run.a)
+        )
+        ends_b = list(
+            itertools.accumulate(len(CHARACTERS.vocab.token_bytes(b_ids[at])) for at in run.b)
+        )
         common = set(ends_a) & set(ends_b)
         whole = text.encode()[run.start :]
         inner = [end for end in common if end != ends_a[-1]]
@@ -75,7 +79,7 @@ def test_shared_tokens_stand_for_the_same_bytes() -> None:
     shared = jeton.shared_tokens(BYTE_LEVEL, CHARACTERS)
     assert len(shared) >= 256
     for a, b in shared.items():
-        assert BYTE_LEVEL.token_bytes(a) == CHARACTERS.token_bytes(b)
+        assert BYTE_LEVEL.vocab.token_bytes(a) == CHARACTERS.vocab.token_bytes(b)
     assert jeton.shared_tokens(BYTE_LEVEL, BYTE_LEVEL) == {
         id: id for id in range(BYTE_LEVEL.vocab_size)
     }

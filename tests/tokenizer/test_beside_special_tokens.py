@@ -47,8 +47,8 @@ def llama2() -> jeton.Tokenizer:
 @cache
 def proto_of(tok: jeton.Tokenizer) -> bytes:
     """The `.model` of a tokenizer that has one."""
-    assert isinstance(tok.model, models.SentencePiece)
-    return tok.model.proto
+    assert isinstance(tok.stages.model, models.SentencePiece)
+    return tok.stages.model.proto
 
 
 def small(*, collapses: bool, model_type: str = "bpe") -> jeton.Tokenizer:
@@ -104,7 +104,7 @@ def single_spaced(text: str) -> str:
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_every_way_gives_the_text_again(name: str) -> None:
     tok = TOKENIZERS[name]().with_added_tokens([AddedToken("<tool>")])
-    tool = tok.added_tokens[-1].id
+    tool = tok.stages.added_tokens[-1].id
     again = pickle.loads(pickle.dumps(tok))
     for seed in range(120):
         text = some_text(random.Random(seed))
@@ -152,16 +152,16 @@ def test_chats_are_decoded_to_their_text(name: str) -> None:
 def test_plain_added_tokens_are_found_everywhere(text: str) -> None:
     for name in TOKENIZERS:
         tok = TOKENIZERS[name]().with_added_tokens([AddedToken("<tool>")])
-        assert not tok.added_tokens[-1].normalized
+        assert not tok.stages.added_tokens[-1].normalized
         ids = tok.encode(text)
-        assert ids.count(tok.added_tokens[-1].id) == text.count("<tool>")
+        assert ids.count(tok.stages.added_tokens[-1].id) == text.count("<tool>")
         assert tok.decode(ids) == (single_spaced(text) if "collapses" in name else text)
-        assert tok.encoding_plan().is_fast
+        assert tok.stages.encoding_plan().is_fast
 
 
 def legacy(tok: jeton.Tokenizer) -> jeton.Tokenizer:
-    assert isinstance(tok.normalizer, normalizers.SentencePiece)
-    return tok.replace(normalizer=dataclasses.replace(tok.normalizer, legacy=True))
+    assert isinstance(tok.stages.normalizer, normalizers.SentencePiece)
+    return tok.replace(normalizer=dataclasses.replace(tok.stages.normalizer, legacy=True))
 
 
 def test_legacy_puts_a_space_behind_each_token() -> None:
@@ -170,7 +170,7 @@ def test_legacy_puts_a_space_behind_each_token() -> None:
     for text, ids in rows.items():
         assert tok.encode(text, special="allow") == ids
         assert tok.encode_with_spans(text, special="allow").ids == ids
-    assert "legacy" in repr(tok.normalizer)
+    assert "legacy" in repr(tok.stages.normalizer)
     assert pickle.loads(pickle.dumps(tok)) == tok
 
 
@@ -182,7 +182,7 @@ def test_a_tokenizer_json_means_the_same(is_legacy: bool, tmp_path: Path) -> Non
     tok.save(tmp_path / "tokenizer.json", lossy=True)
     converted = jeton.load(tmp_path / "tokenizer.json")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    assert converted.encoding_plan().strategy == "metaspace"
+    assert converted.stages.encoding_plan().strategy == "metaspace"
     for seed in range(300):
         text = some_text(random.Random(seed))
         ids = tok.encode(text, special="allow")
@@ -279,13 +279,13 @@ def test_a_flag_beside_a_model_is_true_or_false(tmp_path: Path) -> None:
 def test_sentencepiece_hides_control_pieces_and_jeton_shows_them() -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
     tok = small(collapses=True)
-    assert isinstance(tok.model, models.SentencePiece) and isinstance(
-        tok.decoder, decoders.SentencePiece
+    assert isinstance(tok.stages.model, models.SentencePiece) and isinstance(
+        tok.stages.decoder, decoders.SentencePiece
     )
-    theirs = sentencepiece.SentencePieceProcessor(model_proto=tok.model.proto)
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=tok.stages.model.proto)
     from jeton.sentencepiece import SentencePieceProcessor
 
-    ours = SentencePieceProcessor(model_proto=tok.model.proto)
+    ours = SentencePieceProcessor(model_proto=tok.stages.model.proto)
     ids = [1, *theirs.encode("the weather"), 2, *theirs.encode("the"), 2]
     assert ours.decode(ids) == theirs.decode(ids) == "the weather the"
     assert tok.decode(ids, skip_special_tokens=True) == "the weather the"

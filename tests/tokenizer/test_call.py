@@ -115,13 +115,13 @@ def compare(tok: jeton.Tokenizer, rounds: int) -> None:
             continue
         assert list(mine) == list(expected), seed
         for name in expected:
-            if name == "offset_mapping" and joins(tok.normalizer):
+            if name == "offset_mapping" and joins(tok.stages.normalizer):
                 spans, others = all_spans(mine[name]), all_spans(expected[name])
-                assert hold(spans, others, tok.normalizer), (seed, text, pair, options)
+                assert hold(spans, others, tok.stages.normalizer), (seed, text, pair, options)
             # Type ids of windows but the first are those of no template there.
             elif name != "token_type_ids" or not options["return_overflowing_tokens"]:
                 assert is_the_same(mine[name], expected[name]), (seed, name, text, pair, options)
-        check_rows(mine, expected, tok.normalizer, numbers)
+        check_rows(mine, expected, tok.stages.normalizer, numbers)
         compared += 1
     assert compared > rounds // 2
 

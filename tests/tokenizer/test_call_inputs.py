@@ -240,7 +240,7 @@ def test_wrong_calls(name: str) -> None:
 
 
 def test_padding_without_a_pad_token() -> None:
-    tok = BERT.replace(added_tokens=[token for token in BERT.added_tokens if token.id != 10])
+    tok = BERT.replace(added_tokens=[token for token in BERT.stages.added_tokens if token.id != 10])
     with pytest.raises(ArgumentError, match=r"the tokenizer has no pad token \(tok\.replace\("):
         tok(["a", "a b"], padding=True)
     assert tok(["a", "a b"])["input_ids"]

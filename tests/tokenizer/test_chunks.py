@@ -144,12 +144,12 @@ def test_chunks_of_random_texts_join_to_the_text(any_tok: jeton.Tokenizer) -> No
 
 
 def check_two_parts(tok: jeton.Tokenizer, text: str, n: int, at: Any, **how: Any) -> None:
-    head, tail = tok.split_at(text, n, at=at, **how)
+    right = tok.truncate(text, n, at=at, **how)
+    head, tail = right.text, right.dropped_text
     assert head + tail == text and len(tok.encode(head, **how)) <= max(n, tok.count("", **how))
     special = {name: value for name, value in how.items() if name == "special"}
-    right = tok.truncate(text, n, at=at, **how)
     left = tok.truncate(text, n, at=at, side="left", **how)
-    assert right.text == head and right.dropped_text == tail and right.start == 0
+    assert right.start == 0
     assert left.dropped_text + left.text == text and left.end == len(text)
     for kept in (left, right):
         assert kept.text == text[kept.start : kept.end]
@@ -363,7 +363,7 @@ def test_defaults() -> None:
     text = "The weather is fine. " * 200
     tok = ranks()
     assert tok.chunk(text) == tok.chunk(text, max_tokens=512, overlap=128, at="sentence")
-    assert tok.chunk("") == [] and tok.split_at("", 3) == ("", "")
+    assert tok.chunk("") == []
     assert tok.chunk(" ") == [jeton.Chunk(" ", 0, 1, 1)]
     framed = word_piece()
     assert framed.chunk("the the the", 3, add_special_tokens=True) == [
@@ -397,7 +397,7 @@ def test_contradicting_arguments_are_refused() -> None:
         (lambda: word_piece().chunk("x", 2, add_special_tokens=True), "no room for text"),
         (lambda: word_piece().truncate("x", 1, add_special_tokens=True), "n=1 has no room"),
         (lambda: tok.truncate("x", 1, side="top"), "^side must be one of"),  # type: ignore[arg-type]
-        (lambda: tok.split_at("x", -1), "n must be at least 0"),
+        (lambda: tok.truncate("x", -1), "n must be at least 0"),
     ):
         with pytest.raises(ArgumentError, match=message):
             call()
@@ -413,7 +413,7 @@ def test_contradicting_arguments_are_refused() -> None:
 def test_a_limit_of_one_character() -> None:
     tok = ranks()
     assert [chunk.text for chunk in tok.chunk("é🙂", 4, overlap=3)] == ["é", "🙂"]
-    assert tok.split_at("🙂x", 3) == ("", "🙂x")
+    assert (kept := tok.truncate("🙂x", 3)).text == "" and kept.dropped_text == "🙂x"
     assert tok.truncate("x🙂", 3, side="left").text == ""
 
 

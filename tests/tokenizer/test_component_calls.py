@@ -32,30 +32,34 @@ def test_stages_of_a_tokenizer_are_called_in_their_order() -> None:
         post_processor=post_processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1)),
         decoder=decoders.WordPiece(),
     )
-    assert tok.normalizer is not None and tok.pre_tokenizer is not None
-    assert tok.post_processor is not None and tok.decoder is not None
+    assert tok.stages.normalizer is not None and tok.stages.pre_tokenizer is not None
+    assert tok.stages.post_processor is not None and tok.stages.decoder is not None
     text = "The UNABLE\tthe"
-    normalized = tok.normalizer(text)
-    pieces = tok.pre_tokenizer(normalized)
+    normalized = tok.stages.normalizer(text)
+    pieces = tok.stages.pre_tokenizer(normalized)
     assert pieces == [("the", (0, 3)), ("unable", (4, 10)), ("the", (11, 14))]
     plain = tok.replace(post_processor=None).encode_with_spans(text)
     whole = tok.encode_with_spans(text, add_special_tokens=True)
-    assert tok.post_processor(plain) == whole
-    assert tok.decoder([token.decode() for token in plain.tokens]) == tok.decode(plain.ids)
+    assert tok.stages.post_processor(plain) == whole
+    assert tok.stages.decoder([token.decode() for token in plain.tokens]) == tok.decode(plain.ids)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_stage_of_every_kind(kind: str) -> None:
     tok = KINDS[kind]()
     text = "the weather, é 🙂"
-    normalizer, pre_tokenizer, decoder = tok.normalizer, tok.pre_tokenizer, tok.decoder
+    normalizer, pre_tokenizer, decoder = (
+        tok.stages.normalizer,
+        tok.stages.pre_tokenizer,
+        tok.stages.decoder,
+    )
     if normalizer is not None:
         assert normalizer.with_spans(text).text == normalizer(text)
     if pre_tokenizer is not None:
         assert "".join(piece for piece, _ in pre_tokenizer(text))
     if decoder is not None:
         ids = tok.encode("the weather")
-        tokens = [tok.token_spelling(id) for id in ids]
+        tokens = [tok.vocab.spelling(id) for id in ids]
         assert decoder(tokens) == tok.decode(ids)
 
 

@@ -113,10 +113,10 @@ def test_there_and_back(module: ModuleType, component: Any) -> None:
     frame = component._tokens() if stage == "post_processor" else []
     added = [jeton.AddedToken(name, id, special=True) for name, id in dict.fromkeys(frame)]
     tok = jeton.Tokenizer(model, **{stage: component}, added_tokens=added)
-    assert getattr(tok, stage) == component
+    assert getattr(tok.stages, stage) == component
     without: Any = {stage: None}
     assert tok.replace(**without) == jeton.Tokenizer(model, added_tokens=added)
-    assert hash(component) == hash(getattr(tok, stage))
+    assert hash(component) == hash(getattr(tok.stages, stage))
     with pytest.raises(AttributeError):
         component.new = 1
 
@@ -180,8 +180,8 @@ MODELS: list[models.Model] = [
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_models_come_back(model: models.Model) -> None:
     tok = jeton.Tokenizer(model)
-    assert tok.model == model
-    assert jeton.Tokenizer(tok.model) == tok
+    assert tok.stages.model == model
+    assert jeton.Tokenizer(tok.stages.model) == tok
     assert repr(model).startswith(type(model).__name__)
 
 

@@ -103,7 +103,7 @@ def test_streams_and_counts_have_the_frame_once_without_a_fast_path() -> None:
         TEXTS
     )
     tok = plain.with_added_tokens(["[A]", "[B]"])
-    a, b = (tok.id_of(name) for name in ("[A]", "[B]"))
+    a, b = (tok.vocab[name] for name in ("[A]", "[B]"))
     tok = tok.replace(post_processor=pp.BertProcessing(sep=("[B]", b), cls=("[A]", a)))
     text = (BOOKS + "\n") * 9
     ids = [

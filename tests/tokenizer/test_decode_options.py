@@ -24,7 +24,7 @@ from shared_data import VOCABULARIES, needed
 def by_fallback_and_table(tok: jeton.Tokenizer) -> list[jeton.Tokenizer]:
     """The same tokenizer before and after it has made its decode table."""
     other = tok.replace()
-    other.decode([tok.max_id] * 5000)
+    other.decode([tok.vocab.max_id] * 5000)
     return [tok, other]
 
 
@@ -55,10 +55,20 @@ def test_ids_of_padded_rows_and_tokens_that_are_left_out(tok: jeton.Tokenizer) -
     plain, with_table = by_fallback_and_table(tok)
     specials = [*tok.special_tokens.values()]
     known = sorted({*tok.vocab.values()})[:40]
-    ids = [tok.max_id + 3, *specials, *known, tok.max_id + 1, *specials, known[0], 1 << 20]
+    ids = [
+        tok.vocab.max_id + 3,
+        *specials,
+        *known,
+        tok.vocab.max_id + 1,
+        *specials,
+        known[0],
+        1 << 20,
+    ]
     choices: list[Any] = [False, True, specials[:1]]
     for skip in choices:
-        of_known = tok.decode([it for it in ids if it <= tok.max_id], skip_special_tokens=skip)
+        of_known = tok.decode(
+            [it for it in ids if it <= tok.vocab.max_id], skip_special_tokens=skip
+        )
         for some in (plain, with_table):
             assert some.decode(ids, skip_special_tokens=skip, unknown_ids="skip") == of_known
             with pytest.raises(UnknownTokenError):
@@ -192,7 +202,7 @@ def test_matches_of_a_decoder_do_not_begin_in_each_other() -> None:
     tok = KINDS["characters"]()
     replaces = decoders.Sequence([decoders.Fuse(), decoders.Replace(Regex(r"(?<=\Kt)"), "x")])
     tok = tok.replace(decoder=replaces)
-    ids = [tok.id_of("t")] * 3
+    ids = [tok.vocab["t"]] * 3
     assert tok.decode(ids) == normalizers.Replace(Regex(r"(?<=\Kt)"), "x")("ttt") == "xxx"
 
 

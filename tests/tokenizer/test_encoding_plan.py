@@ -34,7 +34,7 @@ def published(name: str) -> jeton.Tokenizer:
 
 @pytest.mark.parametrize(("name", "strategy"), PUBLISHED)
 def test_published_tokenizers(name: str, strategy: str) -> None:
-    plan = published(name).encoding_plan()
+    plan = published(name).stages.encoding_plan()
     assert plan.strategy == strategy, plan
     assert plan.is_fast
 
@@ -49,7 +49,7 @@ def test_published_tokenizers(name: str, strategy: str) -> None:
     ],
 )
 def test_models_as_tokenizer_json(name: str, strategy: str, stage: str) -> None:
-    plan = published(name).approximation("tokenizer.json").encoding_plan()
+    plan = published(name).approximation("tokenizer.json").stages.encoding_plan()
     assert plan.strategy == strategy, plan
     assert list(plan.passed_over.values())[-1].stage == stage
 
@@ -67,17 +67,17 @@ def test_empty_marks_of_parts_of_words_are_none(pattern: str) -> None:
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         file["model"][name] = ""
     other = jeton.Tokenizer.from_json(json.dumps(file))
-    assert other.encoding_plan().strategy == "byte_level"
+    assert other.stages.encoding_plan().strategy == "byte_level"
     for text in ("the weather", " père 東京 🙂\n\n  x", "\x00 the\u0301", ""):
         assert other.encode_with_spans(text) == tok.encode_with_spans(text)
     assert json.loads(other.to_json()) == file
 
 
 def test_a_plan_names_its_strategy_and_obstacles() -> None:
-    plan = trained().encoding_plan()
+    plan = trained().stages.encoding_plan()
     assert (plan.strategy, plan.passed_over, plan.detours) == ("byte_level", {}, ())
     assert plan.is_fast
-    slower = trained().replace(normalizer=normalizers.Lowercase()).encoding_plan()
+    slower = trained().replace(normalizer=normalizers.Lowercase()).stages.encoding_plan()
     assert slower.strategy == "cached_pieces"
     assert list(slower.passed_over) == [
         "byte_level",
@@ -88,7 +88,7 @@ def test_a_plan_names_its_strategy_and_obstacles() -> None:
     obstacle = slower.passed_over["byte_level"]
     assert (obstacle.stage, obstacle.kind) == ("normalizer", "Lowercase")
     assert f"not byte_level: normalizer Lowercase: {obstacle.why}" in str(slower)
-    stages = trained().replace(pre_tokenizer=None).encoding_plan()
+    stages = trained().replace(pre_tokenizer=None).stages.encoding_plan()
     assert stages.strategy == "stages"
     assert not stages.is_fast
     assert "no pre-tokenizer" in str(stages)

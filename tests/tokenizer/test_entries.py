@@ -93,7 +93,7 @@ def test_a_word_is_a_text_by_itself(tok: jeton.Tokenizer, words: list[str]) -> N
     together = tok.encode_with_spans(words, is_split_into_words=True)
     assert together.ids == [id for row in rows for id in row.ids]
     assert together.word_ids == [number for number, row in enumerate(rows) for _ in row.ids]
-    if tok.post_processor is None:
+    if tok.stages.post_processor is None:
         assert together.spans == [span for row in rows for span in row.spans]
 
 
@@ -109,7 +109,7 @@ def test_large_batches_use_all_cores(tok: jeton.Tokenizer) -> None:
 @pytest.mark.parametrize("make", [KINDS["byte-level"], KINDS["Unigram"]], ids=["BPE", "Unigram"])
 def test_drawn_entries_are_those_of_single_calls(make: Any) -> None:
     tok = make()
-    if isinstance(tok.model, jeton.components.models.BPE):
+    if isinstance(tok.stages.model, jeton.components.models.BPE):
         drawn: dict[str, Any] = {"dropout": 0.5, "seed": 5}
     else:
         tok = TOKENIZERS["SentencePiece Unigram"]()

@@ -183,7 +183,7 @@ def check_steps(told: explaining.Explanation, tok: jeton.Tokenizer) -> None:
         ]
     for piece in told.model.pieces:
         assert [token.token for token in piece.tokens] == [
-            tok.token_spelling(it.id) for it in piece.tokens
+            tok.vocab.spelling(it.id) for it in piece.tokens
         ]
         check_piece(piece)
 
@@ -226,7 +226,7 @@ def test_models_of_sentencepiece(kind: str, fallback: bool) -> None:
 
 
 def test_a_sentencepiece_model_behind_other_stages() -> None:
-    model = sentencepiece().model
+    model = sentencepiece().stages.model
     for stages in (
         {"pre_tokenizer": pre_tokenizers.Digits(True)},
         {"normalizer": normalizers.NFC()},
@@ -365,7 +365,7 @@ def test_steps_that_lead_to_other_ids_are_reported(monkeypatch: pytest.MonkeyPat
 
 def test_a_unigram_that_lists_a_piece_twice_gives_its_model() -> None:
     tok = listed_twice()
-    model = tok.model
+    model = tok.stages.model
     assert isinstance(model, models.Unigram)
     assert [token for token, _ in model.pieces] == [b"[UNK]", b"th", b"e", b"[UNK]", b"th"]
-    assert jeton.Tokenizer(model, added_tokens=tok.added_tokens) == tok
+    assert jeton.Tokenizer(model, added_tokens=tok.stages.added_tokens) == tok

@@ -73,7 +73,9 @@ def test_a_frame_with_the_id_of_another_is_refused(name: str, id: int) -> None:
     ):
         tok.replace(post_processor=make(id))
     with pytest.raises((ArgumentError, FormatError), match="post-processor gives"):
-        jeton.Tokenizer(tok.model, post_processor=make(id), added_tokens=tok.added_tokens)
+        jeton.Tokenizer(
+            tok.stages.model, post_processor=make(id), added_tokens=tok.stages.added_tokens
+        )
 
 
 @pytest.mark.filterwarnings("ignore:vocab_size")
@@ -164,7 +166,7 @@ def test_dropout_is_off_unless_a_call_asks_for_it(tmp_path: Path) -> None:
         assert tok.explain(text).ids == ids
     drawn = {tuple(tok.encode(text, dropout=0.5, seed=seed)) for seed in range(9)}
     assert len(drawn) > 1
-    assert isinstance(tok.model, models.BPE) and tok.model.dropout == 0.5
+    assert isinstance(tok.stages.model, models.BPE) and tok.stages.model.dropout == 0.5
     tok.save(tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text())["model"]["dropout"] == 0.5
     with warnings.catch_warnings():
@@ -238,7 +240,7 @@ def test_no_way_drops_out_by_itself(way: str, tmp_path: Path) -> None:
         pytest.importorskip(way)
     plain = jeton.BPETrainer(330, pattern="gpt2", special_tokens=[BOS]).train(CORPUS)
     plain = plain.replace(roles={"eos": BOS, "pad": BOS})
-    model = dataclasses.replace(plain.model, dropout=0.5)  # type: ignore[type-var]
+    model = dataclasses.replace(plain.stages.model, dropout=0.5)  # type: ignore[type-var]
     plain.replace(model=model).save(tmp_path / "dropping")
     with pytest.warns(FormatWarning, match=r"dropout=0\.5"):
         tok = jeton.load(tmp_path / "dropping")
@@ -251,7 +253,11 @@ def test_no_way_drops_out_by_itself(way: str, tmp_path: Path) -> None:
 
 def test_dropout_keeps_the_fast_path() -> None:
     tok = jeton.BPETrainer(300, pattern="gpt2").train(CORPUS)
-    assert isinstance(tok.model, models.BPE) and tok.model.merges is not None
-    dropping = tok.replace(model=dataclasses.replace(tok.model, dropout=0.1))
-    assert dropping.encoding_plan().strategy == tok.encoding_plan().strategy == "byte_level"
+    assert isinstance(tok.stages.model, models.BPE) and tok.stages.model.merges is not None
+    dropping = tok.replace(model=dataclasses.replace(tok.stages.model, dropout=0.1))
+    assert (
+        dropping.stages.encoding_plan().strategy
+        == tok.stages.encoding_plan().strategy
+        == "byte_level"
+    )
     assert dropping.encode("the weather") == tok.encode("the weather")

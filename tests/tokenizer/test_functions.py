@@ -36,7 +36,7 @@ def test_training_and_encoding_are_those_of_the_same_component() -> None:
     components = trained(
         normalizer=normalizers.Lowercase(), pre_tokenizer=pre_tokenizers.Split(" ", "removed")
     )
-    assert functions.vocab == components.vocab and functions.merges == components.merges
+    assert functions.vocab == components.vocab and functions.vocab.merges == components.vocab.merges
     for text in [*CORPUS, "", " ", "The WEATHER  there", "É x", "a<|end|>B"]:
         for special in ("ignore", "allow"):
             theirs = components.encode_with_spans(text, special=special)
@@ -45,7 +45,14 @@ def test_training_and_encoding_are_those_of_the_same_component() -> None:
             assert functions.encode_batch([text] * 3, special=special).tolist() == [ours.ids] * 3
             assert functions.count(text, special=special) == len(ours.ids)
             assert functions.explain(text, special=special).ids == ours.ids
-    assert functions.encoding_plan().strategy == "stages"
+    assert functions.stages.encoding_plan().strategy == "stages"
+
+
+def test_the_vocabulary_is_pickled_without_the_functions() -> None:
+    tok = trained(normalizer=normalizers.Function(lambda text: text))
+    copied = pickle.loads(pickle.dumps(tok.vocab))
+    assert copied == tok.vocab and copied.merges == tok.vocab.merges
+    assert copied.token_bytes(256) == tok.vocab.token_bytes(256)
 
 
 REWRITES: dict[str, tuple[Callable[[str], Any], str, str, list[tuple[int, int]]]] = {
@@ -194,8 +201,11 @@ def test_pickling_and_equality() -> None:
     assert again.encode("The WEATHER") == tok.encode("the weather")
     assert again.special_tokens == tok.special_tokens
     assert tok.replace() == tok
-    assert isinstance(tok.normalizer, normalizers.Function) and tok.normalizer.function is lowered
-    assert tok.normalizer == normalizers.Function(lowered)
+    assert (
+        isinstance(tok.stages.normalizer, normalizers.Function)
+        and tok.stages.normalizer.function is lowered
+    )
+    assert tok.stages.normalizer == normalizers.Function(lowered)
     other = tok.replace(normalizer=normalizers.Function(lambda text: text))
     assert other != tok
     with pytest.raises((pickle.PicklingError, AttributeError)):
@@ -231,7 +241,7 @@ def test_added_tokens_are_found_in_the_text_as_it_is() -> None:
     tok = trained(normalizer=normalizers.Function(lowered)).with_added_tokens(
         [jeton.AddedToken("<Tool>")]
     )
-    tool = tok.id_of("<Tool>")
+    tool = tok.vocab["<Tool>"]
     assert tok.encode("a<Tool>b").count(tool) == 1
     assert tool not in tok.encode("a<tool>b")
 

@@ -23,10 +23,10 @@ def test_healing_leaves_what_nothing_continues() -> None:
 def test_a_healed_prompt_and_its_prefix_are_the_prompt(text: str) -> None:
     healed = BYTE_LEVEL.heal(BYTE_LEVEL.encode(text))
     assert BYTE_LEVEL.decode_bytes(healed.ids) + healed.prefix == text.encode()
-    longest = max((len(BYTE_LEVEL.token_bytes(id)) for id in healed.allowed), default=0)
+    longest = max((len(BYTE_LEVEL.vocab.token_bytes(id)) for id in healed.allowed), default=0)
     assert not healed.prefix or longest > 0
     for id in range(BYTE_LEVEL.vocab_size):
-        token = BYTE_LEVEL.token_bytes(id)
+        token = BYTE_LEVEL.vocab.token_bytes(id)
         fits = token.startswith(healed.prefix) or healed.prefix.startswith(token)
         assert (id in healed.allowed) == (bool(healed.prefix) and fits)
 
@@ -54,6 +54,6 @@ def test_every_kind_keeps_a_prefix_of_the_ids(kind: str) -> None:
             continue
         healed = tok.heal(ids)
         assert healed.ids == ids[: len(healed.ids)]
-        taken = b"".join(tok.token_bytes(id) for id in ids[len(healed.ids) :])
+        taken = b"".join(tok.vocab.token_bytes(id) for id in ids[len(healed.ids) :])
         assert healed.prefix == taken.removeprefix(b"##")
         assert bool(healed.prefix) == (len(healed.ids) < len(ids))

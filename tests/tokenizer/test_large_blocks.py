@@ -78,7 +78,7 @@ def test_results_that_grow_or_shrink(size: int) -> None:
     for text in ("€" * (size // 3), text_of(size, 5), "a" * size):
         expected = np.frombuffer(text.encode(), np.uint8).astype(np.uint32) + 7
         assert np.array_equal(TOK.encode_array(text), expected)
-        ids, spans = TOK.encode_array_with_spans(text, unit="bytes")
+        ids, spans = TOK.encode_array(text, spans="bytes")
         assert np.array_equal(ids, expected)
         assert spans[0, 0] == 0 and spans[-1, 1] == len(expected)
 

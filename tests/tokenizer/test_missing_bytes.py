@@ -54,8 +54,8 @@ def test_bytes_without_a_token(kind: str) -> None:
 def test_tokens_are_bytes() -> None:
     tok = jeton.Tokenizer.from_json(trained().to_str())
     the, cafe = tok.encode("the café")
-    assert (tok.token_spelling(the), tok.token_spelling(cafe)) == (b"the", " café".encode())
-    assert tok.id_of(" café".encode()) == cafe
+    assert (tok.vocab.spelling(the), tok.vocab.spelling(cafe)) == (b"the", " café".encode())
+    assert tok.vocab[" café".encode()] == cafe
     assert r"b' caf\xc3\xa9'" in repr(tok.encode_with_spans("the café"))
     assert "·café" in str(tok.explain("the café"))
 

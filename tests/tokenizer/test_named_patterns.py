@@ -38,18 +38,18 @@ def _split(expressions: list[str], text: str) -> list[str]:
 @pytest.mark.parametrize("name", NEW)
 def test_a_named_pattern_splits_as_its_expressions(name: str) -> None:
     tok = jeton.BPETrainer(300, pattern=name).train(["a text"])
-    assert tok.pre_tokenizer is not None
+    assert tok.stages.pre_tokenizer is not None
     rng = random.Random(3)
     for _ in range(400):
         text = "".join(rng.choices(PARTS, k=rng.randint(0, 12)))
-        pieces = [text[start:end] for _, (start, end) in tok.pre_tokenizer(text)]
+        pieces = [text[start:end] for _, (start, end) in tok.stages.pre_tokenizer(text)]
         assert pieces == _split(EXPRESSIONS[name], text), text
 
 
 @pytest.mark.parametrize("name", NEW)
 def test_a_named_pattern_is_fast(name: str) -> None:
     tok = jeton.BPETrainer(300, pattern=name).train(["a text"])
-    assert tok.encoding_plan().strategy in ("byte_level", "cached_pieces")
+    assert tok.stages.encoding_plan().strategy in ("byte_level", "cached_pieces")
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_a_named_pattern_is_fast(name: str) -> None:
 )
 def test_aliases(alias: str, name: str) -> None:
     made = [jeton.BPETrainer(300, pattern=it).train(["a text"]) for it in (alias, name)]
-    assert made[0].pre_tokenizer == made[1].pre_tokenizer
+    assert made[0].stages.pre_tokenizer == made[1].stages.pre_tokenizer

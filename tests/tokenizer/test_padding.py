@@ -29,7 +29,7 @@ def test_truncate_is_a_bool() -> None:
 
 def test_special_tokens_survive_truncation() -> None:
     batch = BERT.encode_batch(TEXTS, add_special_tokens=True)
-    the, weather = BERT.id_of("the"), BERT.id_of("weather")
+    the, weather = BERT.vocab["the"], BERT.vocab["weather"]
     ids = batch.pad(4, truncate=True).ids.tolist()
     assert ids[0] == [CLS, the, weather, SEP]
     assert ids[1] == [CLS, the, SEP, PAD] and ids[2] == [CLS, SEP, PAD, PAD]

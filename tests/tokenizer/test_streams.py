@@ -218,7 +218,7 @@ def test_kept_tokens_do_not_depend_on_how_long_the_stream_is(kind: str) -> None:
     tok = KINDS[kind]() if kind in KINDS else jeton.load(needed(VOCABULARIES / kind))
     rng = random.Random(kind)
     for round in range(12):
-        ids = [rng.randrange(tok.max_id + 1) for _ in range(rng.randint(1, 400))]
+        ids = [rng.randrange(tok.vocab.max_id + 1) for _ in range(rng.randint(1, 400))]
         ids = [id for id in ids if id in tok.vocab.values()]
         skips = bool(round % 2)
         whole = tok.decode(ids, skip_special_tokens=skips)
@@ -395,7 +395,7 @@ def in_form(name: str) -> jeton.Tokenizer:
     tok = byte_level(pattern, normalizer=form())
     return tok.replace(
         added_tokens=[
-            *tok.added_tokens,
+            *tok.stages.added_tokens,
             jeton.AddedToken("  ", normalized=True),
             jeton.AddedToken("e\u0301", normalized=True),
             jeton.AddedToken("<tool>", normalized=False),
@@ -456,7 +456,7 @@ def with_marks(name: str) -> jeton.Tokenizer:
     trainer = jeton.BPETrainer(1_500, **LLAMA)
     tok = trainer.train([*samples.read_all().values()])
     added = [jeton.AddedToken("京the", normalized=False)] if "added" in name else []
-    return tok.replace(added_tokens=[*tok.added_tokens, *added])
+    return tok.replace(added_tokens=[*tok.stages.added_tokens, *added])
 
 
 @pytest.mark.medium
@@ -481,7 +481,7 @@ def test_tokens_far_before_a_split_point_are_emitted(token: str) -> None:
     """White space after a token, about as much as is searched for tokens before a cut."""
     tok = with_marks("trained")
     added = jeton.AddedToken(token, rstrip=True, normalized=False)
-    tok = tok.replace(added_tokens=[*tok.added_tokens, added])
+    tok = tok.replace(added_tokens=[*tok.stages.added_tokens, added])
     id, numbers = tok.encode(token)[-1], random.Random(7)
     for _ in range(6):
         spaces = [" " * numbers.randint(1_010, 1_030) + end for end in ("", "\n", "\t")]
@@ -503,6 +503,6 @@ def test_tokenizers_that_need_the_whole_text_are_refused() -> None:
         tok.encode_stream(["the"])
     tok = with_marks("trained")
     long = jeton.AddedToken("T" * 2_000, normalized=False)
-    tok = tok.replace(added_tokens=[*tok.added_tokens, long])
+    tok = tok.replace(added_tokens=[*tok.stages.added_tokens, long])
     with pytest.raises(UnsupportedError, match="encode the whole text"):
         tok.encode_stream(["the"])

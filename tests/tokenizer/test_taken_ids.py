@@ -12,6 +12,7 @@ import pytest
 
 import jeton
 from jeton.components import decoders, models, normalizers
+from jeton.encoding.base_tokenizer.stages import Stages
 from jeton.errors import ArgumentError, FormatError, JetonError
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
@@ -82,7 +83,7 @@ ROWS: dict[str, Row] = {
         'no id is left for "<y>"',
     ),
     "Tokenizer": (
-        lambda _: jeton.Tokenizer(CHARACTERS.model, added_tokens=[SPECIAL]),
+        lambda _: jeton.Tokenizer(CHARACTERS.stages.model, added_tokens=[SPECIAL]),
         ArgumentError,
         "has id 1",
     ),
@@ -158,18 +159,22 @@ def test_adding_tokens_does_not_read_back_those_that_are_there(
 ) -> None:
     """There may be hundreds of thousands of them."""
     expected = RANKS.replace(
-        added_tokens=[*RANKS.added_tokens, jeton.AddedToken("<x>", 301, lstrip=True), SPECIAL_LAST]
+        added_tokens=[
+            *RANKS.stages.added_tokens,
+            jeton.AddedToken("<x>", 301, lstrip=True),
+            SPECIAL_LAST,
+        ]
     )
 
-    def read(_: jeton.Tokenizer) -> None:
+    def read(_: Stages) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(jeton.Tokenizer, "added_tokens", property(read))
+    monkeypatch.setattr(Stages, "added_tokens", property(read))
     more = RANKS.with_added_tokens([jeton.AddedToken("<x>", lstrip=True), "<y>"])
     lower = more.replace(normalizer=normalizers.Lowercase())
     monkeypatch.undo()
     assert more == expected and more.digest == expected.digest
-    assert lower.added_tokens == more.added_tokens == expected.added_tokens
+    assert lower.stages.added_tokens == more.stages.added_tokens == expected.stages.added_tokens
 
 
 def test_special_tokens_that_were_published_with_one_id() -> None:

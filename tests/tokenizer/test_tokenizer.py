@@ -45,7 +45,7 @@ def test_all_ways_to_encode_agree(tok: jeton.Tokenizer, text: str) -> None:
         assert tok.count_batch([text], **kept) == [len(ids)]
         encoding = tok.encode_with_spans(text, **kept)
         assert encoding.ids == ids
-        assert encoding.tokens == [tok.token_spelling(id) for id in ids]
+        assert encoding.tokens == [tok.vocab.spelling(id) for id in ids]
         assert len(encoding.spans) == len(encoding.word_ids) == len(encoding.type_ids) == len(ids)
         assert len(encoding.sequence_ids) == len(encoding.special_tokens_mask) == len(ids)
         assert len(encoding) == len(ids)
@@ -158,17 +158,17 @@ def test_a_tokenizer_has_its_stages(tok: jeton.Tokenizer) -> None:
     vocab = tok.vocab
     assert len(vocab) == tok.vocab_size
     assert list(vocab.values()) == sorted(vocab.values())
-    assert max(vocab.values()) == tok.max_id
+    assert max(vocab.values()) == tok.vocab.max_id
     for token, id in vocab.items():
-        assert tok.token_spelling(id) == token
-        assert tok.id_of(token) == id
+        assert tok.vocab.spelling(id) == token
+        assert tok.vocab[token] == id
     for name, id in tok.special_tokens.items():
-        assert tok.id_of(name) == id
-    for left, right in tok.merges:
+        assert tok.vocab[name] == id
+    for left, right in tok.vocab.merges:
         assert left + right in vocab
-    assert tok.padded_vocab_size(64) % 64 == 0
-    assert 0 <= tok.padded_vocab_size(64) - (tok.max_id + 1) < 64
-    assert tok.padded_vocab_size(1) == tok.max_id + 1
+    assert tok.vocab.padded_size(64) % 64 == 0
+    assert 0 <= tok.vocab.padded_size(64) - (tok.vocab.max_id + 1) < 64
+    assert tok.vocab.padded_size(1) == tok.vocab.max_id + 1
 
 
 @each_kind
@@ -181,12 +181,12 @@ def test_tokenizers_are_compared_by_value(tok: jeton.Tokenizer) -> None:
     assert tok != "tok" and tok != again.with_added_tokens(["<new>"])
     assert repr(tok).startswith("<jeton.Tokenizer: ")
     rebuilt = jeton.Tokenizer(
-        tok.model,
-        normalizer=tok.normalizer,
-        pre_tokenizer=tok.pre_tokenizer,
-        post_processor=tok.post_processor,
-        decoder=tok.decoder,
-        added_tokens=tok.added_tokens,
+        tok.stages.model,
+        normalizer=tok.stages.normalizer,
+        pre_tokenizer=tok.stages.pre_tokenizer,
+        post_processor=tok.stages.post_processor,
+        decoder=tok.stages.decoder,
+        added_tokens=tok.stages.added_tokens,
     )
     assert rebuilt == tok == tok.replace()
 
@@ -198,10 +198,10 @@ def test_editing_gives_another_one() -> None:
     assert lower.encode("THE") == bpe.encode("the") != bpe.encode("THE")
     assert lower.replace(normalizer=None) == bpe
     more = bpe.with_added_tokens(["<|a|>", jeton.AddedToken("foo", single_word=True)])
-    assert more.special_tokens["<|a|>"] == bpe.max_id + 1
-    assert more.id_of("foo") == bpe.max_id + 2
-    assert more.encode("foo") == [bpe.max_id + 2]
-    assert more.replace(added_tokens=bpe.added_tokens) == bpe
+    assert more.special_tokens["<|a|>"] == bpe.vocab.max_id + 1
+    assert more.vocab["foo"] == bpe.vocab.max_id + 2
+    assert more.encode("foo") == [bpe.vocab.max_id + 2]
+    assert more.replace(added_tokens=bpe.stages.added_tokens) == bpe
     assert pickle.dumps(bpe) == before
 
 
@@ -253,7 +253,7 @@ def test_composed_tokenizers_obey_the_rules() -> None:
 def test_the_largest_id_costs_nothing() -> None:
     largest = 2**24 - 1
     tok = RANKS.replace(added_tokens=[jeton.AddedToken("<|last|>", largest, special=True)])
-    assert tok.vocab[b"<|last|>"] == tok.max_id == largest
+    assert tok.vocab[b"<|last|>"] == tok.vocab.max_id == largest
     assert len(tok.vocab) == tok.vocab_size
     assert tok.encode("<|last|>", special="allow") == [largest]
     assert tok.decode([largest]) == "<|last|>"

@@ -89,10 +89,10 @@ def test_a_usage_names_its_ids() -> None:
 
 def test_gaps_in_ids_are_no_tokens() -> None:
     tok = ranks()
-    assert tok.max_id + 1 > tok.vocab_size
+    assert tok.vocab.max_id + 1 > tok.vocab_size
     usage = tok.usage(["the"])
     assert len(usage.ids) == tok.vocab_size
-    assert usage[tok.max_id - 20] == 0 and usage[tok.id_of("the")] == 1
+    assert usage[tok.vocab.max_id - 20] == 0 and usage[tok.vocab["the"]] == 1
     far = tok.with_added_tokens([jeton.AddedToken("<far>", id=2**24 - 1, special=True)])
     assert far.usage(["the"]).ids[-1] == 2**24 - 1
 

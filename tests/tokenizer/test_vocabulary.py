@@ -13,7 +13,6 @@ import jeton
 from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
-from jeton.results.vocabulary import Vocabulary
 from kinds import LLAMA, byte_level, each_kind, ranks, unigram, word_piece
 from shared_data import VOCABULARIES, needed
 
@@ -23,11 +22,17 @@ def test_the_vocabulary_is_a_mapping_made_once(tok: jeton.Tokenizer) -> None:
     vocab = tok.vocab
     assert vocab is tok.vocab
     as_dict = dict(vocab)
-    assert vocab == as_dict and as_dict == vocab and vocab == Vocabulary(as_dict)
+    assert vocab == as_dict and as_dict == vocab
     assert vocab != {**as_dict, b"\0new": 1} and vocab != [*as_dict]
     assert list(vocab) == list(vocab.keys()) == list(as_dict)
     assert list(vocab.items()) == list(as_dict.items())
-    assert pickle.loads(pickle.dumps(vocab)) == vocab == copy.deepcopy(vocab)
+    copied = pickle.loads(pickle.dumps(vocab))
+    assert copied == vocab and copy.deepcopy(vocab) is vocab
+    assert (copied.merges, copied.scores, copied.max_id) == (
+        vocab.merges,
+        vocab.scores,
+        vocab.max_id,
+    )
     assert len(repr(vocab)) < 200
     with pytest.raises(TypeError):
         vocab[b"x"] = 1  # type: ignore[index]
@@ -36,27 +41,54 @@ def test_the_vocabulary_is_a_mapping_made_once(tok: jeton.Tokenizer) -> None:
     assert vocab | {b"\0": -1} == {**as_dict, b"\0": -1}
     assert {b"\0new": -1} | vocab == {**as_dict, b"\0new": -1}
     for token, id in as_dict.items():
-        assert vocab[token] == vocab.get(token) == tok.id_of(token) == id
+        assert vocab[token] == vocab.get(token) == id
         assert token in vocab and token in tok
 
 
 def test_a_token_that_is_not_there() -> None:
     tok = jeton.CharTrainer().train("hello")
-    assert tok.id_of("h") == tok.id_of(b"h") == 1
-    assert tok.id_of("x", None) is None and tok.id_of(b"x", -1) == -1 and tok.id_of("", 7) == 7
+    assert tok.vocab["h"] == tok.vocab[b"h"] == 1
+    assert (
+        tok.vocab.get("x") is None and tok.vocab.get(b"x", -1) == -1 and tok.vocab.get("", 7) == 7
+    )
     assert "h" in tok and "x" not in tok and b"h" in tok and "" not in tok
-    assert tok.vocab.get(b"x") is None and tok.vocab.get(b"x", 3) == 3
-    with pytest.raises(KeyError, match=r"'h' is not a token \(tokens are bytes: b'h'\)"):
-        tok.vocab["h"]  # type: ignore[index]
+    assert "h" in tok.vocab  # type: ignore[comparison-overlap]
+    assert b"h" in tok.vocab and b"x" not in tok.vocab and tok.vocab.get(b"x") is None
     with pytest.raises(UnknownTokenError, match="b'x' is not a token"):
         tok.vocab[b"x"]
-    with pytest.raises(UnknownTokenError, match="'x' is not a token"):
-        tok.id_of("x")
+    with pytest.raises(KeyError, match="'x' is not a token"):
+        tok.vocab["x"]
     for wrong in (1, None, 1.5, ["h"]):
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
-            tok.id_of(wrong)  # type: ignore[call-overload]
+            tok.vocab[wrong]  # type: ignore[index]
+        with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
+            tok.vocab.get(wrong)  # type: ignore[call-overload]
+        with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
+            wrong in tok.vocab  # type: ignore[comparison-overlap]  # noqa: B015
         with pytest.raises(ArgumentTypeError, match="token must be bytes or a str"):
             wrong in tok  # type: ignore[operator]  # noqa: B015
+
+
+@each_kind
+def test_the_roles_have_tokens_and_ids(tok: jeton.Tokenizer) -> None:
+    tok = tok.with_added_tokens(["<|last|>"]).replace(roles={"eos": "<|last|>"})
+    roles = tok.roles
+    assert roles["eos"] == "<|last|>" and list(roles) == list(roles.ids)
+    assert roles.ids == {role: tok.vocab[token] for role, token in roles.items()}
+    copied = pickle.loads(pickle.dumps(roles))
+    assert copied == roles and copied.ids == roles.ids
+
+
+@each_kind
+def test_the_stages_are_values_made_once(tok: jeton.Tokenizer) -> None:
+    stages = tok.stages
+    assert stages is tok.stages and stages.decoder is stages.decoder
+    names = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
+    parts = {name: getattr(stages, name) for name in names}
+    assert jeton.Tokenizer(**parts, added_tokens=stages.added_tokens).encode("the") == tok.encode(
+        "the"
+    )
+    assert [f"{name}=" in repr(stages) for name in ("added_tokens", *names)] == [True] * 6
 
 
 # What a token is in text
@@ -96,26 +128,26 @@ IN_TEXT = {
 @pytest.mark.parametrize(("tok", "expected"), IN_TEXT.values(), ids=list(IN_TEXT))
 def test_the_bytes_of_a_token_in_text(tok: jeton.Tokenizer, expected: dict[bytes, bytes]) -> None:
     for token, data in expected.items():
-        assert tok.token_bytes(tok.id_of(token)) == data
-    for id in (tok.max_id + 1, 2**32 - 1):
+        assert tok.vocab.token_bytes(tok.vocab[token]) == data
+    for id in (tok.vocab.max_id + 1, 2**32 - 1):
         with pytest.raises(UnknownTokenError, match=f"id {id} has no token"):
-            tok.token_bytes(id)
+            tok.vocab.token_bytes(id)
     for wrong in (-1, "1", None, 1.0):
         with pytest.raises((ArgumentError, ArgumentTypeError)):
-            tok.token_bytes(wrong)  # type: ignore[arg-type]
+            tok.vocab.token_bytes(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("tok", [tok for tok, _ in IN_TEXT.values()], ids=list(IN_TEXT))
 @given(data=st.data())
 @settings(max_examples=40)
 def test_token_bytes_join_to_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject) -> None:
-    known = [id for id in tok.vocab.values() if tok.token_bytes(id)]
+    known = [id for id in tok.vocab.values() if tok.vocab.token_bytes(id)]
     ids = data.draw(st.lists(st.sampled_from(known), min_size=3, max_size=12))
     # CTC makes equal neighbours one.
     ids = [id for at, id in enumerate(ids) if at == 0 or id != ids[at - 1]]
     if len(ids) < 3:
         return
-    joined = b"".join(tok.token_bytes(id) for id in ids[1:-1])
+    joined = b"".join(tok.vocab.token_bytes(id) for id in ids[1:-1])
     assert joined in tok.decode_bytes(ids)
 
 
@@ -131,11 +163,11 @@ def test_real_vocabularies(name: str, expected: dict[int, bytes]) -> None:
     path = needed(VOCABULARIES / name)
     tok = jeton.load(path)
     for id, data in expected.items():
-        assert tok.token_bytes(id) == data
+        assert tok.vocab.token_bytes(id) == data
     text = "the 東京 weather 🙂 there, <unused>"
     ids = tok.encode(f"a {text}")
     decoded = tok.decode_bytes(ids)
-    assert decoded.endswith(b"".join(tok.token_bytes(id) for id in ids[1:]))
+    assert decoded.endswith(b"".join(tok.vocab.token_bytes(id) for id in ids[1:]))
 
 
 # Scores, and the best segmentations
@@ -145,12 +177,12 @@ PIECES = [("<unk>", 0.0), ("▁", -2.0), ("a", -1.0), ("b", -1.5), ("ab", -2.0),
 
 def test_scores() -> None:
     tok = jeton.Tokenizer(models.Unigram(PIECES, unk_id=0))
-    assert tok.scores == [score for _, score in PIECES]
-    assert len(tok.scores) == tok.vocab_size
-    assert byte_level().scores == word_piece().scores == []
+    assert tok.vocab.scores == [score for _, score in PIECES]
+    assert len(tok.vocab.scores) == tok.vocab_size
+    assert byte_level().vocab.scores == word_piece().vocab.scores == []
     model = jeton.UnigramTrainer(16).train(["low lower lowest", "new newer newest"] * 9)
-    assert len(model.scores) == model.vocab_size
-    assert model.scores[:3] == [0.0, 0.0, 0.0] and max(model.scores[3:]) < 0
+    assert len(model.vocab.scores) == model.vocab_size
+    assert model.vocab.scores[:3] == [0.0, 0.0, 0.0] and max(model.vocab.scores[3:]) < 0
 
 
 def segmentations(text: str) -> dict[tuple[str, ...], float]:
@@ -180,7 +212,7 @@ def test_nbest_of_a_tokenizer_json(text: str, n: int) -> None:
     assert again.nbest(text, n) == [ids for ids, _ in best]
     assert len({tuple(ids) for ids, _ in best}) == len(best)
     for ids, score in best:
-        assert sum(tok.scores[id] for id in ids) == pytest.approx(score)
+        assert sum(tok.vocab.scores[id] for id in ids) == pytest.approx(score)
 
 
 def test_nbest_of_words_and_added_tokens() -> None:
@@ -308,7 +340,7 @@ def test_tokens_are_the_pieces_as_text() -> None:
     text = "How is strawberry split?"
     assert "".join(tok.tokens(text)) == text
     assert tok.tokens("\U0001fae0") == [
-        tok.token_spelling(id).decode("utf-8", "backslashreplace")
+        tok.vocab.spelling(id).decode("utf-8", "backslashreplace")
         for id in tok.encode("\U0001fae0")
     ]
     assert all("\ufffd" not in token for token in tok.tokens("\U0001fae0"))

@@ -89,7 +89,7 @@ def test_merges_are_those_of_the_definition(
                 tie_break=tie_break,  # type: ignore[arg-type]
             )
             tok = trainer.train([" ".join(words)])
-            assert tok.merges == expected
+            assert tok.vocab.merges == expected
             assert list(tok.vocab.items())[256:] == [
                 (token, id) for id, token in enumerate(spelled, 256)
             ]
@@ -124,9 +124,9 @@ def test_special_tokens_come_last() -> None:
     )
     plain = jeton.BPETrainer(398, pattern="gpt4", byte_order="value").train(texts)
     for size, tok in trainer.train_all(texts).items():
-        assert tok.vocab_size == size == tok.max_id + 1
+        assert tok.vocab_size == size == tok.vocab.max_id + 1
         assert tok.special_tokens == {"<|end|>": size - 2, "<|user|>": size - 1}
-        assert tok.merges == plain.merges[: size - 258]
+        assert tok.vocab.merges == plain.vocab.merges[: size - 258]
         assert jeton.Tokenizer.from_json(tok.to_json()) == tok
     assert trainer.train(texts) == tok
     ids = tok.encode("the<|end|>", special="allow")
@@ -139,9 +139,9 @@ def test_training_resumes_in_byte_order() -> None:
     small = jeton.BPETrainer(320, byte_order="value").train(texts)
     assert jeton.BPETrainer(400, start_from=small).train(texts) == large
     given = jeton.BPETrainer(
-        401, start_from=small.merges, byte_order="value", special_tokens=["<|end|>"]
+        401, start_from=small.vocab.merges, byte_order="value", special_tokens=["<|end|>"]
     ).train(texts)
-    assert (given.merges, given.special_tokens) == (large.merges, {"<|end|>": 400})
+    assert (given.vocab.merges, given.special_tokens) == (large.vocab.merges, {"<|end|>": 400})
 
 
 @pytest.mark.parametrize(

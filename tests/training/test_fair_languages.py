@@ -26,14 +26,16 @@ SPLIT = pre_tokenizers.ByteLevel(add_prefix_space=False)
 
 
 def made(tok: jeton.Tokenizer) -> list[str]:
-    return [(left + right).decode(errors="replace") for left, right in tok.merges]
+    return [(left + right).decode(errors="replace") for left, right in tok.vocab.merges]
 
 
 def test_the_language_with_most_tokens_is_next() -> None:
     trainer = jeton.BPETrainer(256 + 6, languages="base", pattern="gpt2")
     greek = ["α" * 40]
     tok = trainer.train(CORPORA, development={"en": ["a cat"], "de": ["ein hund"], "el": greek})
-    assert all(b"\xce" in left + right or b"\xcf" in left + right for left, right in tok.merges)
+    assert all(
+        b"\xce" in left + right or b"\xcf" in left + right for left, right in tok.vocab.merges
+    )
     english = trainer.train(CORPORA, development={"en": ["a" * 90], "de": ["b"], "el": ["c"]})
     assert made(english) == made(
         jeton.BPETrainer(262, tie_break="spelling", pattern="gpt2").train(CORPORA["en"])

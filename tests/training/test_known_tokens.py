@@ -44,9 +44,9 @@ def test_a_plain_token_is_found_in_text_and_no_other_token_contains_it(trainer: 
     tok = trainer(special_tokens=["<a>"], user_defined_symbols=["~ing", "New York"]).train(
         [text.replace("ing", "~ing") for text in TEXTS]
     )
-    marked = isinstance(tok.model, jeton.components.models.SentencePiece)
+    marked = isinstance(tok.stages.model, jeton.components.models.SentencePiece)
     spellings = {"~ing": "~ing", "New York": "New▁York" if marked else "New York"}
-    ids = {text: tok.id_of(spelling) for text, spelling in spellings.items()}
+    ids = {text: tok.vocab[spelling] for text, spelling in spellings.items()}
     # WordPiece's normalizer lowers plain tokens too, as tokenizers does.
     spelled = {id: tok.decode([id]).strip().lower() for id in ids.values()}
     assert sorted(spelled.values()) == ["new york", "~ing"]
@@ -54,7 +54,7 @@ def test_a_plain_token_is_found_in_text_and_no_other_token_contains_it(trainer: 
     found = tok.encode("talk~ing in New York")
     assert [id for id in found if id in spelled] == [ids["~ing"], ids["New York"]]
     assert "<a>" in tok.special_tokens
-    others = [tok.token_spelling(id) for id in range(tok.vocab_size) if id not in spelled]
+    others = [tok.vocab.spelling(id) for id in range(tok.vocab_size) if id not in spelled]
     assert not any(b"~i" in other or b"New" in other for other in others)
 
 
@@ -95,7 +95,7 @@ def test_known_tokens_that_make_no_sense(
 def test_flags_are_kept_where_the_format_holds_them() -> None:
     single = AddedToken("York", single_word=True)
     tok = jeton.BPETrainer(300, special_tokens=[single]).train(TEXTS)
-    assert tok.id_of("York") == 0
+    assert tok.vocab["York"] == 0
     assert 0 in tok.encode("New York") and 0 not in tok.encode("Yorkshire")
     with pytest.raises(ArgumentError, match="single_word, which a SentencePiece model cannot"):
         jeton.UnigramTrainer(30, special_tokens=[single])
@@ -114,6 +114,6 @@ def test_plain_tokens_come_after_those_of_the_start() -> None:
     tok = jeton.BPETrainer(
         new_tokens=5, start_from=start, user_defined_symbols=["New York"], special_tokens=["<b>"]
     ).train(TEXTS)
-    assert [token.content for token in tok.added_tokens] == ["<a>", "<b>", "New York"]
+    assert [token.content for token in tok.stages.added_tokens] == ["<a>", "<b>", "New York"]
     assert tok.special_tokens == {"<a>": 0, "<b>": 280}
-    assert tok.id_of("New York") == 281 and tok.encode("New York") == [281]
+    assert tok.vocab["New York"] == 281 and tok.encode("New York") == [281]

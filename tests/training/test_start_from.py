@@ -48,7 +48,7 @@ def test_continued_on_the_same_corpus_is_trained_at_once(
     whole = trained(units + 70)
     part = trained(units + 30)
     assert trained(units + 70, start_from=part) == whole
-    assert trained(units + 70, start_from=part.merges) == whole
+    assert trained(units + 70, start_from=part.vocab.merges) == whole
 
 
 def test_ids_are_kept_and_new_ones_follow(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_ids_are_kept_and_new_ones_follow(tmp_path: Path) -> None:
         )
         tok = trainer.train(["shells " * 9, "other<|b|>words<|a|>words"])
         assert {token: tok.vocab[token] for token in start.vocab} == start.vocab
-        assert tok.merges[: len(start.merges)] == start.merges
+        assert tok.vocab.merges[: len(start.vocab.merges)] == start.vocab.merges
         assert tok.special_tokens == {"<|a|>": 0, "<|b|>": 300}
         assert tok.vocab[b"shells"] > 300
         assert tok.encode("shells<|a|>", special="allow") == [tok.vocab[b"shells"], 0]
@@ -96,7 +96,7 @@ def test_marks_stay_when_a_normalizer_is_given() -> None:
         start.vocab_size + 12, start_from=start, normalizer=normalizers.Lowercase()
     )
     tok = trainer.train(["Not to BE or to be"] * 5)
-    new = [pair for pair in tok.merges if pair not in start.merges]
+    new = [pair for pair in tok.vocab.merges if pair not in start.vocab.merges]
     assert new
     assert not any("▁" in (left + right).decode()[1:] for left, right in new)
     assert tok.decode(tok.encode("TO be")) == "to be"
@@ -141,7 +141,7 @@ def test_models_without_pieces_for_bytes_are_continued() -> None:
     more = ["lowlands lower slowly"] * 9 + ["é low"] * 5
     plain = jeton.BPETrainer(26, alphabet="sentencepiece", normalizer="identity").train(texts)
     longer = jeton.BPETrainer(new_tokens=12, start_from=plain).train(more)
-    assert longer.vocab_size == 38 and not longer.model.byte_fallback  # type: ignore[attr-defined]
+    assert longer.vocab_size == 38 and not longer.stages.model.byte_fallback  # type: ignore[attr-defined]
     assert {token: longer.vocab[token] for token in plain.vocab} == plain.vocab
     assert longer.decode(longer.encode("lowlands é")) == "lowlands é"
     assert longer.encode("lowest newer x")[-1] == longer.vocab[b"<unk>"]
@@ -184,7 +184,7 @@ def with_gaps() -> jeton.Tokenizer:
 @pytest.mark.parametrize("asked", [{"vocab_size": 280}, {"new_tokens": 18}], ids=str)
 def test_tokens_are_counted_and_not_ids(asked: dict[str, Any]) -> None:
     start = with_gaps()
-    assert (start.vocab_size, start.max_id) == (262, 400)
+    assert (start.vocab_size, start.vocab.max_id) == (262, 400)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tok = jeton.BPETrainer(start_from=start, **asked).train(TEXTS)
@@ -204,7 +204,7 @@ def test_sizes_of_starts_with_gaps() -> None:
         alone = jeton.BPETrainer(size, start_from=start, special_tokens=["<|new|>"]).train(TEXTS)
         assert tok == alone and tok.vocab_size == size
         assert tok.special_tokens == {"<|e|>": 400, "<|new|>": 401}
-        assert len(tok.merges) - len(start.merges) == size - 263
+        assert len(tok.vocab.merges) - len(start.vocab.merges) == size - 263
     with pytest.warns(TrainingWarning, match=r"vocab_size=9,999 was not reached.* for only"):
         jeton.BPETrainer(9_999, start_from=start).train(["the the then"])
 
@@ -261,6 +261,6 @@ def test_published_encodings_are_extended(name: str) -> None:
             ["quuxification blorptastic zzyzxian wugglefish " * 9]
         )
     assert tok.vocab_size == start.vocab_size + 9
-    assert tok.max_id == start.max_id + 9
+    assert tok.vocab.max_id == start.vocab.max_id + 9
     assert tok.encode("The weather") == start.encode("The weather")
     assert len(tok.encode(" quuxification")) < len(start.encode(" quuxification"))

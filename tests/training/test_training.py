@@ -47,8 +47,10 @@ def test_worked_examples(
         **options,  # type: ignore[arg-type]
     )
     tok = trainer.train(corpus)
-    assert [left + right for left, right in tok.merges] == [merge.encode() for merge in merges]
-    assert [tok.token_spelling(id) for id in tok.encode(text)] == [
+    assert [left + right for left, right in tok.vocab.merges] == [
+        merge.encode() for merge in merges
+    ]
+    assert [tok.vocab.spelling(id) for id in tok.encode(text)] == [
         token.encode() for token in tokens
     ]
 
@@ -72,7 +74,7 @@ def test_a_size_below_the_alphabet_trains_no_merges(rule: str) -> None:
     for size in (0, 1, alphabet - 1):
         with pytest.warns(jeton.errors.TrainingWarning, match="so nothing was merged"):
             assert trainer(size).train(text) == exact
-    assert exact.merges == []
+    assert exact.vocab.merges == []
 
 
 def test_sizes_around_the_alphabet() -> None:
@@ -81,7 +83,7 @@ def test_sizes_around_the_alphabet() -> None:
         jeton.errors.TrainingWarning, match="vocab_size=2 is below the 4 special tokens"
     ):
         trained = trainer.train_all(["cake cake"])
-    assert [len(tok.merges) for tok in trained.values()] == [0, 0, 1]
+    assert [len(tok.vocab.merges) for tok in trained.values()] == [0, 0, 1]
 
 
 def test_equal_to_tokenizers(tmp_path: Path) -> None:
@@ -160,7 +162,9 @@ def test_special_tokens_are_boundaries() -> None:
         ["ab<|end|>cd"] * 100
     )
     assert tok.special_tokens == {"<|end|>": 0}
-    assert not any(b"<" in left + right or b"bc" in left + right for left, right in tok.merges)
+    assert not any(
+        b"<" in left + right or b"bc" in left + right for left, right in tok.vocab.merges
+    )
 
 
 def test_characters() -> None:
@@ -169,7 +173,7 @@ def test_characters() -> None:
     tok = jeton.CharTrainer(unk_token="<UNK>", special_tokens=["<|end|>"]).train(["he", "llo"])
     assert tok.encode("help<|end|>", special="allow") == [2, 1, 3, 0, 5]
     assert tok.decode([2, 1, 0]) == "he<UNK>"
-    assert tok.id_of("<UNK>") == 0
+    assert tok.vocab["<UNK>"] == 0
 
 
 def test_a_path_is_no_text(tmp_path: Path) -> None:
@@ -249,10 +253,10 @@ def test_wordpiece_equals_tokenizers() -> None:
     letters = {token for token in theirs.get_vocab() if len(token.removeprefix("##")) == 1}
     assert letters == {token for token in vocab if len(token.removeprefix("##")) == 1}
     assert len(vocab) == theirs.get_vocab_size()
-    assert ours.id_of("[MASK]") == 4
+    assert ours.vocab["[MASK]"] == 4
     for text in TEXTS[:3]:
         assert ours.decode(ours.encode(text))
-        assert b"[UNK]" not in [ours.token_spelling(id) for id in ours.encode(text)]
+        assert b"[UNK]" not in [ours.vocab.spelling(id) for id in ours.encode(text)]
 
 
 def test_progress_is_told() -> None:

@@ -42,10 +42,10 @@ def test_the_worked_example() -> None:
     counts = jeton.WordCounts([("low", 5), ("lower", 2), ("newest", 6), ("widest", 3)])
     trainer = jeton.UnigramTrainer(15, bos_id=None, eos_id=None)
     tok = trainer.train(counts)
-    best = [tok.token_spelling(id).decode() for id in range(1, 4)]
+    best = [tok.vocab.spelling(id).decode() for id in range(1, 4)]
     assert tok.vocab_size == 15
     assert best == ["▁newest", "▁low", "▁widest"]
-    assert [tok.token_spelling(id).decode() for id in tok.encode("low lower")][:2] == [
+    assert [tok.vocab.spelling(id).decode() for id in tok.encode("low lower")][:2] == [
         "▁low",
         "▁low",
     ]
@@ -58,7 +58,7 @@ def test_no_unknown_token() -> None:
     )
     tok = trainer.train(["low lower lowest", "new newer newest", "wide wider widest"] * 9)
     assert tok.special_tokens == {}
-    assert isinstance(tok.model, models.Unigram) and tok.model.unk_id is None
+    assert isinstance(tok.stages.model, models.Unigram) and tok.stages.model.unk_id is None
     theirs = tokenizers.Tokenizer.from_str(tok.to_json())
     for text in ("lowest wider", "new", "w i d e"):
         assert tok.encode(text) == theirs.encode(text).ids
@@ -135,7 +135,7 @@ def test_ids_are_where_they_were_asked_for() -> None:
         byte_fallback=True,
         character_coverage=0.9,
     ).train(LINES)
-    names = [tok.token_spelling(id).decode() for id in range(7)]
+    names = [tok.vocab.spelling(id).decode() for id in range(7)]
     assert names == ["</s>", "<pad>", "<mask>", "<unk>", "<sep>", "<0x00>", "<0x01>"]
     assert tok.special_tokens == {"</s>": 0, "<pad>": 1, "<mask>": 2}
     assert 4 in tok.encode("a<sep>b")
@@ -250,7 +250,7 @@ def test_neither_threads_nor_hash_seeds_matter() -> None:
         "text = sorted(set(folder.glob('*.txt')))\n"
         "lines = [line for path in text for line in path.read_text('utf-8').splitlines()]\n"
         "tok = jeton.UnigramTrainer(900).train(lines)\n"
-        "print(hashlib.sha256(tok.model.proto).hexdigest())\n"
+        "print(hashlib.sha256(tok.stages.model.proto).hexdigest())\n"
     )
     digests = set()
     for threads, seed in [("1", "0"), ("2", "1"), ("5", "2")]:
@@ -285,8 +285,8 @@ def test_rare_words_are_left_out() -> None:
 
 def test_a_map_of_ones_own() -> None:
     stored = jeton.UnigramTrainer(900, normalizer="nfkc").train(LINES)
-    assert isinstance(stored.model, models.SentencePiece)
-    charsmap = normalizers.Precompiled(_charsmap(stored.model.proto))
+    assert isinstance(stored.stages.model, models.SentencePiece)
+    charsmap = normalizers.Precompiled(_charsmap(stored.stages.model.proto))
     tok = jeton.UnigramTrainer(900, normalizer=charsmap).train(LINES)
     assert tok.encode("ﬁ") == stored.encode("fi")
 

@@ -79,7 +79,7 @@ impl Component {
         unit: &Bound<'py, PyAny>,
     ) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyList>)> {
         guard(py, || {
-            let unit = options::unit(unit)?;
+            let unit = options::unit("unit", unit)?;
             let text = Text::of("text", text)?;
             let (normalized, spans) = detached(py, || {
                 let places = Places::new(&text, unit);
@@ -107,7 +107,7 @@ impl Component {
         unit: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
-            let unit = options::unit(unit)?;
+            let unit = options::unit("unit", unit)?;
             let text = Text::of("text", text)?;
             let cut: Vec<(String, Pair)> = detached(py, || {
                 let places = Places::new(&text, unit);

@@ -264,20 +264,20 @@ fn seed_of(value: &Bound<'_, PyAny>) -> Outcome<u64> {
     }
 }
 
-/// What `unit=` says.
-pub fn unit(value: &Bound<'_, PyAny>) -> Outcome<Unit> {
+/// What `unit=` or `spans=` says.
+pub fn unit(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Unit> {
     const WORDS: [&str; 3] = ["characters", "bytes", "utf-16"];
     const EXPECTED: &str = "\"characters\", \"bytes\" or \"utf-16\"";
     let Ok(word) = value.cast::<PyString>() else {
-        return Err(wrong_type("unit", EXPECTED, value));
+        return Err(wrong_type(name, EXPECTED, value));
     };
     match &*word.to_string_lossy() {
         "characters" => Ok(Unit::Characters),
         "bytes" => Ok(Unit::Bytes),
         "utf-16" => Ok(Unit::Utf16),
         other => Err(argument(match did_you_mean(other, WORDS) {
-            Some(word) => format!("unit={other:?}: did you mean {word:?}?"),
-            None => format!("unit={other:?} is none of {EXPECTED}"),
+            Some(word) => format!("{name}={other:?}: did you mean {word:?}?"),
+            None => format!("{name}={other:?} is none of {EXPECTED}"),
         })),
     }
 }

@@ -108,6 +108,52 @@ impl Tokenizer {
         }
         Ok(())
     }
+
+    /// The ids of a text as an array.
+    fn array_of<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        options: &EncodeOptions,
+    ) -> Outcome<Bound<'py, PyArray1<u32>>> {
+        if text.len() < SMALL_ARRAY {
+            return with_buffer(&IDS, MAX_KEPT, |ids| {
+                self.encode_into(py, text, options, ids)?;
+                Ok(arrays::copied(py, ids)?)
+            });
+        }
+        let mut ids = Vec::with_capacity(text.len() / 4);
+        self.encode_into(py, text, options, &mut ids)?;
+        ids.shrink_to_fit();
+        Ok(arrays::array(py, ids)?)
+    }
+
+    /// The ids of a text and their spans, as two arrays.
+    fn arrays_with_spans<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Text<'_>,
+        options: &EncodeOptions,
+    ) -> Outcome<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray2<i64>>)> {
+        let string = text.as_str();
+        let mut spans = Vec::new();
+        let ids = if string.len() < SMALL_ARRAY {
+            with_buffer(&IDS, MAX_KEPT, |ids| {
+                self.encode_with_spans_into(py, string, options, ids, &mut spans)?;
+                Ok::<_, Failure>(arrays::copied(py, ids)?)
+            })?
+        } else {
+            let mut ids = Vec::with_capacity(string.len() / 4);
+            self.encode_with_spans_into(py, string, options, &mut ids, &mut spans)?;
+            ids.shrink_to_fit();
+            arrays::array(py, ids)?
+        };
+        if options.unit == Unit::Characters && matches!(text, Text::Mended(_)) {
+            detached(py, || text.rows_of_caller(&mut spans))?;
+        }
+        spans.shrink_to_fit();
+        Ok((ids, arrays::rows(py, spans)?))
+    }
 }
 
 #[pymethods]
@@ -190,133 +236,70 @@ impl Calls {
         })
     }
 
-    /// The ids of a text as a numpy array: no Python object a token.
+    /// The ids of a text as a numpy array, on request with where each token came from: no Python object
+    /// a token.
     ///
-    /// Arguments and errors are those of `encode`.
-    ///
-    /// Returns:
-    ///     numpy.ndarray: The ids, uint32 of shape `(tokens,)`.
-    ///
-    /// Example:
-    ///     >>> import jeton
-    ///     >>> tok = jeton.CharTrainer().train("hello")
-    ///     >>> tok.encode_array("hole")
-    ///     array([1, 3, 2, 0], dtype=uint32)
-    #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
-    #[pyo3(
-        signature = (
-            text, *, special = Given::Default, add_special_tokens = Given::Default,
-            dropout = None, alpha = None, nbest_size = None, seed = None
-        ),
-        text_signature = "($self, text, *, special='ignore', add_special_tokens=False, \
-                          dropout=None, alpha=None, nbest_size=None, seed=None)"
-    )]
-    fn encode_array<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        special: Given<'py>,
-        add_special_tokens: Given<'py>,
-        dropout: Option<Bound<'py, PyAny>>,
-        alpha: Option<Bound<'py, PyAny>>,
-        nbest_size: Option<Bound<'py, PyAny>>,
-        seed: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        guard(py, || {
-            let tokenizer = self.tokenizer()?;
-            let drawing = [dropout, alpha, nbest_size, seed];
-            let options = tokenizer.options(special, add_special_tokens, drawing)?;
-            let text = Text::of("text", text)?;
-            let text = text.as_str();
-            if text.len() < SMALL_ARRAY {
-                return with_buffer(&IDS, MAX_KEPT, |ids| {
-                    tokenizer.encode_into(py, text, &options, ids)?;
-                    Ok(arrays::copied(py, ids)?)
-                });
-            }
-            let mut ids = Vec::with_capacity(text.len() / 4);
-            tokenizer.encode_into(py, text, &options, &mut ids)?;
-            ids.shrink_to_fit();
-            Ok(arrays::array(py, ids)?)
-        })
-    }
-
-    /// The ids of a text and where each token came from, as two numpy arrays: no Python object a token.
-    ///
-    /// Ids and spans are those of `encode_with_spans`; most are found at half the speed of
-    /// `encode_array` or more. A token that holds part of a character has the span of the whole character, and
+    /// Ids and spans are those of `encode_with_spans`; most spans are found at half the speed of the ids
+    /// alone or more. A token that holds part of a character has the span of the whole character, and
     /// one that the post-processor added has `(0, 0)`.
     ///
     /// Args:
-    ///     text: The text.
-    ///     unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or `"utf-16"`
-    ///         code units, by which JavaScript, Java and C# index their strings.
+    ///     text (str): The text.
+    ///     spans ("characters", "bytes", "utf-16" or None): Whether spans are returned too, and what they
+    ///         count: characters of the `str`, bytes of its UTF-8, or UTF-16 code units, by which
+    ///         JavaScript, Java and C# index their strings.
     ///     special, add_special_tokens, dropout, alpha, nbest_size, seed: As in `encode`.
     ///
     /// Returns:
-    ///     The ids, uint32 of shape `(tokens,)`, and the spans, int64 of shape `(tokens, 2)`: where
-    ///     each token begins and where it ends.
+    ///     numpy.ndarray: The ids, uint32 of shape `(tokens,)`. With `spans`, a tuple of the ids and the
+    ///         spans, int64 of shape `(tokens, 2)`: where each token begins and where it ends.
     ///
     /// Raises:
-    ///     ArgumentError: `unit` is none of the three.
+    ///     ArgumentError: `spans` is none of the three.
     ///     ArgumentTypeError, EncodeError, SpecialTokenError, UnsupportedError: As `encode`.
     ///
     /// Example:
     ///     >>> import jeton
     ///     >>> tok = jeton.CharTrainer().train("héllo")
-    ///     >>> ids, spans = tok.encode_array_with_spans("hél", unit="bytes")
+    ///     >>> tok.encode_array("hél")
+    ///     array([0, 3, 1], dtype=uint32)
+    ///     >>> ids, spans = tok.encode_array("hél", spans="bytes")
     ///     >>> spans.tolist()
     ///     [[0, 1], [1, 3], [3, 4]]
     #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
-    #[expect(clippy::type_complexity, reason = "a pair of arrays")]
     #[pyo3(
         signature = (
-            text, *, unit = Given::Default, special = Given::Default,
-            add_special_tokens = Given::Default, dropout = None, alpha = None, nbest_size = None,
-            seed = None
+            text, *, spans = None, special = Given::Default, add_special_tokens = Given::Default,
+            dropout = None, alpha = None, nbest_size = None, seed = None
         ),
-        text_signature = "($self, text, *, unit='characters', special='ignore', \
+        text_signature = "($self, text, *, spans=None, special='ignore', \
                           add_special_tokens=False, dropout=None, alpha=None, nbest_size=None, \
                           seed=None)"
     )]
-    fn encode_array_with_spans<'py>(
+    fn encode_array<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        unit: Given<'py>,
+        spans: Option<Bound<'py, PyAny>>,
         special: Given<'py>,
         add_special_tokens: Given<'py>,
         dropout: Option<Bound<'py, PyAny>>,
         alpha: Option<Bound<'py, PyAny>>,
         nbest_size: Option<Bound<'py, PyAny>>,
         seed: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray2<i64>>)> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         guard(py, || {
             let tokenizer = self.tokenizer()?;
             let drawing = [dropout, alpha, nbest_size, seed];
             let mut options = tokenizer.options(special, add_special_tokens, drawing)?;
-            if let Given::Value(unit) = unit {
-                options.to_mut().unit = options::unit(&unit)?;
-            }
-            let text = Text::of("text", text)?;
-            let string = text.as_str();
-            let mut spans = Vec::new();
-            let ids = if string.len() < SMALL_ARRAY {
-                with_buffer(&IDS, MAX_KEPT, |ids| {
-                    tokenizer.encode_with_spans_into(py, string, &options, ids, &mut spans)?;
-                    Ok::<_, Failure>(arrays::copied(py, ids)?)
-                })?
-            } else {
-                let mut ids = Vec::with_capacity(string.len() / 4);
-                tokenizer.encode_with_spans_into(py, string, &options, &mut ids, &mut spans)?;
-                ids.shrink_to_fit();
-                arrays::array(py, ids)?
+            let Some(unit) = spans else {
+                let text = Text::of("text", text)?;
+                return Ok(tokenizer.array_of(py, text.as_str(), &options)?.into_any());
             };
-            if options.unit == Unit::Characters && matches!(text, Text::Mended(_)) {
-                detached(py, || text.rows_of_caller(&mut spans))?;
-            }
-            spans.shrink_to_fit();
-            Ok((ids, arrays::rows(py, spans)?))
+            options.to_mut().unit = options::unit("spans", &unit)?;
+            let text = Text::of("text", text)?;
+            let (ids, rows) = tokenizer.arrays_with_spans(py, &text, &options)?;
+            Ok((ids, rows).into_pyobject(py)?.into_any())
         })
     }
 

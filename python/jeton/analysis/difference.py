@@ -41,7 +41,7 @@ class OnlyToken:
 
     Attributes:
         id: Its id.
-        token: Its bytes in the middle of a text; see `Tokenizer.token_bytes`.
+        token: Its bytes in the middle of a text; see `tok.vocab.token_bytes`.
         count: How often it occurs in the corpus.
     """
 
@@ -285,8 +285,8 @@ class _Side:
 
     def __init__(self, tok: Tokenizer) -> None:
         self.tok = tok
-        self.tokens = {id: tok.token_bytes(id) for id in tok._core.token_ids().tolist()}
-        self.counts = np.zeros(tok.max_id + 1, np.int64)
+        self.tokens = {id: tok.vocab.token_bytes(id) for id in tok._core.token_ids().tolist()}
+        self.counts = np.zeros(tok.vocab.max_id + 1, np.int64)
         self.total = self.inexact = 0
 
     def cuts(self, batch: list[str], text: _Text) -> _BatchCuts:

@@ -412,7 +412,7 @@ class _SweepRun:
             tokens = int(rows.offsets[part.stop] - rows.offsets[part.start])
             parts[name] = _bytes_of(self.held_out[part]) / tokens if tokens else None
         learned = _learned(tok)
-        counts = np.zeros(tok.max_id + 1, np.int64)
+        counts = np.zeros(tok.vocab.max_id + 1, np.int64)
         for batch in self._batches(self._phase_watch(f"{family} {size}")):
             counts += np.bincount(tok.encode_batch(batch).ids, minlength=len(counts))
         back = tok.decode_batch(rows)
@@ -454,6 +454,6 @@ def _bytes_of(lines: Iterable[str]) -> int:
 
 def _learned(tok: Tokenizer) -> npt.NDArray[np.int64]:
     """The ids of the tokens that are neither special nor a single byte."""
-    special = {*tok.special_tokens.values(), *tok.role_ids.values()}
+    special = {*tok.special_tokens.values(), *tok.roles.ids.values()}
     ids = [id for id in tok._core.token_ids().tolist() if id not in special]
-    return np.array([id for id in ids if len(tok.token_bytes(id)) > 1], np.int64)
+    return np.array([id for id in ids if len(tok.vocab.token_bytes(id)) > 1], np.int64)

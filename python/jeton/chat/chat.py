@@ -479,7 +479,7 @@ class Chat:
                 self._writers,
                 self._values.shape,
                 control=self._control.of_call.special_tokens,
-                end=self._control.of_call.role_ids.get("eos", -1),
+                end=self._control.of_call.roles.ids.get("eos", -1),
                 roles=named,
             ).mask()
         if parts is not None:

@@ -103,7 +103,7 @@ class _AddedTokens:
     @classmethod
     def of(cls, tok: BaseTokenizer) -> _AddedTokens:
         tokens = added_tokens_of(tok)
-        normalizes = tok.normalizer is not None
+        normalizes = tok.stages.normalizer is not None
         by_spelling: dict[str, AddedToken] = {}
         for token in tokens:
             if not (token.normalized and normalizes):
@@ -343,10 +343,10 @@ def _by_stretches(
 
 def _unknown(tok: BaseTokenizer) -> set[str]:
     """The unknown token, which any text may become."""
-    model = tok.model
+    model = tok.stages.model
     named = {getattr(model, "unk_token", None), tok.roles.get("unk")}
     if (id := getattr(model, "unk_id", None)) is not None:
-        named.add(tok.token_spelling(id).decode(errors="replace"))
+        named.add(tok.vocab.spelling(id).decode(errors="replace"))
     return {name for name in named if name is not None}
 
 

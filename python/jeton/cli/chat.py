@@ -6,12 +6,13 @@ import io
 import json
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jeton import saved_json
-from jeton.cli.command import Command, echo_note, format_option
+from jeton.cli.command import Command, add_hint, echo_note, format_option
 from jeton.cli.documents import input_files
 from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
@@ -102,7 +103,10 @@ def chat(
     form: str,
 ) -> None:
     if (messages is None) == (text is None):
-        raise click.UsageError("give MESSAGES or --text, one of them.")
+        error = click.UsageError("give MESSAGES or --text, one of them.")
+        if messages is None and Path(source.name).is_file():
+            add_hint(error, f"a tokenizer comes first: jeton chat jeton-4k {source.name}")
+        raise error
     conversation: dict[str, Any] = {"messages": [{"role": "user", "content": text}]}
     if messages is not None:
         (path,) = input_files([messages])

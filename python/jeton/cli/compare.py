@@ -7,7 +7,6 @@ from typing import Literal
 
 import click
 
-import jeton
 from jeton import saved_json
 from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
@@ -24,6 +23,7 @@ from jeton.cli.named_arguments import (
 )
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
+from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
 
 __all__ = ["compare"]
@@ -104,7 +104,7 @@ def compare(
     read += filter(None, (morphemes, baseline))
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
-    toks = {name: jeton.load(path) for name, path in paths.items()}
+    toks = {name: load_tokenizer(path) for name, path in paths.items()}
     with ProgressBar("measuring", None) as progress:
         comparison = measure(
             toks,

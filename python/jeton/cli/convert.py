@@ -112,8 +112,8 @@ def convert(
 
 def _left_out(original: jeton.Tokenizer, tok: jeton.Tokenizer) -> list[str]:
     """What the `tokenizer.json` adds around a text, and the approximation does not."""
-    if not isinstance(tok.model, models.SentencePiece) or isinstance(
-        original.model, models.SentencePiece
+    if not isinstance(tok.stages.model, models.SentencePiece) or isinstance(
+        original.stages.model, models.SentencePiece
     ):
         return []
     before = json.loads(original.to_json())
@@ -140,7 +140,7 @@ def _verify(tok: jeton.Tokenizer, path: Path) -> list[Check]:
         compare("read back", tok.encode, again.encode, texts),
     ]
     # llama.cpp puts a space after each special token in text; a warning has said so.
-    if not (name.endswith(".gguf") and isinstance(again.model, models.SentencePiece)):
+    if not (name.endswith(".gguf") and isinstance(again.stages.model, models.SentencePiece)):
         checks.append(
             compare(
                 "read back, special tokens found and added",

@@ -116,7 +116,7 @@ def show(
     specials = set(tok.special_tokens.values())
     is_learnt = [True] * len(window) if mask is None else mask
     pieces = [
-        ColouredToken(tok.token_spelling(id), id, id in specials, not on)
+        ColouredToken(tok.vocab.spelling(id), id, id in specials, not on)
         for id, on in zip(window.tolist(), is_learnt, strict=True)
     ]
     last = f"{at + len(window) - 1:,}"

@@ -103,7 +103,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     seconds = time.perf_counter() - start
     _say(
         "Begin with the 256 bytes. Join the two neighbours that are seen together most often, "
-        f"make that a token, and repeat. {len(tok.merges):,} merges took {seconds:.2f} s."
+        f"make that a token, and repeat. {len(tok.vocab.merges):,} merges took {seconds:.2f} s."
     )
     say()
     say(_merges_of_note(tok))
@@ -164,7 +164,7 @@ def _say(text: str) -> None:
 
 
 def _merges_of_note(tok: jeton.Tokenizer) -> str:
-    merges = tok.merges
+    merges = tok.vocab.merges
     last = len(merges)
     rows: list[tuple[str, ...]] = []
     for number in (1, 2, 3, 4, 5, 10, 50, 200, 1_000, 2_000, last):
@@ -178,7 +178,7 @@ def _merges_of_note(tok: jeton.Tokenizer) -> str:
 
 def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
     """The word after each merge, with the number of the merge."""
-    rank = {pair: number for number, pair in enumerate(tok.merges, 1)}
+    rank = {pair: number for number, pair in enumerate(tok.vocab.merges, 1)}
     colour = use_colour(sys.stdout)
     pieces = [bytes([byte]) for byte in word]
     yield f"  {'':>13}  {_row(tok, pieces, colour)}"
@@ -202,7 +202,7 @@ def _row(tok: jeton.Tokenizer, pieces: list[bytes], colour: bool) -> str:
 
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
-    pieces = [ColouredToken(tok.token_spelling(id), id) for id in ids]
+    pieces = [ColouredToken(tok.vocab.spelling(id), id) for id in ids]
     say(flow(pieces, columns(), use_colour(sys.stdout)))
     say()
     _say(" ".join(map(str, ids)))
@@ -260,7 +260,7 @@ def _write(
     again = jeton.load(tokenizer)
     if not all(np.array_equal(again.encode_array(texts[name]), encoded[name]) for name in texts):
         raise jeton.JetonError(f"{tokenizer} encodes differently; please report this")
-    dtype = dtype_for(tok.max_id)
+    dtype = dtype_for(tok.vocab.max_id)
     end = np.array([tok.special_tokens[END]], np.uint32)
     with replacing(tokens, force=True) as file:
         writer = NpyWriter(file, dtype)

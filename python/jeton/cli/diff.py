@@ -8,7 +8,6 @@ from typing import Literal
 
 import click
 
-import jeton
 from jeton import samples, saved_json
 from jeton.analysis import Difference, Stretch
 from jeton.analysis import diff as compare
@@ -17,6 +16,7 @@ from jeton.cli.documents import input_files, invalid_option, text_option
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
+from jeton.cli.tokenizers import load_tokenizer
 from jeton.display.human_readable import counted, visible
 
 __all__ = ["diff"]
@@ -67,7 +67,7 @@ def diff(
         raise click.UsageError("--text goes without FILES.")
     files = input_files(paths)
     check_target(output, inputs=[a, b, *files], force=force, stream=True)
-    tok_a, tok_b = jeton.load(a), jeton.load(b)
+    tok_a, tok_b = load_tokenizer(a), load_tokenizer(b)
     texts = samples.read_all().values() if text is None else [text]
     lines = [line for it in texts for line in it.splitlines()]
     with ProgressBar("comparing", None) as progress:

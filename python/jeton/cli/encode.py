@@ -125,9 +125,9 @@ def encode(
         rows = count = 0
         if form == "npy":
             starts = stack.enter_context(output(offsets, force=force)) if offsets else None
-            dtype = dtype_for(tok.max_id)
+            dtype = dtype_for(tok.vocab.max_id)
             rows, count = _write_npy(tok, groups, options, NpyWriter(file, dtype), starts)
-            detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.max_id:,})"
+            detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.vocab.max_id:,})"
         else:
             detail = ""
             for record in (_records_with_spans if spans else _records)(tok, groups, options):

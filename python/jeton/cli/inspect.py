@@ -138,10 +138,12 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingFlags, limit: i
     most = max(limit, _MAX_SHOWN)
     ids, spans = encoding.ids[:most], encoding.spans[:most]
     specials = set(tok.special_tokens.values())
-    tokens = [tok.token_spelling(id) for id in ids]
+    tokens = [tok.vocab.spelling(id) for id in ids]
     # A token without text, such as a control piece, is shown by its name.
     pieces = [
-        ColouredToken(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
+        ColouredToken(
+            token if id in specials else tok.vocab.token_bytes(id) or token, id, id in specials
+        )
         for id, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)

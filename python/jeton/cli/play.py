@@ -11,11 +11,11 @@ from typing import Final
 
 import click
 
-import jeton
 import jeton._core as _core
 from jeton.cli.command import Command, echo_note
 from jeton.cli.printing import put
 from jeton.cli.targets import FilePath
+from jeton.cli.tokenizers import load_tokenizer
 
 __all__ = ["play"]
 
@@ -61,7 +61,7 @@ def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, op
     text = "" if file is None else _text_of(Path(file))
     if len(set(tokenizers)) > MAX_SHOWN:
         raise click.UsageError(f"the page shows up to {MAX_SHOWN} tokenizers")
-    loaded = {name: jeton.load(name) for name in tokenizers}
+    loaded = {name: load_tokenizer(name) for name in tokenizers}
     page = Page(loaded, text=text, host=host, port=port)
     put(page.url)
     if host in ("0.0.0.0", "::"):

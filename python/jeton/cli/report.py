@@ -25,6 +25,7 @@ from jeton.cli.named_arguments import (
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import human_bytes
+from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FileError
 
 __all__ = ["report"]
@@ -133,7 +134,7 @@ def report(
     else:
         if not corpora and not parallel:
             raise click.UsageError("give text to measure on: --corpus or --parallel.")
-        toks = {name: jeton.load(path) for name, path in paths.items()}
+        toks = {name: load_tokenizer(path) for name, path in paths.items()}
         comparison = _compared(toks, texts, languages, pivot, invalid)
         lines = {}
         for name, path in [*texts.items(), *languages.items()]:

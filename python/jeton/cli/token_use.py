@@ -85,4 +85,4 @@ def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
 
 
 def _token_text(tok: jeton.Tokenizer, id: int) -> str:
-    return visible(tok.token_bytes(id) or tok.token_spelling(id))
+    return visible(tok.vocab.token_bytes(id) or tok.vocab.spelling(id))

@@ -40,9 +40,9 @@ def tokenizer_summary(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
     """The lines that describe `tok`."""
     specials = tok.special_tokens
     # Tokens of words are shown with their marks, such as `##`; others as they are in text.
-    by_name = isinstance(tok.model, (models.WordPiece, models.WordLevel))
+    by_name = isinstance(tok.stages.model, (models.WordPiece, models.WordLevel))
     tokens = sorted(
-        (number, token if by_name else tok.token_bytes(number) or token)
+        (number, token if by_name else tok.vocab.token_bytes(number) or token)
         for token, number in tok.vocab.items()
         if number not in specials.values()
     )
@@ -72,13 +72,13 @@ def tokenizer_summary(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
 
 
 def _sizes(tok: jeton.Tokenizer, tokens: set[bytes]) -> Iterator[tuple[str, str]]:
-    merges = len(tok.merges)
+    merges = len(tok.vocab.merges)
     yield "tokens", f"{tok.vocab_size:,}" + (f", made by {merges:,} merges" if merges else "")
-    dtype = np.dtype(dtype_for(tok.max_id))
-    gaps = tok.max_id + 1 - tok.vocab_size
+    dtype = np.dtype(dtype_for(tok.vocab.max_id))
+    gaps = tok.vocab.max_id + 1 - tok.vocab_size
     yield (
         "ids",
-        f"0 to {tok.max_id:,}"
+        f"0 to {tok.vocab.max_id:,}"
         + (f", {gaps:,} of them unused" if gaps else "")
         + (f"; they fit in {dtype}"),
     )
@@ -90,13 +90,13 @@ def _sizes(tok: jeton.Tokenizer, tokens: set[bytes]) -> Iterator[tuple[str, str]
 
 
 def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
-    yield "added tokens", f"{len(tok.added_tokens):,}" if tok.added_tokens else "none"
-    yield from _steps("normalizer", tok.normalizer)
-    yield from _steps("pre-tokenizer", tok.pre_tokenizer)
+    yield "added tokens", f"{len(tok.stages.added_tokens):,}" if tok.stages.added_tokens else "none"
+    yield from _steps("normalizer", tok.stages.normalizer)
+    yield from _steps("pre-tokenizer", tok.stages.pre_tokenizer)
     yield "model", _model(tok)
-    yield from _steps("post-processor", tok.post_processor)
-    yield from _steps("decoder", tok.decoder)
-    plan = tok.encoding_plan()
+    yield from _steps("post-processor", tok.stages.post_processor)
+    yield from _steps("decoder", tok.stages.decoder)
+    plan = tok.stages.encoding_plan()
     slow = (f"Some calls run the stages all the same: {obstacle}." for obstacle in plan.detours)
     yield "encoding", " ".join((plan.meaning, *slow))
 
@@ -131,7 +131,7 @@ def _setting_text(value: object) -> str:
 
 def _model(tok: jeton.Tokenizer) -> str:
     """The model's kind, its rule, and its settings that are not the defaults."""
-    model = tok.model
+    model = tok.stages.model
     rule = ""
     if isinstance(model, models.BPE):
         rule = "by ranks" if model.merges is None else "by merges"

@@ -22,6 +22,7 @@ from jeton.errors import ArgumentError, FormatError, UnsupportedError
 __all__ = [
     "TokenizerSource",
     "encoding_options",
+    "load_tokenizer",
     "note_on_special_tokens",
     "special_of",
     "tokenizer_options",
@@ -41,6 +42,11 @@ class EncodingFlags(TypedDict):
 
 _OF_TOKENIZERS = ("", ".json", ".model", ".gguf", ".tiktoken", ".bpe")
 """Endings of files that may be a damaged tokenizer, and not a text in its place."""
+
+_TEXTS = ("paths", "file", "messages", "inputs", "corpora")
+"""Parameters of commands that take files of text."""
+
+_EXAMPLES = ("jeton-4k", "gpt2")
 
 POLICIES = ("ignore", "allow", "raise")
 
@@ -75,24 +81,39 @@ class TokenizerSource:
 
     def load(self) -> jeton.Tokenizer:
         """Loads the tokenizer."""
-        try:
-            return jeton.load(
-                self.name,
-                merges=self.merges,
-                encoding=self.encoding,
-                pattern=self.pattern,
-                special_tokens=self.special_tokens,
-                lowercase=self.lowercase,
-            )
-        except (ArgumentError, FormatError, UnsupportedError):
-            path = Path(self.name)
-            if path.suffix.lower() in _OF_TOKENIZERS or path.stem in ("vocab", "merges"):
-                raise
-            command = click.get_current_context().command_path
-            raise FormatError(
-                f"{self.name}: this is no tokenizer",
-                hint=f"a tokenizer comes first: {command} jeton-4k {self.name}",
-            ) from None
+        return load_tokenizer(
+            self.name,
+            merges=self.merges,
+            encoding=self.encoding,
+            pattern=self.pattern,
+            special_tokens=self.special_tokens,
+            lowercase=self.lowercase,
+        )
+
+
+def load_tokenizer(name: str, **options: Any) -> jeton.Tokenizer:
+    """Loads a tokenizer; the error about a text in its place says where the command takes texts."""
+    try:
+        return jeton.load(name, **options)
+    except (ArgumentError, FormatError, UnsupportedError):
+        path = Path(name)
+        if path.suffix.lower() in _OF_TOKENIZERS or path.stem in ("vocab", "merges"):
+            raise
+        raise FormatError(f"{name}: this is no tokenizer", hint=_place_of_text(name)) from None
+
+
+def _place_of_text(name: str) -> str | None:
+    """How the command that runs is given a text; `None` if it takes none."""
+    ctx = click.get_current_context()
+    before = 0
+    for parameter in ctx.command.params:
+        if parameter.name in _TEXTS and isinstance(parameter, click.Option):
+            return f"for a text: {parameter.opts[0]} {name}"
+        if parameter.name in _TEXTS:
+            first = "two tokenizers come" if before == 2 else "a tokenizer comes"
+            return f"{first} first: {ctx.command_path} {' '.join(_EXAMPLES[:before])} {name}"
+        before += isinstance(parameter, click.Argument)
+    return None
 
 
 def tokenizer_options(function: F) -> F:

@@ -122,7 +122,7 @@ def _ids(encode: Encode, text: str) -> list[int] | None:
 
 def pattern_of(tok: jeton.Tokenizer) -> str | None:
     """The pattern that splits text before ranks apply; `None` without one."""
-    stages = [tok.pre_tokenizer, *getattr(tok.pre_tokenizer, "steps", ())]
+    stages = [tok.stages.pre_tokenizer, *getattr(tok.stages.pre_tokenizer, "steps", ())]
     for stage in stages:
         source = getattr(getattr(stage, "pattern", None), "source", None)
         if source is not None:
@@ -236,7 +236,7 @@ def _gpt2_pair(path: Path, tok: jeton.Tokenizer) -> Encode | None:
 def _bert(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     import tokenizers
 
-    lowercase = getattr(tok.normalizer, "lowercase", True)
+    lowercase = getattr(tok.stages.normalizer, "lowercase", True)
     theirs: Any = tokenizers.BertWordPieceTokenizer(str(path), lowercase=lowercase)
     return lambda text: theirs.encode(text, add_special_tokens=False).ids
 

@@ -15,7 +15,7 @@ Example:
     ... )
     >>> tok.encode("Hello, World")
     [1, 0, 2]
-    >>> tok.normalizer
+    >>> tok.stages.normalizer
     Lowercase()
 """
 

@@ -56,7 +56,7 @@ class Usage:
         >>> usage = tok.usage(["hole", "eel"])
         >>> usage
         Usage(7 tokens of 2 documents: 4 of 4 used)
-        >>> usage[tok.id_of("e")], usage.most_common(1)
+        >>> usage[tok.vocab["e"]], usage.most_common(1)
         (3, [(0, 3)])
     """
 
@@ -274,7 +274,7 @@ class _Counter:
     def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
         self.tok, self.encoding, self.watch = tok, DocumentEncoding(tok), watch
         self.ids = tok._core.token_ids().astype(np.int64)
-        self.is_dense = len(self.ids) == tok.max_id + 1
+        self.is_dense = len(self.ids) == tok.vocab.max_id + 1
         self.counts = np.zeros(len(self.ids), np.int64)
         self.corpus = hashlib.sha256()
         self.read = Read()

@@ -58,7 +58,7 @@ class WordCounts:
         >>> counts.items()
         [('to', 2), ('be', 2), ('or', 1), ('not', 1)]
         >>> tok = jeton.BPETrainer(258, pattern="whitespace").train(counts)
-        >>> tok.merges
+        >>> tok.vocab.merges
         [(b'b', b'e'), (b't', b'o')]
     """
 

@@ -4,6 +4,7 @@
 prepared, and `verify` compares a set with its manifest. `TokenDataset` reads a set of any layout;
 its `get_batch` and `loader` return batches. `mix` reads several sets in given
 shares. `pack` packs documents into sequences of one length.
+`stream` encodes texts while a model trains, and writes nothing.
 `layouts` are the file formats, each with a writer and a reader.
 """
 
@@ -21,11 +22,14 @@ from jeton.data.mixed_examples import MixedExamples
 from jeton.data.mixing import MixSource, Mixture, PlannedSource, mix
 from jeton.data.packing import PackedRows, Packing, PackingReport, pack
 from jeton.data.prepare import AUTO, PrepareProgress, merge, prepare
+from jeton.data.preparing.filters import Contamination
+from jeton.data.streaming import TokenStream, stream
 
 __all__ = [
     "AUTO",
     "IGNORED",
     "Batch",
+    "Contamination",
     "Conversations",
     "Damage",
     "Documents",
@@ -42,11 +46,13 @@ __all__ = [
     "PlannedSource",
     "PrepareProgress",
     "TokenDataset",
+    "TokenStream",
     "Windows",
     "layouts",
     "merge",
     "mix",
     "pack",
     "prepare",
+    "stream",
     "verify",
 ]

@@ -409,9 +409,12 @@ class Windows(Examples[Batch]):
         [number] = checked_numbers("number", [number], len(self)).tolist()
         place = slice(number * self._block_size, (number + 1) * self._block_size)
         ids = self._tokens[place].astype(np.int64)
-        labels = ids
+        labels = ids.copy()
         if self._tokens.mask is not None:
             labels = np.where(self._tokens.mask[place], ids, IGNORED)
+        # Models have nothing to predict it from, and the `Trainer` divides the loss by the number
+        # of labels that are not ignored.
+        labels[0] = IGNORED
         return {"input_ids": ids, "labels": labels}
 
     def __repr__(self) -> str:

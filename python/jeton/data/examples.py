@@ -41,7 +41,7 @@ class Examples(ABC, Generic[B]):
         >>> len(windows), windows[1].x.tolist(), windows[1].y.tolist()
         (2, [4, 5, 6, 7], [5, 6, 7, 8])
         >>> windows[:].x.shape, windows.as_transformers()[0]["labels"].tolist()
-        ((2, 4), [0, 1, 2, 3])
+        ((2, 4), [-100, 1, 2, 3])
     """
 
     seed = 0
@@ -103,7 +103,8 @@ class Examples(ABC, Generic[B]):
 
     def as_transformers(self) -> TrainerRecords:
         """The examples as dicts for `transformers.Trainer`: `input_ids`, and as `labels` the same
-        ids, or -100 where nothing is learnt, since its models shift labels themselves."""
+        ids, since its models shift labels themselves; or -100 where nothing is learnt, as at the
+        beginning."""
         return TrainerRecords(self)
 
     def loader(

@@ -25,7 +25,6 @@ from jeton.edit import configuration
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.tensors import Tables, is_head, is_input_table, read_header, rewrite, tensor_of
-from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -36,6 +35,7 @@ from jeton.errors import (
     UnsupportedError,
     warn_caller,
 )
+from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 from jeton.tokenizer.loading import load
 
@@ -271,7 +271,7 @@ def check_tokenizer_of(folder: str | os.PathLike[str], tok: Tokenizer) -> None:
     own_tokens = _own_tokens(_folder(folder))
     if own_tokens is None:
         return
-    for id, token in bytes_by_id(tok).items():
+    for id, token in bytes_by_id(tok.vocab).items():
         own = own_tokens.get(id, b"")
         if _plain(own) != _plain(token):
             raise ArgumentError(
@@ -282,7 +282,7 @@ def check_tokenizer_of(folder: str | os.PathLike[str], tok: Tokenizer) -> None:
 
 def _own_tokens(folder: Path) -> dict[int, bytes] | None:
     try:
-        return bytes_by_id(load(folder))
+        return bytes_by_id(load(folder).vocab)
     except (MissingFileError, FormatError, ArgumentError, UnsupportedError):
         return None  # the folder need not have a tokenizer that loads without arguments
 
@@ -370,7 +370,7 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
         own = load(folder)
     except (MissingFileError, ArgumentError, UnsupportedError):
         return edited.tok  # the folder need not have a tokenizer that loads without arguments
-    own_tokens, new_tokens = bytes_by_id(own), bytes_by_id(edited.tok)
+    own_tokens, new_tokens = bytes_by_id(own.vocab), bytes_by_id(edited.tok.vocab)
     names = dict(edited.renamed)
     for old, new in enumerate(edited.id_map.moved):
         token = own_tokens.get(old, b"")
@@ -380,8 +380,8 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
                 f"{new_tokens[new]!r} in the edited one: it is not this model's tokenizer"
             )
     tok = edited.tok
-    if tok.chat_template is None and own.chat_template is not None:
-        tok = tok.replace(chat_template=own.chat_template)
+    if tok.settings.chat_template is None and own.settings.chat_template is not None:
+        tok = tok.replace(chat_template=own.settings.chat_template)
     longest = own.settings.model_max_length
     if tok.settings.model_max_length is None and longest is not None:
         tok = tok.replace(model_max_length=longest)

@@ -69,9 +69,9 @@ def extend(tok: Tokenizer, corpus: TextsOrFiles, n: int, *, min_frequency: int =
         >>> from jeton import edit
         >>> tok = jeton.BPETrainer(260, pattern="gpt4").train(["the then there"] * 9)
         >>> edited = edit.extend(tok, ["vesi on vett"] * 9, 3)
-        >>> edited.tok.encode("vett"), edited.tok.merges[:4] == tok.merges
+        >>> edited.tok.encode("vett"), edited.tok.vocab.merges[:4] == tok.vocab.merges
         ([260, 83, 83], True)
-        >>> [tok.token_spelling(id) for id in edited.id_map.made_of[260]]
+        >>> [tok.vocab.spelling(id) for id in edited.id_map.made_of[260]]
         [b'v', b'e']
     """
     if not isinstance(tok, Tokenizer):
@@ -90,7 +90,7 @@ def extend(tok: Tokenizer, corpus: TextsOrFiles, n: int, *, min_frequency: int =
 
 
 def _extended(tok: Tokenizer, corpus: TextsOrFiles, n: int, min_frequency: int) -> Edited:
-    model = tok.model
+    model = tok.stages.model
     if isinstance(model, models.BPE):
         return _bpe(tok, model, corpus, n, min_frequency)
     if isinstance(model, models.WordPiece):
@@ -117,10 +117,12 @@ def _bpe(
     every = {bytes([byte]) for byte in range(256)} if model.alphabet == "bytes" else set()
     missing = every - old_ids.keys()
     larger = _continue_training(tok, corpus, n + len(missing), min_frequency)
-    assert isinstance(larger.model, models.BPE)
-    ids = {bytes_of(token): id for token, id in larger.model.vocab.items()}
+    assert isinstance(larger.stages.model, models.BPE)
+    ids = {bytes_of(token): id for token, id in larger.stages.model.vocab.items()}
     new_ids = {
-        token: id for token, id in sorted(ids.items(), key=lambda item: item[1]) if id > tok.max_id
+        token: id
+        for token, id in sorted(ids.items(), key=lambda item: item[1])
+        if id > tok.vocab.max_id
     }
     new = larger
     if model.merges is None:
@@ -128,13 +130,16 @@ def _bpe(
     elif missing:
         tokens = [token for token in new_ids if token not in missing]
         new_ids = {
-            token: id for id, token in enumerate(_with_bytes(tokens, missing, n), tok.max_id + 1)
+            token: id
+            for id, token in enumerate(_with_bytes(tokens, missing, n), tok.vocab.max_id + 1)
         }
         vocab = {**old_ids, **new_ids}
-        merges = [pair for pair in larger.merges if {*pair, join(pair, model)} <= vocab.keys()]
+        merges = [
+            pair for pair in larger.vocab.merges if {*pair, join(pair, model)} <= vocab.keys()
+        ]
         new = tok.replace(model=replace(model, vocab=vocab, merges=merges))
     prefix = (model.continuing_subword_prefix or "").encode()
-    made_of = merged_from(new_ids, larger.merges, old_ids, prefix)
+    made_of = merged_from(new_ids, larger.vocab.merges, old_ids, prefix)
     return kept_and_new(tok, new, made_of, list(new_ids))
 
 
@@ -171,7 +176,7 @@ def _continue_training(
     try:
         return first.train(counts)
     except TrainingError:
-        model = tok.model
+        model = tok.stages.model
         if not len(counts) or (isinstance(model, models.BPE) and model.alphabet == "bytes"):
             raise
         # There are more new characters than tokens to add.
@@ -188,8 +193,8 @@ def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: TextsOrFiles, n:
     def trainer(size: int) -> WordPieceTrainer:
         return WordPieceTrainer(
             size,
-            normalizer=tok.normalizer,
-            pre_tokenizer=tok.pre_tokenizer,
+            normalizer=tok.stages.normalizer,
+            pre_tokenizer=tok.stages.pre_tokenizer,
             special_tokens=[model.unk_token],
             unk_token=model.unk_token,
             continuing_subword_prefix=prefix,
@@ -208,7 +213,7 @@ def _wordpiece(tok: Tokenizer, model: models.WordPiece, corpus: TextsOrFiles, n:
 
     trained_tok = train_until(lambda size: trainer(size).train(counts), safe, old_ids, n)
     new_texts = [text for text in safe(trained_tok) if text not in old_ids][:n]
-    start = tok.max_id + 1
+    start = tok.vocab.max_id + 1
     vocab = dict(model.vocab)
     made_of = {}
     for id, text in enumerate(new_texts, start):
@@ -230,6 +235,6 @@ def _sentencepiece_bpe(
     ]
     more, unreached = with_scores(file.pieces, [token.decode() for token in new_tokens])
     ids = {piece.text.encode(): len(file.pieces) + at for at, piece in enumerate(more)}
-    made_of = merged_from(ids, larger.merges, old_ids, b"")
+    made_of = merged_from(ids, larger.vocab.merges, old_ids, b"")
     edited = with_pieces(tok, file, more, made_of)
     return replace(edited, left_out=tuple(text.encode() for text in unreached))

@@ -46,13 +46,13 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
         >>> english = jeton.BPETrainer(258, pattern="gpt4").train(["the the then"])
         >>> estonian = jeton.BPETrainer(258, pattern="gpt4").train(["vesi vesi on"])
         >>> both = edit.merge(english, estonian)
-        >>> both.tok.encode("the"), [both.tok.token_spelling(id) for id in both.tok.encode("vesi")]
+        >>> both.tok.encode("the"), [both.tok.vocab.spelling(id) for id in both.tok.encode("vesi")]
         ([257], [b'ves', b'i'])
     """
     for name, tok in (("a", a), ("b", b)):
         if not isinstance(tok, Tokenizer):
             raise ArgumentTypeError(f"{name} must be a Tokenizer, not {type(tok).__name__}")
-    first, second = a.model, b.model
+    first, second = a.stages.model, b.stages.model
     if type(first) is not type(second):
         raise ArgumentError(
             f"a is {type(first).__name__} and b is {type(second).__name__}: only vocabularies of "
@@ -111,7 +111,7 @@ def _append(
         left_out = [token for token in tokens if loses(token_text(token))]
         tokens = [token for token in tokens if not loses(token_text(token))]
     vocab = {bytes_of(token): id for token, id in model.vocab.items()}
-    vocab.update((token, a.max_id + 1 + number) for number, token in enumerate(tokens))
+    vocab.update((token, a.vocab.max_id + 1 + number) for number, token in enumerate(tokens))
     made_of: dict[int, tuple[int, ...]] = {vocab[token]: () for token in tokens}
     if isinstance(model, models.WordPiece):
         prefix = model.continuing_subword_prefix
@@ -131,19 +131,19 @@ def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> E
                 "tokens have different spellings"
             )
     vocab = {bytes_of(token): id for token, id in first.vocab.items()}
-    next_id = a.max_id + 1
-    merges, new_tokens, left_out = list(a.merges), [], []
+    next_id = a.vocab.max_id + 1
+    merges, new_tokens, left_out = list(a.vocab.merges), [], []
     special = {name.encode() for name in b.special_tokens}
     old_merges = set(merges)
     alphabet = {bytes_of(token) for token in second.vocab}
-    alphabet -= {join(pair, first) for pair in b.merges}
+    alphabet -= {join(pair, first) for pair in b.vocab.merges}
     for token in sorted(alphabet - set(vocab) - special):
         if first.alphabet == "characters" or len(token) == 1:
             vocab[token] = next_id
             new_tokens.append(token)
             next_id += 1
     ranks = {pair: rank for rank, pair in enumerate(merges)}
-    for pair in b.merges:
+    for pair in b.vocab.merges:
         token = join(pair, first)
         if pair in old_merges or token in special:
             continue

@@ -114,9 +114,9 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
         raise ArgumentTypeError(
             f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
         )
-    ids = {token.content: token.id for token in tok.added_tokens}
+    ids = {token.content: token.id for token in tok.stages.added_tokens}
     new_tokens: list[AddedToken] = []
-    first_id = tok.max_id + 1
+    first_id = tok.vocab.max_id + 1
     for token in tokens:
         if not isinstance(token, (str, AddedToken)):
             raise ArgumentTypeError(
@@ -141,7 +141,7 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
         )
     new = _as_pieces(tok, new_tokens) or tok.with_added_tokens(new_tokens)
     made_of = {
-        first_id + number: () if (id := tok.id_of(token.content, None)) is None else (id,)
+        first_id + number: () if (id := tok.vocab.get(token.content)) is None else (id,)
         for number, token in enumerate(new_tokens)
     }
     return kept_and_new(tok, new, made_of, [token.content.encode() for token in new_tokens])
@@ -149,8 +149,8 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
 
 def _as_pieces(tok: Tokenizer, new_tokens: Sequence[AddedToken]) -> Tokenizer | None:
     """The tokenizer with control pieces in its SentencePiece model, if they mean the same."""
-    model = tok.model
-    decoder = tok.decoder
+    model = tok.stages.model
+    decoder = tok.stages.decoder
     if not isinstance(model, models.SentencePiece):
         return None
     if not isinstance(decoder, decoders.SentencePiece):
@@ -161,8 +161,8 @@ def _as_pieces(tok: Tokenizer, new_tokens: Sequence[AddedToken]) -> Tokenizer | 
         plain = AddedToken(token.content, id=token.id, special=True)
         if token != plain or token.content in texts:
             return None
-    if len(file.pieces) != tok.max_id + 1:
+    if len(file.pieces) != tok.vocab.max_id + 1:
         return None
     pieces = [*file.pieces, *(ModelPiece(token.content, 0.0, CONTROL) for token in new_tokens)]
     new_model = models.SentencePiece(file.with_pieces(pieces))
-    return tok.replace(model=new_model, added_tokens=[*tok.added_tokens, *new_tokens])
+    return tok.replace(model=new_model, added_tokens=[*tok.stages.added_tokens, *new_tokens])

@@ -293,11 +293,11 @@ def _counts(
         checked_int("each id of counts", id, 0): checked_int("each of counts", number, 0)
         for id, number in pairs
     }
-    beyond = [id for id in frequency if id > tok.max_id and frequency[id]]
+    beyond = [id for id in frequency if id > tok.vocab.max_id and frequency[id]]
     if beyond:
         raise ArgumentError(
-            f"counts has id {beyond[0]}, but the tokenizer's largest is {tok.max_id}: it belongs "
-            "to another tokenizer"
+            f"counts has id {beyond[0]}, but the tokenizer's largest is {tok.vocab.max_id}: it "
+            "belongs to another tokenizer"
         )
     return frequency
 

@@ -61,21 +61,21 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
     for old, new in names.items():
         if not check_text("each of names", new):
             raise ArgumentError(f"names: the new name of {old!r} is empty")
-        if tok.id_of(check_text("each of names", old), None) is None:
+        if tok.vocab.get(check_text("each of names", old)) is None:
             raise UnknownTokenError(f"names: there is no token {old!r}")
-        if new in new_names.values() or (new not in names and tok.id_of(new, None) is not None):
+        if new in new_names.values() or (new not in names and tok.vocab.get(new) is not None):
             raise ArgumentError(f"names: {new!r} is another token already")
         new_names[old] = new
-    matched_in_text = {token.content for token in tok.added_tokens}
-    if isinstance(tok.normalizer, normalizers.SentencePiece):
-        matched_in_text |= {*tok.normalizer.user_defined_symbols}
+    matched_in_text = {token.content for token in tok.stages.added_tokens}
+    if isinstance(tok.stages.normalizer, normalizers.SentencePiece):
+        matched_in_text |= {*tok.stages.normalizer.user_defined_symbols}
     added_tokens = [
         replace(token, content=new_names.get(token.content, token.content))
-        for token in tok.added_tokens
+        for token in tok.stages.added_tokens
     ]
     for old, new in new_names.items():
         if old not in matched_in_text:
-            id = tok.id_of(old)
+            id = tok.vocab[old]
             if id in tok.encode(old):
                 raise ArgumentError(
                     f"names: {old!r} is a token of ordinary text (only a token that no text is "
@@ -84,8 +84,8 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
             added_tokens.append(AddedToken(new, id=id, special=True))
     changes: dict[str, Any] = {
         "model": _rename_in_model(tok, new_names),
-        "post_processor": _rename_in_processor(tok.post_processor, new_names),
-        "normalizer": _rename_symbols(tok.normalizer, new_names),
+        "post_processor": _rename_in_processor(tok.stages.post_processor, new_names),
+        "normalizer": _rename_symbols(tok.stages.normalizer, new_names),
     }
     if tok.settings.padding is not None and tok.settings.padding["pad_token"] in new_names:
         changes["padding"] = {
@@ -104,7 +104,7 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
 
 def _rename_in_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model | None:
     """The model with the new names; `None` if it has none of the old ones."""
-    model = tok.model
+    model = tok.stages.model
     if isinstance(model, models.SentencePiece):
         return _rename_in_file(model, names)
     spellings = {old.encode(): new.encode() for old, new in names.items()}
@@ -122,7 +122,7 @@ def _rename_in_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model |
     if isinstance(model, models.BPE):
         if model.merges is None and tokens:
             raise UnsupportedError(f"{_first_name(tokens)} is one of the ranks, which are merged")
-        parts = {token for pair in tok.merges for token in (*pair, b"".join(pair))}
+        parts = {token for pair in tok.vocab.merges for token in (*pair, b"".join(pair))}
         if parts & tokens:
             raise UnsupportedError(f"{_first_name(parts & tokens)} is part or result of a merge")
     if not tokens:
@@ -188,7 +188,7 @@ def _rename_symbols(
 
 
 def _warn_of_template(tok: Tokenizer, names: Mapping[str, str]) -> None:
-    template = tok.chat_template or ""
+    template = tok.settings.chat_template or ""
     texts = [template] if isinstance(template, str) else [*template.values()]
     old_names = [old for old in names if any(old in text for text in texts)]
     if old_names:

@@ -19,8 +19,8 @@ from jeton.edit.id_map import IdMap
 from jeton.edit.pursuit import sparse_sums
 from jeton.edit.tensors import Weights
 from jeton.encoding.alignment import plain_tokens
-from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import ArgumentError, JetonError
+from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Transplanted", "transplant"]
@@ -122,7 +122,7 @@ def transplant(
     table = None
     if model is not None:
         check_tokenizer_of(checked_path("model", model), tok)
-        table = input_table(model, tok.max_id + 1)
+        table = input_table(model, tok.vocab.max_id + 1)
     cosine, held_ids, held = None, _held(shared), 0
     if donor is None:
         if table is not None:
@@ -131,12 +131,12 @@ def transplant(
             cosine, held = _cosine(pairs), len(pairs)
     else:
         check_tokenizer_of(checked_path("donor", donor), other)
-        donor_table = input_table(donor, other.max_id + 1)
+        donor_table = input_table(donor, other.vocab.max_id + 1)
         ids = np.array(sorted(shared))
         old_ids = np.array([shared[id] for id in ids.tolist()])
         plain = [id for id in rest if new[id][1] != "special"]
         weights = _pursued(donor_table, plain, ids, old_ids, terms)
-        donor_head = head_table(donor, other.max_id + 1)
+        donor_head = head_table(donor, other.vocab.max_id + 1)
         if donor_head is not None and not np.array_equal(donor_head, donor_table):
             head_weights = _pursued(donor_head, plain, ids, old_ids, terms)
         if table is not None:
@@ -148,11 +148,11 @@ def transplant(
             made_rows = [values[row] @ basis[chosen[row]] for row in range(len(chosen))]
             cosine = _cosine(list(zip(table[old_ids[is_held]], made_rows, strict=True)))
             held = len(made_rows)
-    moved = [-1] * (tok.max_id + 1)
+    moved = [-1] * (tok.vocab.max_id + 1)
     for new_id, old_id in known.items():
         moved[old_id] = new_id
-    id_map = IdMap(tuple(moved), other.max_id + 1, made_of, tok.digest, other.digest)
-    old_tokens, new_tokens = bytes_by_id(tok), bytes_by_id(other)
+    id_map = IdMap(tuple(moved), other.vocab.max_id + 1, made_of, tok.digest, other.digest)
+    old_tokens, new_tokens = bytes_by_id(tok.vocab), bytes_by_id(other.vocab)
     return Transplanted(
         other,
         id_map,
@@ -187,8 +187,8 @@ def _by_role(tok: Tokenizer, other: Tokenizer, shared: Mapping[int, int]) -> dic
     taken, ids = set(shared.values()), dict[int, int]()
     roles = tok.roles
     for role, token in other.roles.items():
-        new_id = other.id_of(token)
-        old_id = tok.id_of(roles[role]) if role in roles else None
+        new_id = other.vocab[token]
+        old_id = tok.vocab[roles[role]] if role in roles else None
         if new_id is None or old_id is None or new_id in shared or new_id in ids:
             continue
         if old_id not in taken:

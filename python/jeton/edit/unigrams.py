@@ -33,8 +33,8 @@ def extend_unigram(tok: Tokenizer, model: models.Unigram, corpus: TextsOrFiles, 
         return UnigramTrainer(
             size,
             style="huggingface",
-            normalizer=tok.normalizer or "identity",
-            pre_tokenizer=tok.pre_tokenizer,
+            normalizer=tok.stages.normalizer or "identity",
+            pre_tokenizer=tok.stages.pre_tokenizer,
             remove_extra_whitespaces=False,  # the normalizer is complete
             hard_vocab_limit=False,
         )
@@ -51,7 +51,7 @@ def extend_unigram(tok: Tokenizer, model: models.Unigram, corpus: TextsOrFiles, 
 
 
 def _unigram_pieces(tok: Tokenizer) -> list[tuple[bytes | str, float]]:
-    model = tok.model
+    model = tok.stages.model
     if isinstance(model, models.SentencePiece):
         file = ModelFile.parse(model.proto)
         return [(piece.text, piece.score) for piece in file.pieces if piece.kind == NORMAL]

@@ -14,10 +14,9 @@ from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
-from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import UnsupportedError
 from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
-from jeton.results.vocabulary import bytes_of
+from jeton.results.vocabulary import bytes_by_id, bytes_of
 from jeton.tokenizer import Tokenizer
 
 __all__ = [
@@ -55,11 +54,11 @@ class EditableVocabulary:
     @classmethod
     def of(cls, tok: Tokenizer) -> EditableVocabulary:
         """The vocabulary of a tokenizer."""
-        tokens = bytes_by_id(tok)
-        added_ids = {token.id for token in tok.added_tokens if token.id is not None}
+        tokens = bytes_by_id(tok.vocab)
+        added_ids = {token.id for token in tok.stages.added_tokens if token.id is not None}
         if (pad_id := _pad_id(tok.settings.padding)) is not None:
             added_ids |= tokens.keys() & {pad_id}
-        model = tok.model
+        model = tok.stages.model
         if isinstance(model, models.BPE):
             fixed, needs, order = _of_bpe(tok, model)
         elif isinstance(model, models.SentencePiece):
@@ -100,7 +99,7 @@ def _of_bpe(tok: Tokenizer, model: models.BPE) -> _Parts:
     prefix = (model.continuing_subword_prefix or "").encode()
     suffix = (model.end_of_word_suffix or "").encode()
     unknown = None if model.unk_token is None else model.unk_token.encode()
-    needs = derivations.by_merges(vocab, tok.merges, model)
+    needs = derivations.by_merges(vocab, tok.vocab.merges, model)
     fixed = set()
     for token, id in vocab.items():
         bare = token.removeprefix(prefix) if prefix else token
@@ -116,7 +115,7 @@ def _of_bpe(tok: Tokenizer, model: models.BPE) -> _Parts:
     if model.merges is None:
         return fixed, needs, sorted(vocab.values())
     place: dict[int, int] = {}
-    for number, pair in enumerate(tok.merges):
+    for number, pair in enumerate(tok.vocab.merges):
         result = vocab.get(derivations.join(pair, model), -1)
         place.setdefault(result, number)
     return fixed, needs, sorted(vocab.values(), key=lambda id: (place.get(id, -1), id))
@@ -178,10 +177,10 @@ def rebuild(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
     new = {old: id for id, old in enumerate(order)}
     added_tokens = [
         replace(token, id=new[token.id])
-        for token in tok.added_tokens
+        for token in tok.stages.added_tokens
         if token.id is not None and token.id in new
     ]
-    model = tok.model
+    model = tok.stages.model
     if isinstance(model, models.SentencePiece):
         added_tokens.sort(key=lambda token: token.id or 0)  # as in the file
         new_model: models.Model = _rebuild_sentencepiece(model, order)
@@ -192,11 +191,11 @@ def rebuild(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
 
 def _with_symbols_in_order(tok: Tokenizer) -> Tokenizer:
     """The tokenizer with the normalizer's user-defined symbols in the order of their pieces."""
-    normalizer = tok.normalizer
+    normalizer = tok.stages.normalizer
     if not isinstance(normalizer, normalizers.SentencePiece):
         return tok
     symbols = normalizer.user_defined_symbols
-    in_order = tuple(sorted(symbols, key=tok.id_of))
+    in_order = tuple(sorted(symbols, key=tok.vocab.__getitem__))
     if in_order == symbols:
         return tok
     return tok.replace(normalizer=replace(normalizer, user_defined_symbols=in_order))
@@ -209,7 +208,7 @@ def with_model(
     added_tokens: Sequence[AddedToken],
 ) -> Tokenizer:
     """The tokenizer with another model, and with the new ids of tokens in all other parts."""
-    processor, padding = tok.post_processor, tok.settings.padding
+    processor, padding = tok.stages.post_processor, tok.settings.padding
     if padding is not None and (pad_id := _pad_id(padding)) is not None:
         padding["pad_id"] = new.get(pad_id, pad_id)
     return tok.replace(
@@ -256,7 +255,7 @@ def _renumber_bpe(tok: Tokenizer, model: models.BPE, vocab: dict[bytes, int]) ->
             return replace(model, vocab=vocab)
     merges = [
         pair
-        for pair in tok.merges
+        for pair in tok.vocab.merges
         if pair[0] in vocab and pair[1] in vocab and derivations.join(pair, model) in vocab
     ]
     if model.merges is None:
@@ -302,7 +301,8 @@ def with_more_pieces(tok: Tokenizer, model: models.Model, pieces: int, more: int
     """
     new = {id: id if id < pieces else id + more for id in tok._core.token_ids().tolist()}
     added_tokens = [
-        replace(token, id=new[token.id]) if token.id in new else token for token in tok.added_tokens
+        replace(token, id=new[token.id]) if token.id in new else token
+        for token in tok.stages.added_tokens
     ]
     return with_model(tok, model, new, added_tokens)
 
@@ -314,13 +314,13 @@ def id_map_of(
     made_of: Mapping[int, Sequence[int]] | None = None,
 ) -> IdMap:
     """The map for a tokenizer whose id i is the old id `order[i]`; new tokens come after these."""
-    new_ids = [-1] * (old.max_id + 1)
+    new_ids = [-1] * (old.vocab.max_id + 1)
     for id, before in enumerate(order):
         if before >= 0:
             new_ids[before] = id
     return IdMap(
         tuple(new_ids),
-        new.max_id + 1,
+        new.vocab.max_id + 1,
         {id: tuple(parts) for id, parts in (made_of or {}).items()},
         old.digest,
         new.digest,
@@ -340,7 +340,7 @@ def kept_and_new(
 
     If ids are the positions of `pieces`, the ids of added tokens after them have increased.
     """
-    order = [-1] * (new.max_id + 1)
+    order = [-1] * (new.vocab.max_id + 1)
     for id in old._core.token_ids().tolist():
         order[id if pieces is None or id < pieces else id + len(new_tokens)] = id
     id_map = id_map_of(old, new, order, made_of)

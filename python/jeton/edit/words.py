@@ -44,14 +44,14 @@ def add_words(tok: Tokenizer, words: Iterable[str], *, single_word: bool = True)
         >>> from jeton import edit
         >>> tok = jeton.BPETrainer(260, pattern="gpt4").train(["take the ibuprofen"])
         >>> edited = edit.add_words(tok, ["ibuprofen"])
-        >>> edited.tok.count("ibuprofen"), len(edited.id_map.made_of[tok.max_id + 1])
+        >>> edited.tok.count("ibuprofen"), len(edited.id_map.made_of[tok.vocab.max_id + 1])
         (1, 6)
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     checked_flag("single_word", single_word)
     if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
         raise ArgumentTypeError(f"words must be an iterable of words, not {type(words).__name__}")
-    known = {token.content for token in tok.added_tokens}
+    known = {token.content for token in tok.stages.added_tokens}
     made_of: dict[int, list[int]] = {}
     new_tokens: list[AddedToken] = []
     left_out: list[bytes] = []
@@ -67,7 +67,7 @@ def add_words(tok: Tokenizer, words: Iterable[str], *, single_word: bool = True)
         if len(pieces) == 1 and tok.decode(pieces) == word:
             left_out.append(word.encode())
             continue
-        id = tok.max_id + 1 + len(new_tokens)
+        id = tok.vocab.max_id + 1 + len(new_tokens)
         made_of[id] = pieces
         new_tokens.append(
             AddedToken(word, id=id, special=False, single_word=single_word, normalized=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from jeton.arguments import check_kind, check_text
 from jeton.encoding.base_tokenizer import BaseTokenizer
-from jeton.encoding.base_tokenizer.tokens import bytes_by_id
+from jeton.results.vocabulary import bytes_by_id
 
 __all__ = ["AlignedRun", "align", "plain_tokens", "shared_tokens"]
 
@@ -137,6 +137,6 @@ def plain_tokens(tok: BaseTokenizer) -> dict[int, tuple[bytes, str]]:
     """What each token stands for: the bytes that it adds to a text; or its own, and `special`."""
     special = set(tok.special_tokens.values())
     return {
-        id: (token, "special") if id in special else (tok.token_bytes(id), "")
-        for id, token in bytes_by_id(tok).items()
+        id: (token, "special") if id in special else (tok.vocab.token_bytes(id), "")
+        for id, token in bytes_by_id(tok.vocab).items()
     }

@@ -1,6 +1,6 @@
 """How a tokenizer encodes text: its strategy of the fast path, and why no faster one applies.
 
-`tok.encoding_plan()` returns it. docs/fast-path.md describes the strategies.
+`tok.stages.encoding_plan()` returns it. docs/fast-path.md describes the strategies.
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ transformers that have languages are known by the `tokenizer_class` of a folder.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import jeton._core as _core
-from jeton.components import AddedToken, post_processors
+from jeton.components import post_processors
+from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.loading import languages
 from jeton.loading.transformers_classes import bare_name, language_class
@@ -31,26 +32,12 @@ _PUBLISHED: Final[Mapping[str, Sequence[str]]] = {
 _TASKS: Final = ("transcribe", "translate")
 
 
-class _Tokenizer(Protocol):
-    """A tokenizer, as far as its languages depend on it."""
-
-    @property
-    def added_tokens(self) -> list[AddedToken]: ...
-
-    @property
-    def roles(self) -> dict[str, str]: ...
-
-    def __contains__(self, token: bytes | str) -> bool: ...
-
-    def id_of(self, token: bytes | str) -> int: ...
-
-
 def is_translator(config: Mapping[str, Any]) -> bool:
     """Whether texts have a source language, and labels a target language."""
     return language_class(config) in _DEFAULTS
 
 
-def around_texts(tok: _Tokenizer, config: Mapping[str, Any]) -> post_processors.PostProcessor:
+def around_texts(tok: HasSettings, config: Mapping[str, Any]) -> post_processors.PostProcessor:
     """The post-processor of a tokenizer whose folder has this configuration.
 
     Raises:
@@ -86,14 +73,14 @@ def around_texts(tok: _Tokenizer, config: Mapping[str, Any]) -> post_processors.
     return _frame(tok, [language], [_end(tok)])
 
 
-def _end(tok: _Tokenizer) -> str:
+def _end(tok: HasSettings) -> str:
     return tok.roles.get("eos", "</s>")
 
 
-def _token_of(tok: _Tokenizer, name: str, setting: str, language: str) -> str:
+def _token_of(tok: HasSettings, name: str, setting: str, language: str) -> str:
     """The token of a language."""
     token = f"__{language}__" if name == "M2M100" else language
-    codes = {it.content for it in tok.added_tokens}.union(_PUBLISHED.get(name, ()))
+    codes = {it.content for it in tok.stages.added_tokens}.union(_PUBLISHED.get(name, ()))
     is_code = name == "M2M100" or token in codes
     if not is_code or token not in tok:
         close = _core.did_you_mean(language, sorted(it for it in codes if it in tok))
@@ -102,7 +89,7 @@ def _token_of(tok: _Tokenizer, name: str, setting: str, language: str) -> str:
     return token
 
 
-def _of_speech(tok: _Tokenizer, config: Mapping[str, Any]) -> list[str]:
+def _of_speech(tok: HasSettings, config: Mapping[str, Any]) -> list[str]:
     """What Whisper's class puts in front of a text."""
     tokens = ["<|startoftranscript|>"]
     if (language := config.get("language")) is not None:
@@ -124,9 +111,9 @@ def _of_speech(tok: _Tokenizer, config: Mapping[str, Any]) -> list[str]:
     return tokens
 
 
-def _frame(tok: _Tokenizer, before: list[str], behind: list[str]) -> post_processors.PostProcessor:
+def _frame(tok: HasSettings, before: list[str], behind: list[str]) -> post_processors.PostProcessor:
     return post_processors.TemplateProcessing(
         [*before, "$A", *behind],
         [*before, "$A", "$B", *behind],
-        {it: tok.id_of(it) for it in (*before, *behind)},
+        {it: tok.vocab[it] for it in (*before, *behind)},
     )

@@ -39,14 +39,14 @@ def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[Base
 
 @once_per_tokenizer
 def added_tokens_of(tok: BaseTokenizer) -> tuple[AddedToken, ...]:
-    """`tok.added_tokens`, which makes them anew each time."""
-    return tuple(tok.added_tokens)
+    """`tok.stages.added_tokens`, which makes them anew each time."""
+    return tuple(tok.stages.added_tokens)
 
 
 def ends_of(tok: BaseTokenizer) -> tuple[int, ...]:
     """The ids that end an answer: the roles `eos` and `eot`, and those of the folder's
     `generation_config.json`."""
-    roles = [it for role in ("eos", "eot") if (it := tok.role_ids.get(role)) is not None]
+    roles = [it for role in ("eos", "eot") if (it := tok.roles.ids.get(role)) is not None]
     settings = tok._settings
     return tuple(
         dict.fromkeys([*roles, *(() if settings.stages_changed else settings.generation_ends)])

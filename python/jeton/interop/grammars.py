@@ -31,7 +31,7 @@ def xgrammar_info(
         import xgrammar
     except ImportError:
         raise _missing("xgrammar") from None
-    tokens = tok.all_token_bytes(size)
+    tokens = tok.vocab.all_token_bytes(size)
     stops = _stops(tok, stop_ids, len(tokens))
     return xgrammar.TokenizerInfo(tokens, xgrammar.VocabType.RAW, stop_token_ids=stops)
 
@@ -44,7 +44,7 @@ def llguidance_tokenizer(
         import llguidance
     except ImportError:
         raise _missing("llguidance") from None
-    tokens = tok.all_token_bytes(size)
+    tokens = tok.vocab.all_token_bytes(size)
     stops = _stops(tok, stop_ids, len(tokens))
     wrapped = llguidance.TokenizerWrapper(_Tokens(tok, tokens, stops[0]))
     return llguidance.LLTokenizer(wrapped, eos_token=stops)
@@ -55,7 +55,7 @@ class _Tokens:
 
     def __init__(self, tok: BaseTokenizer, tokens: list[bytes], end: int) -> None:
         self._tok = tok
-        self.eos_token_id, self.bos_token_id = end, tok.role_ids.get("bos")
+        self.eos_token_id, self.bos_token_id = end, tok.roles.ids.get("bos")
         self.tokens = tokens
         self.special_token_ids = sorted({*tok.special_tokens.values()})
         for spelled, id in tok.special_tokens.items():

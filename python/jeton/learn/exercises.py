@@ -256,7 +256,8 @@ def _bugs() -> Exercise:
 def _unhug() -> Exercise:
     tok = textbook.hug_pug_pun_bun_hugs("unigram")
     scores = ", ".join(
-        f"{token.decode()} {score:.2f}" for token, score in zip(tok.vocab, tok.scores, strict=True)
+        f"{token.decode()} {score:.2f}"
+        for token, score in zip(tok.vocab, tok.vocab.scores, strict=True)
     ).removeprefix("<unk> 0.00, ")
     hint = "The sum of the scores is to be as great as can be: few and likely pieces."
     return _tokens("The best path", f"Pieces with their scores: {scores}.", tok, "unhug", hint)

@@ -373,16 +373,16 @@ def merges(tok: Tokenizer) -> list[tuple[str, str]]:
         >>> textbook.merges(textbook.bpe("to be or not to be", merges=1))
         [('t', 'o')]
     """
-    if not isinstance(tok.model, models.BPE):
-        kind = type(tok.model).__name__
+    if not isinstance(tok.stages.model, models.BPE):
+        kind = type(tok.stages.model).__name__
         text = "only a BPE keeps them"
-        if isinstance(tok.model, models.WordPiece):
+        if isinstance(tok.stages.model, models.WordPiece):
             text = (
                 "it keeps its tokens, and cuts a word by the longest match; how they were made, "
                 "jeton.learn.watch_wordpiece(words, merges) tells"
             )
         raise UnsupportedError(f"a {kind} has no merges: {text}")
-    return [(a.decode(errors="replace"), b.decode(errors="replace")) for a, b in tok.merges]
+    return [(a.decode(errors="replace"), b.decode(errors="replace")) for a, b in tok.vocab.merges]
 
 
 def word_counts(words: Words) -> dict[str, int]:
@@ -420,7 +420,7 @@ def _with_merges(trained: Callable[[int], Tokenizer], alphabet: int, vocab_size:
     """The tokenizer with that many merges: two that make one token count once in a vocabulary."""
     for size in range(alphabet + vocab_size, alphabet, -1):
         tok = _quietly(trained, size)
-        if len(tok.merges) <= vocab_size:
+        if len(tok.vocab.merges) <= vocab_size:
             return tok
     return _quietly(trained, alphabet)
 

@@ -25,7 +25,7 @@ class TokenEmbedding(torch.nn.Module):
     predicted and have a gradient of zero, so they stay zero.
 
     Args:
-        vocab_size: The number of ids: `tok.vocab_size`, or `tok.max_id + 1` if ids have gaps.
+        vocab_size: The number of ids: `tok.vocab_size`, or `tok.vocab.max_id + 1` if ids have gaps.
         dim: The size of a vector.
         multiple_of: The number of rows is a multiple of this; 1 for no padding.
         tied: Whether `logits` multiplies by the table itself (GPT-2) or by a second table, `head`

@@ -203,7 +203,7 @@ def embedding_map(
         ).fit_transform(vectors)
     return EmbeddingMap(
         ids,
-        [_label(tok.token_spelling(id)) for id in ids],
+        [_label(tok.vocab.spelling(id)) for id in ids],
         np.asarray(points, np.float64),
         method,
         explained,

@@ -67,10 +67,10 @@ def rows_of(name: str, table: Table, tok: Tokenizer | None = None) -> torch.Tens
     rows = matrix.detach().to("cpu", torch.float32)
     if tok is not None:
         check_kind("tok", tok, Tokenizer, "a Tokenizer")
-    if tok is not None and len(rows) <= tok.max_id:
+    if tok is not None and len(rows) <= tok.vocab.max_id:
         raise ArgumentError(
-            f"{name} has {len(rows)} rows but the tokenizer has ids up to {tok.max_id}: they do "
-            "not belong together"
+            f"{name} has {len(rows)} rows but the tokenizer has ids up to {tok.vocab.max_id}: they "
+            "do not belong together"
         )
     if not bool(torch.isfinite(rows).all()):
         bad = int((~torch.isfinite(rows)).any(dim=1).nonzero()[0])
@@ -87,7 +87,7 @@ def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(token, bytes):
-        return tok.id_of(token)
+        return tok.vocab[token]
     if isinstance(token, str):
         ids = tok.encode(token, special="allow")
         if len(ids) != 1:
@@ -96,7 +96,7 @@ def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
             )
         return ids[0]
     id = checked_int("token", token, 0)
-    tok.token_spelling(id)  # raises if there is no such token
+    tok.vocab.spelling(id)  # raises if there is no such token
     return id
 
 
@@ -134,7 +134,7 @@ def neighbours(
     ids = [id for id in _ids(tok) if id != own_id]
     best = cosines[ids].topk(min(k, len(ids)))
     return [
-        Neighbour(ids[at], tok.token_spelling(ids[at]), float(cosine))
+        Neighbour(ids[at], tok.vocab.spelling(ids[at]), float(cosine))
         for cosine, at in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
 
@@ -290,7 +290,7 @@ def under_trained(
         >>> table = torch.ones(10, 4)
         >>> table[3] *= 0.01
         >>> suspects = under_trained(table, tok, head=torch.randn(10, 4), share=0.1)
-        >>> [tok.token_spelling(id) for id in suspects.ids]
+        >>> [tok.vocab.spelling(id) for id in suspects.ids]
         [b'd']
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")

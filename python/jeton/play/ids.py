@@ -55,7 +55,7 @@ def decoded(card: Card, text: str) -> dict[str, object]:
     ids = numbers_of(text)
     tokenizer = card.tokenizer
     special = set(tokenizer.special_tokens.values())
-    spellings = {id: tokenizer.token_spelling(id) for id in {*ids}}
+    spellings = {id: tokenizer.vocab.spelling(id) for id in {*ids}}
     if sum(len(spellings[id]) for id in ids) > _MAX_BYTES:
         raise ArgumentError(f"the page decodes up to {_MAX_BYTES >> 20} MB of text")
     pieces = visible_pieces([spellings[id] for id in ids])

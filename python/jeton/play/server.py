@@ -404,7 +404,8 @@ class _RouteAnswers:
         with contextlib.suppress(ArgumentError):
             document = self._document(question)
             uses = np.bincount(
-                document.tokens(table.card, "ignore").ids, minlength=table.card.tokenizer.max_id + 1
+                document.tokens(table.card, "ignore").ids,
+                minlength=table.card.tokenizer.vocab.max_id + 1,
             )
         return table.rows(
             question.text("query", ""),

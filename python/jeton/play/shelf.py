@@ -56,7 +56,7 @@ class Card:
     @functools.cached_property
     def special(self) -> npt.NDArray[np.bool_]:
         """For each id, whether it is that of a special token."""
-        mask = np.zeros(self.tokenizer.max_id + 1, bool)
+        mask = np.zeros(self.tokenizer.vocab.max_id + 1, bool)
         mask[list(self.tokenizer.special_tokens.values())] = True
         return mask
 
@@ -64,7 +64,7 @@ class Card:
     def pairs(self) -> dict[bytes, tuple[bytes, bytes]]:
         """For each token that a merge makes, the two that it is made of: the first such merge."""
         pairs: dict[bytes, tuple[bytes, bytes]] = {}
-        for left, right in self.tokenizer.merges:
+        for left, right in self.tokenizer.vocab.merges:
             if left and right:
                 pairs.setdefault(left + right, (left, right))
         return pairs
@@ -73,14 +73,14 @@ class Card:
     def merge_numbers(self) -> dict[tuple[bytes, bytes], int]:
         """For each two neighbours that are merged, the number of the merge, from 1."""
         numbers: dict[tuple[bytes, bytes], int] = {}
-        for number, pair in enumerate(self.tokenizer.merges, 1):
+        for number, pair in enumerate(self.tokenizer.vocab.merges, 1):
             numbers.setdefault(pair, number)
         return numbers
 
     @functools.cached_property
     def scores(self) -> list[float]:
         """The score of each id; empty if the model has no scores."""
-        return self.tokenizer.scores
+        return self.tokenizer.vocab.scores
 
     def summary(self) -> dict[str, object]:
         """What the head of a card shows."""
@@ -90,11 +90,11 @@ class Card:
             "name": self.name,
             "hint": self.hint,
             "notes": self.notes,
-            "kind": type(tokenizer.model).__name__,
+            "kind": type(tokenizer.stages.model).__name__,
             "size": tokenizer.vocab_size,
             "special": len(tokenizer.special_tokens),
             "merges": bool(self.pairs),
-            "template": tokenizer.chat_template is not None,
+            "template": tokenizer.settings.chat_template is not None,
             "digest": tokenizer.digest[:12],
         }
 

@@ -32,7 +32,7 @@ def shortened(text: str) -> str:
 def details(card: Card, id: int) -> dict[str, object]:
     """A token: id, bytes, code points, merges."""
     tokenizer = card.tokenizer
-    token = tokenizer.token_spelling(id)
+    token = tokenizer.vocab.spelling(id)
     try:
         text = token.decode()
     except UnicodeDecodeError:
@@ -51,9 +51,9 @@ def details(card: Card, id: int) -> dict[str, object]:
 
 def neighbours(card: Card, id: int) -> dict[str, object]:
     """The merges that make a token, and those that it is a part of."""
-    token = card.tokenizer.token_spelling(id)
-    into = [pair for pair in card.tokenizer.merges if b"".join(pair) == token]
-    uses = [pair for pair in card.tokenizer.merges if token in pair]
+    token = card.tokenizer.vocab.spelling(id)
+    into = [pair for pair in card.tokenizer.vocab.merges if b"".join(pair) == token]
+    uses = [pair for pair in card.tokenizer.vocab.merges if token in pair]
 
     def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, object]]:
         return [
@@ -61,7 +61,7 @@ def neighbours(card: Card, id: int) -> dict[str, object]:
                 "left": token_text(left),
                 "right": token_text(right),
                 "result": token_text(left + right),
-                "id": card.tokenizer.id_of(left + right, None),
+                "id": card.tokenizer.vocab.get(left + right),
             }
             for left, right in pairs[:_MAX_NEIGHBOURS]
         ]
@@ -71,7 +71,7 @@ def neighbours(card: Card, id: int) -> dict[str, object]:
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:
     """A token as a tree of the merges that make it; leaves were never merged."""
-    node: Tree = {"shown": token_text(token), "id": card.tokenizer.id_of(token, None)}
+    node: Tree = {"shown": token_text(token), "id": card.tokenizer.vocab.get(token)}
     pair = card.pairs.get(token)
     if pair is not None and depth < _MAX_DEPTH and len(token) <= _MAX_SPLIT:
         node["parts"] = [_tree(card, part, depth + 1) for part in pair]

@@ -78,7 +78,7 @@ class TokenColumns:
     @classmethod
     def of(cls, text: str, card: Card, special: SpecialPolicy) -> Self:
         """The tokens of a text."""
-        ids, spans = card.tokenizer.encode_array_with_spans(text, unit="utf-16", special=special)
+        ids, spans = card.tokenizer.encode_array(text, spans="utf-16", special=special)
         starts = spans[:, 0].astype(np.uint32)
         ends = spans[:, 1].astype(np.uint32)
         flags = np.where(card.special[ids], SPECIAL, 0).astype(np.uint8)

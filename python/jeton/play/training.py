@@ -53,12 +53,14 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, object]:
                 "result": token_text(left + right),
                 "bytes": [_as_text(left), _as_text(right)],
             }
-            for left, right in tokenizer.merges[:_MAX_MERGES]
+            for left, right in tokenizer.vocab.merges[:_MAX_MERGES]
         ],
         "counts": [
-            [len(step.merges), step.count(text[:_MAX_COUNTED])] for step in steps if step.merges
+            [len(step.vocab.merges), step.count(text[:_MAX_COUNTED])]
+            for step in steps
+            if step.vocab.merges
         ],
-        "pieces": _pieces(tokenizer, text) if tokenizer.merges else [],
+        "pieces": _pieces(tokenizer, text) if tokenizer.vocab.merges else [],
     }
 
 
@@ -70,7 +72,7 @@ def _trained(lines: list[str], kind: str, size: int) -> list[Tokenizer]:
         # A short text may support fewer pieces than the question wants.
         return [UnigramTrainer(vocab_size=size, hard_vocab_limit=False).train(lines)]
     whole = BPETrainer(size).train(lines)
-    most = len(whole.merges)
+    most = len(whole.vocab.merges)
     first = whole.vocab_size - most
     smaller = {first + most * at * at // _POINTS**2 for at in range(1, _POINTS)} - {first, size}
     if not most or not smaller:
@@ -80,7 +82,7 @@ def _trained(lines: list[str], kind: str, size: int) -> list[Tokenizer]:
 
 def _pieces(tokenizer: Tokenizer, text: str) -> list[list[str]]:
     """The pieces in which merges happen, at the beginning of the text, each as its bytes."""
-    stage = tokenizer.pre_tokenizer
+    stage = tokenizer.stages.pre_tokenizer
     part = text[:_MAX_JOINED]
     spans = [(0, len(part))] if stage is None else [span for _, span in stage(part)]
     return [

@@ -38,7 +38,7 @@ class TokenTable:
     @functools.cached_property
     def tokens(self) -> list[bytes]:
         """The bytes of each token, in the order of ids."""
-        token_of = self.card.tokenizer.token_spelling
+        token_of = self.card.tokenizer.vocab.spelling
         return [token_of(int(id)) for id in self.ids]
 
     @functools.cached_property

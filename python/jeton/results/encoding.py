@@ -236,7 +236,7 @@ class Encoding:
     def truncate(self, max_length: int, *, side: Literal["right", "left"] = "right") -> Encoding:
         """The first `max_length` entries, or with `side="left"` the last ones.
 
-        Special tokens count like others, so truncate before `Tokenizer.post_process` adds them.
+        Special tokens count like others, so truncate before `tok.stages.post_process` adds them.
 
         Args:
             max_length: The maximum number of entries.

@@ -29,20 +29,15 @@ class Tokenizer(
     ==================  =======================================================================
     every day           `encode`, `decode`, `tokens`, `count`, `encode_batch`, `decode_batch`,
                         `tok(texts)`, `save`
-    where tokens are    `encode_with_spans`, `encode_array_with_spans`, `spans_of`
+    where tokens are    `encode_with_spans`, `spans_of`
     arrays, streams     `encode_array`, `count_batch`, `decode_bytes`, `encode_stream`,
                         `decode_stream`, `counted_text`
-    length              `chunk`, `chunk_batch`, `truncate`, `split_at`, `exceeds`, `heal`
-    chats               `chat`, `parse`, `parse_stream`, `count_messages`, `fit_messages`,
-                        `chat_template`
-    its tokens          `vocab`, `len(tok)`, `token in tok`, `id_of`, `token_spelling`,
-                        `token_bytes`, `all_token_bytes`, `special_tokens`, `added_tokens`,
-                        `roles`, `role_ids`, `vocab_size`, `max_id`, `padded_vocab_size`,
-                        `merges`, `scores`
-    understanding it    `explain`, `gotchas`, `usage`, `nbest`, `encoding_plan`, `play`
-    its stages          `normalizer`, `pre_tokenizer`, `model`, `post_processor`, `decoder`,
-                        `post_process`
-    its settings        `settings`
+    length              `chunk`, `chunk_batch`, `truncate`, `exceeds`, `heal`
+    chats               `chat`, `parse`, `parse_stream`, `count_messages`, `fit_messages`
+    its tokens          `vocab`, `vocab_size`, `len(tok)`, `token in tok`, `special_tokens`,
+                        `roles`
+    understanding it    `explain`, `gotchas`, `usage`, `nbest`, `play`
+    its parts           `stages`, `settings`
     another one         `replace`, `with_added_tokens`, `approximation`, `from_json`,
                         `from_ranks`, `to_json`, `digest`
     other libraries     `as_transformers`, `as_tiktoken`, `as_sentencepiece`, `as_xgrammar`,
@@ -51,7 +46,7 @@ class Tokenizer(
 
     It is immutable, so threads and forked processes can share it; options that vary are arguments
     of each call, and editing returns a new tokenizer. Tokenizers with the same stages are equal:
-    they return the same ids. Their other settings (`roles`, `chat_template`, `settings`) are not
+    they return the same ids. Their other settings (`roles`, `settings`) are not
     compared, but pickled and copied.
 
     A `str` with surrogates is not valid Unicode: a surrogate pair is read as the character that it

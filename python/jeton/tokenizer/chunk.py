@@ -1,4 +1,4 @@
-"""Long texts: chunks, truncation, splits at a number of tokens."""
+"""Long texts: chunks and truncation."""
 
 from __future__ import annotations
 
@@ -152,26 +152,3 @@ class ChunkMethods(BaseTokenizer):
         from jeton.encoding.chunks.cutting import truncate
 
         return truncate(self, text, n, side, at, special, add_special_tokens)
-
-    def split_at(
-        self,
-        text: str,
-        n: int,
-        *,
-        at: Unit = "token",
-        special: SpecialPolicy = "ignore",
-        add_special_tokens: bool = False,
-    ) -> tuple[str, str]:
-        """Splits a text in two; the first part has at most `n` tokens, encoded alone.
-
-        Joined, the parts are the text. Arguments and errors are those of `truncate`.
-
-        Example:
-            >>> import jeton
-            >>> tok = jeton.CharTrainer().train("to be or not to be")
-            >>> tok.split_at("to be or not to be", 5)
-            ('to be', ' or not to be')
-        """
-        from jeton.encoding.chunks.cutting import split_at
-
-        return split_at(self, text, n, at, special, add_special_tokens)

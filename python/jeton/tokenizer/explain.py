@@ -1,4 +1,4 @@
-"""A closer look at texts: the steps of encoding, its strategy, surprising tokens, usage."""
+"""A closer look at texts: the steps of encoding, surprising tokens, usage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from jeton.encoding.base_tokenizer import BaseTokenizer
 if TYPE_CHECKING:
     from jeton.corpora.corpus import Progress
     from jeton.corpora.usage import Usage
-    from jeton.encoding.encoding_plan import EncodingPlan
     from jeton.encoding.explaining import Explanation
     from jeton.encoding.gotchas import Gotchas
     from jeton.encoding.healing import Healed
@@ -123,27 +122,6 @@ class ExplainMethods(BaseTokenizer):
         from jeton.encoding.healing import heal
 
         return heal(self, ids)
-
-    def encoding_plan(self) -> EncodingPlan:
-        """How this tokenizer encodes text, and why not faster.
-
-        The stages define the tokens of a text. For most tokenizers, a strategy of the fast path
-        finds the same tokens in less time. The plan names the strategy, and for each strategy that
-        was tried before it the stage that rules it out. With `JETON_LOG=plan` in the environment,
-        it is written to standard error for each new tokenizer.
-
-        Example:
-            >>> import jeton
-            >>> tok = jeton.BPETrainer(300, pattern="gpt2").train(["the weather, the theory"] * 9)
-            >>> tok.encoding_plan().strategy
-            'byte_level'
-            >>> lower = tok.replace(normalizer=jeton.components.normalizers.Lowercase())
-            >>> print(lower.encoding_plan().passed_over["byte_level"])
-            normalizer Lowercase: does not bring text into a Unicode form
-        """
-        from jeton.encoding.encoding_plan import plan_of
-
-        return plan_of(self._core)
 
     def usage(
         self,

@@ -121,7 +121,7 @@ def _check_description(value: object) -> None:
 
 def _may_be_mistrals(tok: Tokenizer) -> bool:
     """Whether transformers applies `fix_mistral_regex` to such a tokenizer."""
-    return tok.vocab_size > 100_000 and tok.pre_tokenizer is not None
+    return tok.vocab_size > 100_000 and tok.stages.pre_tokenizer is not None
 
 
 def _by_mistral_pattern(tok: Tokenizer) -> Tokenizer:
@@ -130,7 +130,7 @@ def _by_mistral_pattern(tok: Tokenizer) -> Tokenizer:
 
     [expression] = next(it for name, _, _, it in _core.named_patterns() if name == "tekken")
     split = pre_tokenizers.Split(Regex(expression), "isolated")
-    old = tok.pre_tokenizer
+    old = tok.stages.pre_tokenizer
     rest = [old]
     if isinstance(old, pre_tokenizers.Sequence):
         rest = list(old.steps[1:])

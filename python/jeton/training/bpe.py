@@ -140,7 +140,7 @@ class BPETrainer(WordTrainer):
         ...     vocab_size=12, pattern="whitespace", alphabet="characters", tie_break="first"
         ... )
         >>> tok = trainer.train(["a refrain from rain in a train"])
-        >>> tok.merges
+        >>> tok.vocab.merges
         [(b'i', b'n'), (b'r', b'a'), (b'ra', b'in')]
     """
 
@@ -295,10 +295,10 @@ class BPETrainer(WordTrainer):
         default_tie_break = "huggingface" if self.languages is None else "spelling"
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
-                pre_tokenizer = self.start.tokenizer.pre_tokenizer
-            normalizer = normalizer or self.start.tokenizer.normalizer
-            post_processor = post_processor or self.start.tokenizer.post_processor
-            decoder = decoder or self.start.tokenizer.decoder
+                pre_tokenizer = self.start.tokenizer.stages.pre_tokenizer
+            normalizer = normalizer or self.start.tokenizer.stages.normalizer
+            post_processor = post_processor or self.start.tokenizer.stages.post_processor
+            decoder = decoder or self.start.tokenizer.stages.decoder
         super().__init__(
             {
                 "vocab_size": max(self.vocab_sizes),
@@ -368,7 +368,8 @@ class BPETrainer(WordTrainer):
         Example:
             >>> import jeton
             >>> trainer = jeton.BPETrainer([257, 258], pattern="whitespace")
-            >>> {size: tok.merges for size, tok in trainer.train_all(["hello hello help"]).items()}
+            >>> toks = trainer.train_all(["hello hello help"])
+            >>> {size: tok.vocab.merges for size, tok in toks.items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
         reading = Reading(

@@ -29,14 +29,15 @@ class Start:
         if start_from is None:
             return cls(None, [])
         if isinstance(start_from, Tokenizer):
-            is_sentencepiece = isinstance(start_from.model, models.SentencePiece)
+            is_sentencepiece = isinstance(start_from.stages.model, models.SentencePiece)
             tokenizer = _with_merges(start_from)
-            if not isinstance(tokenizer.model, models.BPE):
+            model = tokenizer.stages.model
+            if not isinstance(model, models.BPE):
                 raise ArgumentTypeError(
-                    f"start_from: this tokenizer's model is {type(tokenizer.model).__name__}, "
-                    "which has no merges to continue from"
+                    f"start_from: this tokenizer's model is {type(model).__name__}, which has no "
+                    "merges to continue from"
                 )
-            return cls(tokenizer, list(tokenizer.merges), is_sentencepiece)
+            return cls(tokenizer, list(tokenizer.vocab.merges), is_sentencepiece)
         if isinstance(start_from, (str, bytes)) or not isinstance(start_from, Iterable):
             raise ArgumentTypeError(
                 "start_from must be a Tokenizer or a list of merges, not "
@@ -49,7 +50,7 @@ class Start:
         """The options of the tokenizer's model that are parameters of training."""
         if self.tokenizer is None:
             return {}
-        model = self.tokenizer.model
+        model = self.tokenizer.stages.model
         assert isinstance(model, models.BPE)
         has_marks = self.is_sentencepiece or model.byte_fallback
         return {
@@ -64,7 +65,7 @@ class Start:
     @property
     def added_tokens(self) -> list[AddedToken]:
         """The added tokens of the tokenizer."""
-        return [] if self.tokenizer is None else list(self.tokenizer.added_tokens)
+        return [] if self.tokenizer is None else list(self.tokenizer.stages.added_tokens)
 
     @property
     def parameter(
@@ -84,7 +85,7 @@ class Start:
         old = self.added_tokens
         ids = {token.content: token.id or 0 for token in old}
         vocab = self._vocab()
-        model = None if self.tokenizer is None else self.tokenizer.model
+        model = None if self.tokenizer is None else self.tokenizer.stages.model
         is_raw = isinstance(model, models.BPE) and model.alphabet == "bytes"
         new = [token for token in tokens if token.content not in ids]
         return [*old, *numbered(new, vocab, ids.values(), is_raw=is_raw)]
@@ -92,7 +93,7 @@ class Start:
     def _vocab(self) -> dict[bytes, int]:
         if self.tokenizer is None:
             return {}
-        vocab = self.tokenizer.model.vocab  # type: ignore[attr-defined]
+        vocab = self.tokenizer.stages.model.vocab  # type: ignore[attr-defined]
         return {
             token if isinstance(token, bytes) else token.encode(): id for token, id in vocab.items()
         }
@@ -124,7 +125,7 @@ def numbered(
 
 def _with_merges(tokenizer: Tokenizer) -> Tokenizer:
     """The tokenizer; a SentencePiece BPE as the same tokenizer with merges."""
-    if not isinstance(tokenizer.model, models.SentencePiece):
+    if not isinstance(tokenizer.stages.model, models.SentencePiece):
         return tokenizer
     try:
         return Tokenizer.from_json(tokenizer.to_json())

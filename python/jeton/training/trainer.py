@@ -127,7 +127,7 @@ class Trainer:
         Example:
             >>> import jeton
             >>> tok = jeton.BPETrainer(258, pattern="whitespace").train(["hello hello help"])
-            >>> tok.merges
+            >>> tok.vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
         reading = Reading(
@@ -187,7 +187,7 @@ class Trainer:
             >>> counts = trainer.count(["hello hello help"])
             >>> counts.items()
             [('hello', 2), ('help', 1)]
-            >>> trainer.train(counts).merges
+            >>> trainer.train(counts).vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
         reading = Reading(

@@ -80,7 +80,7 @@ class UnigramTrainer(Trainer):
     Example:
         >>> import jeton
         >>> tok = jeton.UnigramTrainer(17).train(["low lower lowest", "new newer newest"] * 9)
-        >>> [tok.token_spelling(id).decode() for id in tok.encode("lowest newer")]
+        >>> [tok.vocab.spelling(id).decode() for id in tok.encode("lowest newer")]
         ['▁lowest', '▁new', 'e', 'r']
     """
 

@@ -54,7 +54,7 @@ class WordPieceTrainer(WordTrainer):
     Example:
         >>> import jeton
         >>> tok = jeton.WordPieceTrainer(30).train(["unwanted, undone and undoing"] * 2)
-        >>> [tok.token_spelling(id) for id in tok.encode("undone")]
+        >>> [tok.vocab.spelling(id) for id in tok.encode("undone")]
         [b'undo', b'##n', b'##e']
     """
 

@@ -92,7 +92,7 @@ impl Tokenizer {
     ) -> PyResult<Vec<(usize, usize)>> {
         guard(py, || {
             let options = decode_options(skip_special_tokens, unknown_ids)?;
-            let unit = options::unit(unit)?;
+            let unit = options::unit("unit", unit)?;
             let ids = ids("ids", token_ids)?;
             let spans = detached(py, || self.core.spans_of(&ids, &options, unit))??;
             let mut pairs = room::with_capacity(spans.len());

@@ -36,7 +36,7 @@ impl Tokenizer {
         let mut options = self
             .options(special, add_special_tokens, drawing.unwrap_or_default())?
             .into_owned();
-        options.unit = options::unit(unit)?;
+        options.unit = options::unit("unit", unit)?;
         let kind = Kind::of(flag("is_split_into_words", is_split_into_words)?);
         Ok((options, kind))
     }

@@ -115,7 +115,7 @@ class Attack:
         """The texts that may give a token."""
         subject = self.subject
         spelled = text_or_none(subject.tokens[id])
-        decoded = text_or_none(subject.tok.token_bytes(id))
+        decoded = text_or_none(subject.tok.vocab.token_bytes(id))
         forms = [subject.texts[id], decoded, spelled]
         if spelled is not None:
             forms.append(spelled.replace("▁", " "))
@@ -124,7 +124,7 @@ class Attack:
 
     def _before_normalizer(self, text: str | None) -> Iterator[str]:
         """Other texts that the normalizer turns into `text`, if it does not keep `text` itself."""
-        normalizer = self.subject.tok.normalizer
+        normalizer = self.subject.tok.stages.normalizer
         if not text or normalizer is None:
             return
         is_cut_out = any(token.content in text for token in self.subject.added.values())

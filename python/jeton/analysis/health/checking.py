@@ -101,7 +101,7 @@ def check(
     tables = None
     if embeddings is not None:
         path = Path(os.path.expanduser(checked_path("embeddings", embeddings)))
-        tables = embedding_rules.read_embeddings(path, tok.max_id + 1, tensor)
+        tables = embedding_rules.read_embeddings(path, tok.vocab.max_id + 1, tensor)
     subject = Subject(tok, usage, tables)
     findings: list[Finding] = []
     skipped: dict[str, str] = {}

@@ -83,7 +83,7 @@ def _is_one(subject: Subject, word: str) -> bool:
 
 
 def _decoder_note(subject: Subject) -> str:
-    decoder = subject.tok.decoder
+    decoder = subject.tok.stages.decoder
     if decoder is None or isinstance(subject.model, models.SentencePiece):
         return "there is no decoder" if decoder is None else "the decoder"
     return f"the decoder {type(decoder).__name__}"

@@ -120,7 +120,7 @@ def _observation(name: str, text: str, ids: Sequence[int] | None, remark: str = 
 
 def _normalized(subject: Subject, character: str) -> str:
     """A character after the normalizer, without the spaces that this may add."""
-    normalizer = subject.tok.normalizer
+    normalizer = subject.tok.stages.normalizer
     normal = character if normalizer is None else normalizer(character)
     return subject.spelling.plain_text(normal).strip(" ▁")
 

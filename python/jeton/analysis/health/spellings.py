@@ -26,8 +26,8 @@ class Spelling:
     """
 
     def __init__(self, tok: Tokenizer) -> None:
-        model = tok.model
-        normal, cuts = steps(tok.normalizer), steps(tok.pre_tokenizer)
+        model = tok.stages.model
+        normal, cuts = steps(tok.stages.normalizer), steps(tok.stages.pre_tokenizer)
         self._is_raw = isinstance(model, models.BPE) and model.alphabet == "bytes"
         late = sum(isinstance(step, pre_tokenizers.ByteLevel) for step in cuts)
         early = sum(isinstance(step, normalizers.ByteLevel) for step in normal)

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from jeton.analysis.health.spellings import Spelling, text_or_none
 from jeton.components import models
 from jeton.corpora.usage import Usage
-from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import EncodeError
 from jeton.loading.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
+from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Embeddings", "IdSequences", "Matrix", "Subject"]
@@ -93,12 +93,12 @@ class Subject:
     ) -> None:
         self.tok, self.usage, self.tables = tok, usage, tables
         self._results: dict[object, Any] = {}
-        self.model = tok.model
+        self.model = tok.stages.model
         self.spelling = Spelling(tok)
-        self.tokens = bytes_by_id(tok)
+        self.tokens = bytes_by_id(tok.vocab)
         """All ids with their tokens as the vocabulary spells them."""
         self.ids = np.fromiter(self.tokens, np.int64, len(self.tokens))
-        self.added = {token.id: token for token in tok.added_tokens if token.id is not None}
+        self.added = {token.id: token for token in tok.stages.added_tokens if token.id is not None}
         self.special = frozenset(tok.special_tokens.values())
 
     def once(self, compute: Callable[[Subject], _T]) -> _T:
@@ -165,7 +165,7 @@ class Subject:
     def surfaces(self) -> dict[int, bytes]:
         """The bytes of text that each token represents, whatever the decoder gives."""
         if isinstance(self.model, models.SentencePiece):  # its pieces and its decoder are one file
-            return {id: self.tok.token_bytes(id) for id in self.tokens}
+            return {id: self.tok.vocab.token_bytes(id) for id in self.tokens}
         plain, bare = self.spelling.plain, self.spelling.bare
         of_bytes = {id: bytes([byte]) for byte, id in self.byte_tokens.items()}
         return {
@@ -192,7 +192,7 @@ class Subject:
     def stranger(self) -> str | None:
         """A character that no token has and no stage rewrites, so that nothing merges with it."""
         characters = {character for text in self.texts.values() for character in text or ""}
-        normalizer = self.tok.normalizer
+        normalizer = self.tok.stages.normalizer
         for character in _UNLIKELY:
             is_stable = normalizer is None or character in self.spelling.plain_text(
                 normalizer(f"a{character}a")
@@ -205,7 +205,7 @@ class Subject:
 
     def pieces(self, text: str) -> list[str]:
         """The pieces that the stages before the model split a text into."""
-        normalizer, cutter = self.tok.normalizer, self.tok.pre_tokenizer
+        normalizer, cutter = self.tok.stages.normalizer, self.tok.stages.pre_tokenizer
         normal = text if normalizer is None else normalizer(text)
         return [normal] if cutter is None else [piece for piece, _ in cutter(normal)]
 

@@ -95,7 +95,7 @@ _SAYS: Final = {
 )
 def templates(subject: Subject) -> Iterator[Finding]:
     """Faults of the tokenizer's chat templates."""
-    own = subject.tok.chat_template
+    own = subject.tok.settings.chat_template
     if own is None:
         return
     from jeton.chat.templates.limits import can_isolate, limits

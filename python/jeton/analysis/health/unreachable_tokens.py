@@ -159,7 +159,7 @@ class _Reasons:
 
     def __init__(self, subject: Subject) -> None:
         self.subject, self.tok, self.model = subject, subject.tok, subject.model
-        normalizer, cutter = self.tok.normalizer, self.tok.pre_tokenizer
+        normalizer, cutter = self.tok.stages.normalizer, self.tok.stages.pre_tokenizer
         self.spelling = subject.spelling
         self.steps = steps(normalizer)
         self.is_local = all(isinstance(step, _LOCAL) for step in steps(cutter))
@@ -175,7 +175,7 @@ class _Reasons:
             return False
         if self.spelling.inserts and token.content[0] in " ▁":
             return False  # the pre-tokenizer may insert it after added tokens were found
-        if self.tok.normalizer is None:
+        if self.tok.stages.normalizer is None:
             return True
         return token.normalized and self.normalize(token.content) == token.content
 
@@ -348,7 +348,7 @@ class _Reasons:
 
     @functools.cached_property
     def _merges(self) -> dict[tuple[bytes, bytes], int]:
-        return {pair: rank for rank, pair in enumerate(self.tok.merges)}
+        return {pair: rank for rank, pair in enumerate(self.tok.vocab.merges)}
 
     @functools.cached_property
     def _file(self) -> ModelFile:

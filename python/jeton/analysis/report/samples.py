@@ -97,7 +97,9 @@ def _split(name: str, tok: Tokenizer, line: str) -> CutLine:
         ids = tok.encode(line)
     except JetonError:
         return CutLine(name, None, False)
-    return CutLine(name, tuple((id, tok.token_bytes(id)) for id in ids), tok.decode(ids) == line)
+    return CutLine(
+        name, tuple((id, tok.vocab.token_bytes(id)) for id in ids), tok.decode(ids) == line
+    )
 
 
 def visible_token(token: bytes) -> str:

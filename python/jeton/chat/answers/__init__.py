@@ -125,7 +125,7 @@ def _known_ids(tok: BaseTokenizer, ids: object) -> list[int]:
     found = [checked_id("stop_ids", it) for it in ids]
     for id in found:
         try:
-            tok.token_bytes(id)
+            tok.vocab.token_bytes(id)
         except UnknownTokenError as error:
             raise error.reworded(f"stop_ids: {error.message}") from None
     return found
@@ -140,7 +140,7 @@ def _checked_texts(ids: Iterator[Any]) -> Iterator[str]:
 
 def _described(tok: BaseTokenizer, template: str) -> Turn | None:
     """The turn as the tokenizer's folder describes it, if the template is the folder's own."""
-    own = tok.chat_template
+    own = tok.settings.chat_template
     if own is None or "response_template" not in tok.settings.config:
         return None
     is_own = template in ([own] if isinstance(own, str) else own.values())

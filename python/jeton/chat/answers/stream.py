@@ -370,7 +370,7 @@ class ParseStream:
         unknown = {}
         for id in {*self._ids}:
             try:
-                self._tok.token_bytes(id)
+                self._tok.vocab.token_bytes(id)
             except UnknownTokenError as error:
                 unknown[id] = str(error)
         return [Problem(unknown[id], at) for at, id in enumerate(self._ids) if id in unknown]

@@ -99,7 +99,7 @@ def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> st
         ArgumentError: The tokenizer has no template.
         UnknownNameError: No template has this name.
     """
-    own = tok.chat_template
+    own = tok.settings.chat_template
     named = {} if own is None else {"default": own} if isinstance(own, str) else own
     if template is None:
         if with_tools and "tool_use" in named:

@@ -124,7 +124,10 @@ class Answers:
         self._end = end
         self._roles = roles
         self._by_template = ~writers.any([it.kind != "template" for _, it in writers.runs])
-        self._is_control = self._by_template & np.isin(self._ids, [*control.values()])
+        known = frozenset(control.values())
+        # A chat is short: `np.isin` takes as long as the rest of its mask.
+        are_known = np.fromiter(map(known.__contains__, self._ids), np.bool_, len(self._ids))
+        self._is_control = self._by_template & are_known
         self._runs = writers.runs
         self._starts = [0, *itertools.accumulate(length for length, _ in self._runs)]
         """Where each run begins, in characters, and where the last one ends."""

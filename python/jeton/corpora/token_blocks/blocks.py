@@ -101,6 +101,8 @@ class Facts:
     """The number of documents that were left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
     """For conversations, the counts of truncated, left-out and learnt parts."""
+    filtered: Mapping[str, int] | None = None
+    """How many records each filter has left out, if there are filters."""
 
 
 class DocumentSource(ABC):
@@ -179,7 +181,7 @@ class DocumentEncoding:
     @property
     def dtype(self) -> str:
         """The type of a token: `uint16` or `uint32`."""
-        return dtype_for(self.tokenizer.max_id)
+        return dtype_for(self.tokenizer.vocab.max_id)
 
     def of_texts(
         self, texts: Any, errors: str, first: int, what: str = "document"

@@ -122,10 +122,14 @@ class IteratedTexts(Iterated):
     """An iterable of texts, or of records with a field that holds one."""
 
     def __init__(
-        self, items: Iterable[object], encoding: DocumentEncoding, field: str | None, errors: str
+        self,
+        items: Iterable[object],
+        encoding: DocumentEncoding,
+        field: str | None,
+        characters: int | None = None,
     ) -> None:
         super().__init__(items, "documents")
-        self._encoding, self._field, self._errors = encoding, field, errors
+        self._encoding, self._field, self._characters = encoding, field, characters
         #: Why items that are left out are no texts, by their numbers.
         self._reasons: dict[int, str] = {}
 
@@ -171,7 +175,7 @@ class IteratedTexts(Iterated):
                 self._reasons[at] = str(error)
             batch.append(text)
             characters += len(text or "")
-            if characters >= _CHARACTERS or len(batch) >= _TEXTS:
+            if characters >= (self._characters or _CHARACTERS) or len(batch) >= _TEXTS:
                 yield at + 1 - len(batch), batch
                 batch, characters = [], 0
         if batch:

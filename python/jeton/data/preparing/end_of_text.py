@@ -84,7 +84,7 @@ def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> En
         if option in special:
             return EndOfText(option, special[option], place)
         try:
-            return EndOfText(option, tokenizer.id_of(option), place)
+            return EndOfText(option, tokenizer.vocab[option], place)
         except UnknownTokenError:
             close = _core.did_you_mean(option, list(special))
             hint = f"did you mean {close!r}?" if close else "None is for no token"
@@ -97,11 +97,11 @@ def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> En
         )
     number = checked_int("end_of_text", option, 0)
     try:
-        token = tokenizer.token_spelling(number).decode("utf-8", "replace")
+        token = tokenizer.vocab.spelling(number).decode("utf-8", "replace")
     except UnknownTokenError:
         raise ArgumentError(
             f"end_of_text={number} is not a token of this tokenizer, whose largest id is "
-            f"{tokenizer.max_id}"
+            f"{tokenizer.vocab.max_id}"
         ) from None
     return EndOfText(token, number, place)
 
@@ -137,4 +137,4 @@ def frame_of(tokenizer: Tokenizer) -> tuple[DocumentFrame, EndOfText]:
             "frame: the post-processor of the tokenizer adds no tokens around a text; leave it out"
         )
     id, place = (frame.end[-1], "after") if frame.end else (frame.begin[0], "before")
-    return frame, EndOfText(tokenizer.token_spelling(id).decode("utf-8", "replace"), id, place)
+    return frame, EndOfText(tokenizer.vocab.spelling(id).decode("utf-8", "replace"), id, place)

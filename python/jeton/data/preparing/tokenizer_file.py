@@ -27,7 +27,9 @@ def saved_tokenizer(
         FileError: The disk does not take the file.
     """
     entry: dict[str, Any] = {"name": name} if name else {}
-    entry.update(digest=tokenizer.digest, vocab_size=tokenizer.vocab_size, max_id=tokenizer.max_id)
+    entry.update(
+        digest=tokenizer.digest, vocab_size=tokenizer.vocab_size, max_id=tokenizer.vocab.max_id
+    )
     for file in NAMES:
         path = folder / file
         try:

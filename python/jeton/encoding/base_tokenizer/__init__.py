@@ -17,6 +17,7 @@ from jeton.components.component import AddedToken
 from jeton.encoding.base_tokenizer.decode import DecodeMethods
 from jeton.encoding.base_tokenizer.encode import EncodeMethods
 from jeton.encoding.base_tokenizer.save import SaveMethods
+from jeton.encoding.base_tokenizer.stages import NAMES
 from jeton.encoding.other_names import KnowsOtherNames, no_attribute
 from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError, warn_caller
 from jeton.loading.settings import Settings
@@ -166,9 +167,9 @@ class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=KnowsOt
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
         if not self._core.holds_functions():
             return _from_image, (type(self), self._core.image(), self._settings)
-        stages = (self.model, self.normalizer, self.pre_tokenizer)
-        rest = (self.post_processor, self.decoder, self.added_tokens)
-        settings = self.settings
+        its, settings = self.stages, self.settings
+        stages = (its.model, its.normalizer, its.pre_tokenizer)
+        rest = (its.post_processor, its.decoder, its.added_tokens)
         sections = {"padding": settings.padding, "truncation": settings.truncation}
         return _from_stages, (type(self), stages + rest, sections, self._settings)
 
@@ -184,12 +185,11 @@ class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=KnowsOt
 
         special, limit = list(self.special_tokens), notebooks.MAX_ROWS
         names = ", ".join(special[:limit]) + f" … {len(special):,} in all" * (len(special) > limit)
-        stages = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
         rows = [
             ("vocabulary", f"{self.vocab_size:,} tokens"),
             *(
-                (name.replace("_", "-"), notebooks.shortened(repr(getattr(self, name))))
-                for name in stages
+                (name.replace("_", "-"), notebooks.shortened(repr(getattr(self.stages, name))))
+                for name in NAMES
             ),
             ("special tokens", names or "none"),
         ]

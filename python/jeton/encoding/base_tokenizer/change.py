@@ -13,7 +13,6 @@ from jeton.arguments import one_of
 from jeton.components.assembly import added_to_core
 from jeton.components.component import AddedToken, Component, stored_component
 from jeton.encoding.base_tokenizer.settings import HasSettings
-from jeton.encoding.base_tokenizer.stages import HasStages
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.loading.settings import (
     CONFIG,
@@ -36,7 +35,7 @@ _KEEP: Final[Any] = object()
 """Default of an argument that leaves its part unchanged, as `None` removes it."""
 
 
-class ChangeMethods(HasSettings, HasStages):
+class ChangeMethods(HasSettings):
     """The methods of `Tokenizer` that return a changed copy."""
 
     __slots__ = ()
@@ -125,7 +124,7 @@ class ChangeMethods(HasSettings, HasStages):
         core = self._core
         if changes or model is not _KEEP or added_tokens is not _KEEP:
             core_model = core.model() if model is _KEEP else model.to_core()
-            stages = {**self._stages(), **changes}
+            stages = {**self.stages._stored(), **changes}
             tokens = core if added_tokens is _KEEP else added_to_core(added_tokens)
             if added_tokens is not _KEEP:
                 settings = self._with_first_special_tokens(settings)
@@ -143,7 +142,7 @@ class ChangeMethods(HasSettings, HasStages):
 
     def _with_roles(self, roles: Mapping[str, str | None]) -> Self:
         new_roles = checked_roles(roles)
-        not_in_text = {*self.special_tokens, *(token.content for token in self.added_tokens)}
+        not_in_text = {*self.special_tokens, *(token.content for token in self.stages.added_tokens)}
         not_in_text.update(dict(self._core.roles()).values())
         for role, token in new_roles.items():
             if token is None or token in not_in_text:
@@ -205,7 +204,7 @@ class ChangeMethods(HasSettings, HasStages):
 
     def _without_existing(self, tokens: list[AddedToken]) -> list[AddedToken]:
         """Those that are not added tokens already."""
-        known = {token.content: token.id for token in self.added_tokens}
+        known = {token.content: token.id for token in self.stages.added_tokens}
         for token in tokens:
             if token.id not in (None, known.get(token.content, token.id)):
                 raise ArgumentError(
@@ -216,7 +215,7 @@ class ChangeMethods(HasSettings, HasStages):
 
     def _check_new(self, tokens: list[AddedToken]) -> None:
         """Raises an error that names all that are added tokens already, if there are several."""
-        known = {token.content: token.id for token in self.added_tokens}
+        known = {token.content: token.id for token in self.stages.added_tokens}
         taken = [token.content for token in tokens if token.content in known]
         if len(taken) > 1:
             names = ", ".join(f'"{content:.60}" with id {known[content]}' for content in taken)

@@ -1,12 +1,11 @@
-"""The fields of a tokenizer, and its construction from a pipeline of the core."""
+"""The fields of a tokenizer, made of a pipeline of the core; its stages and its tokens."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
 import jeton._core as _core
-from jeton.components.component import Component, read_stored
+from jeton.encoding.base_tokenizer.stages import Stages
 from jeton.loading.settings import NO_SETTINGS, Settings
 from jeton.results.vocabulary import Vocabulary
 
@@ -17,18 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Core"]
 
-_Stage = TypeVar("_Stage", bound=Component)
-
 
 class Core(_core.Tokenizer):
     """The fields of a tokenizer. The other files of this folder add the methods."""
 
-    __slots__ = ("__weakref__", "_components", "_core", "_hash", "_settings", "_vocab")
+    __slots__ = ("__weakref__", "_core", "_hash", "_settings", "_stages", "_vocab")
 
-    _components: dict[str, Component | None]
     _core: Pipeline
     _hash: int | None
     _settings: Settings
+    _stages: Stages | None
     _vocab: Vocabulary | None
 
     @classmethod
@@ -42,17 +39,58 @@ class Core(_core.Tokenizer):
         self._core = core
         self._settings = settings
         self._hash = None
+        self._stages = None
         self._vocab = None
-        self._components = {}
 
-    def _stages(self) -> dict[str, dict[str, object] | None]:
-        """All stages but the model and the added tokens, in the shape of a `tokenizer.json`."""
-        stages: dict[str, dict[str, object] | None] = json.loads(self._core.stages())
-        return stages
+    @property
+    def stages(self) -> Stages:
+        """The stages that a text goes through: `normalizer`, `pre_tokenizer`, `model`, ….
 
-    def _stage(self, kind: type[_Stage]) -> _Stage | None:
-        """A stage as a value: the same object each time, so that what it runs on is built once."""
-        name = kind.STAGE
-        if name not in self._components:
-            self._components[name] = read_stored(name, self._stages()[name])
-        return cast("_Stage | None", self._components[name])
+        `tok.stages` by itself shows them all; `replace` returns a tokenizer with others.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.stages.normalizer, tok.stages.decoder
+            (None, Fuse())
+        """
+        if self._stages is None:
+            self._stages = Stages(self._core)
+        return self._stages
+
+    @property
+    def vocab(self) -> Vocabulary:
+        """All tokens with their ids, as a read-only mapping, and what else is known of them.
+
+        `tok.vocab[token]` is the id of a token, `tok.vocab.spelling(id)` the token of an id;
+        `merges`, `scores` and `max_id` are there too.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.vocab["h"], tok.vocab.get("x"), tok.vocab.spelling(1), tok.vocab.max_id
+            (1, None, b'h', 3)
+        """
+        if self._vocab is None:
+            self._vocab = Vocabulary(self._core)
+        return self._vocab
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids belong to a token: `len(tok)`. With gaps, `vocab.max_id` is larger."""
+        return self._core.vocab_size
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens with their ids, in the order of ids."""
+        return self._core.special_tokens()
+
+    def __contains__(self, token: bytes | str) -> bool:
+        return token in self.vocab
+
+    def __len__(self) -> int:
+        return self._core.vocab_size
+
+    def __bool__(self) -> bool:
+        """Always true, also for a tokenizer without tokens."""
+        return True

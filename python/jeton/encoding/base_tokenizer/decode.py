@@ -174,7 +174,7 @@ class DecodeMethods(Core):
             >>> stream = tok.decode_stream()
             >>> [stream.push(id) for id in tok.encode("né")] + [stream.finish()]
             ['n', '', 'é', '']
-            >>> stream = tok.decode_stream(stop_ids=[tok.id_of("!")])
+            >>> stream = tok.decode_stream(stop_ids=[tok.vocab["!"]])
             >>> stream.push(tok.encode("aa! b")), stream.stopped, stream.kept_tokens
             ('aa', '!', 1)
         """

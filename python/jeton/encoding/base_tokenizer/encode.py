@@ -1,6 +1,6 @@
 """Text to ids: tokens, batches, spans, streams, the best segmentations.
 
-`encode`, `encode_array`, `encode_array_with_spans` and `count` are the core's own.
+`encode`, `encode_array` and `count` are the core's own.
 """
 
 from __future__ import annotations
@@ -340,7 +340,7 @@ def origin_of(
     """
     return BatchSource.of(
         tokenizer.special_tokens,
-        tokenizer.role_ids,
+        tokenizer.roles.ids,
         tokenizer._core.frame(add_special_tokens),
         is_whole=not (has_pairs and add_special_tokens),
     )

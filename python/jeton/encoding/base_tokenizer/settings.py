@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from jeton._core import Pipeline
-from jeton.encoding.base_tokenizer.tokens import HasTokens
+from jeton.encoding.base_tokenizer.core import Core
 from jeton.loading.settings import CONFIG, STANDARD_ROLES, Settings, json_object
 
-__all__ = ["FileSettings", "HasSettings"]
+__all__ = ["FileSettings", "HasSettings", "Roles"]
+
+
+class Roles(dict[str, str]):
+    """The special tokens of a tokenizer that have a role, by role: `tok.roles`.
+
+    Attributes:
+        ids: Their ids, by role.
+    """
+
+    __slots__ = ("ids",)
+
+    ids: dict[str, int]
+
+    def __init__(self, tokens: Mapping[str, str], ids: Mapping[str, int]) -> None:
+        super().__init__(tokens)
+        self.ids = dict(ids)
+
+    def __reduce__(self) -> tuple[type[Roles], tuple[dict[str, str], dict[str, int]]]:
+        return Roles, (dict(self), self.ids)
 
 
 class FileSettings:
     """What the files of a tokenizer say about its use: `tok.settings`.
 
-    `tok.replace(padding=…, truncation=…, model_max_length=…)` gives a tokenizer with others.
+    `tok.replace(padding=…, truncation=…, chat_template=…, model_max_length=…)` returns a tokenizer
+    with others.
 
     Example:
         >>> import jeton
@@ -54,6 +75,12 @@ class FileSettings:
         _, truncation = self._core.sections
         return None if truncation is None else dict(json.loads(truncation))
 
+    @property
+    def chat_template(self) -> str | dict[str, str] | None:
+        """The chat template of the folder, or several by name; the usual one is `"default"`."""
+        template = self._settings.chat_template
+        return template if template is None or isinstance(template, str) else dict(template)
+
     def __repr__(self) -> str:
         return (
             f"FileSettings(model_max_length={self.model_max_length}, padding={self.padding}, "
@@ -61,14 +88,16 @@ class FileSettings:
         )
 
 
-class HasSettings(HasTokens):
+class HasSettings(Core):
     """The properties of `Tokenizer` for its settings."""
 
     __slots__ = ()
 
     @property
-    def roles(self) -> dict[str, str]:
+    def roles(self) -> Roles:
         """The special tokens that have a role, by role: `"bos"`, `"eos"`, `"pad"`, ….
+
+        `roles.ids` has their ids.
 
         They come from the folder that the tokenizer was loaded from, from `replace`, or from its
         format: a SentencePiece model names its own, those of published encodings are known, and
@@ -77,28 +106,24 @@ class HasSettings(HasTokens):
         Example:
             >>> import jeton
             >>> tok = jeton.WordPieceTrainer(60).train(["the weather"])
-            >>> tok.roles["pad"], tok.role_ids["pad"]
+            >>> tok.roles["pad"], tok.roles.ids["pad"]
             ('[PAD]', 0)
         """
         by_role = {**dict(self._core.roles()), **self._settings.implied, **self._settings.roles}
         names = [*STANDARD_ROLES, *(role for role in by_role if role not in STANDARD_ROLES)]
-        tokens = {role: by_role[role] for role in names if role in by_role}
-        return {
-            role: token for role, token in tokens.items() if token is not None and token in self
-        }
-
-    @property
-    def role_ids(self) -> dict[str, int]:
-        """The ids of the tokens in `roles`, by role."""
-        return {role: self.id_of(token) for role, token in self.roles.items()}
-
-    @property
-    def chat_template(self) -> str | dict[str, str] | None:
-        """The chat template of the folder, or several by name; the usual one is `"default"`."""
-        template = self._settings.chat_template
-        return template if template is None or isinstance(template, str) else dict(template)
+        tokens: dict[str, str] = {}
+        ids: dict[str, int] = {}
+        for role in names:
+            token = by_role.get(role)
+            id = None if token is None else self.vocab.get(token)
+            if token is not None and id is not None:
+                tokens[role], ids[role] = token, id
+        return Roles(tokens, ids)
 
     @property
     def settings(self) -> FileSettings:
-        """What the files say of its use: `padding`, `truncation`, `model_max_length`, `config`."""
+        """What the files say of its use.
+
+        `chat_template`, `padding`, `truncation`, `model_max_length`, `config`.
+        """
         return FileSettings(self._core, self._settings)

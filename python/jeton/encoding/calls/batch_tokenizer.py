@@ -47,7 +47,7 @@ class BatchTokenizer:
 
     def __call__(self, id: int) -> str:
         """A token as a `tokenizer.json` spells it: `Ġthe`, `##s`, `▁the`, `<0xF0>`."""
-        token = self.tokenizer.token_spelling(id)
+        token = self.tokenizer.vocab.spelling(id)
         if self._has_raw_tokens and id not in self._added_ids:
             return "".join(_ALPHABET[byte] for byte in token)
         return token.decode("utf-8", "replace")
@@ -74,7 +74,7 @@ class BatchTokenizer:
 
     @cached_property
     def _added_ids(self) -> set[int]:
-        return {token.id for token in self.tokenizer.added_tokens if token.id is not None}
+        return {token.id for token in self.tokenizer.stages.added_tokens if token.id is not None}
 
     @cached_property
     def _has_raw_tokens(self) -> bool:

@@ -89,7 +89,7 @@ class Caller:
     """What all calls of a tokenizer share."""
 
     def __init__(self, tokenizer: BaseTokenizer) -> None:
-        self._post_processor = tokenizer.post_processor
+        self._post_processor = tokenizer.stages.post_processor
         self._frames: dict[tuple[bool, bool], Frame] = {}
         self.spelling = BatchTokenizer(tokenizer)
         self.shows_one_space = shows_one_space(self._post_processor)
@@ -160,7 +160,7 @@ class Caller:
         if begin is None or begin.text is not None:
             return
         tokenizer = self.spelling.tokenizer
-        spelling = tokenizer.token_spelling(begin.id).decode(errors="replace")
+        spelling = tokenizer.vocab.spelling(begin.id).decode(errors="replace")
         is_token = call.special == "allow" or (
             isinstance(call.special, (set, frozenset, list, tuple)) and spelling in call.special
         )

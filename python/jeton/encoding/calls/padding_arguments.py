@@ -220,7 +220,7 @@ class Defaults:
         truncation = None if section is None else Truncation.of_section(section, truncation_side)
         origin = origin_of(tokenizer, False)
         if padding is not None:
-            origin = replace(origin, pad_id=tokenizer.role_ids.get("pad", padding.id))
+            origin = replace(origin, pad_id=tokenizer.roles.ids.get("pad", padding.id))
         return cls(
             type_ids="token_type_ids" in inputs or as_bert,
             mask="attention_mask" in inputs,

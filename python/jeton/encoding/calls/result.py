@@ -395,7 +395,7 @@ class BatchEncoding(UserDict[str, Any]):
             type_ids=self._of_row(rows.type_ids, row).tolist(),
             sequence_ids=self.sequence_ids(row),
             special_tokens_mask=self._of_row(rows.special, row).astype(bool).tolist(),
-            tokens=[spelling.tokenizer.token_spelling(id) for id in ids],
+            tokens=[spelling.tokenizer.vocab.spelling(id) for id in ids],
         )
 
 

@@ -27,9 +27,7 @@ def columns_alone(
     spans: list[list[tuple[int, ...]]] = []
     for text in texts:
         if with_spans:
-            array, places = tokenizer.encode_array_with_spans(
-                text, unit=how.unit, special=how.special
-            )
+            array, places = tokenizer.encode_array(text, spans=how.unit, special=how.special)
             ids.append(array.tolist())
             spans.append(list(map(tuple, places.tolist())))
         else:

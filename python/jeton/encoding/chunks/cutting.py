@@ -29,7 +29,6 @@ __all__ = [
     "Unit",
     "chunks_of",
     "chunks_of_batch",
-    "split_at",
     "truncate",
 ]
 
@@ -282,20 +281,6 @@ def _without_middle(
     middle = text[end:start]
     middle_tokens = tokenizer.count(middle, special=whole.special)
     return Truncated(both, 0, len(text), tokens, middle, middle_tokens, gap=end)
-
-
-def split_at(
-    tokenizer: BaseTokenizer,
-    text: str,
-    n: int,
-    at: Unit,
-    special: SpecialPolicy,
-    add_special_tokens: bool,
-) -> tuple[str, str]:
-    """The two parts of a text; see `Tokenizer.split_at`."""
-    cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
-    _, end = cutter.run(lambda: cutter.fit("right"))
-    return text[:end], text[end:]
 
 
 def _cutter_of_ends(
@@ -647,8 +632,8 @@ class _Cutter:
         """The ends of tokens of the text from `begin` on, with `tokens` tokens after `start`."""
         end = min(start + width, len(self.text))
         while True:
-            _, spans = self.tokenizer.encode_array_with_spans(
-                self.text[begin:end], special=self.special
+            _, spans = self.tokenizer.encode_array(
+                self.text[begin:end], spans="characters", special=self.special
             )
             places = TokenPositions(spans, begin, end)
             after = places.tokens - places.tokens_before(start)

@@ -81,7 +81,7 @@ def explain(
     # The tokenizer joins surrogate pairs and replaces lone surrogates.
     valid_text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     explanation = Explanation(valid_text, (*steps, model))
-    if tok.post_processor is not None:
+    if tok.stages.post_processor is not None:
         last = _post_step(tok, model, add_special_tokens)
         explanation = Explanation(explanation.text, (*explanation.steps, last))
     if explanation.ids != ids:
@@ -96,7 +96,7 @@ class _TokenizerParts:
     """What the explanations of a tokenizer share."""
 
     def __init__(self, tok: BaseTokenizer) -> None:
-        model = tok.model
+        model = tok.stages.model
         self.first = FirstStages(tok, model)
         self.model = ExplainedModel(tok._core, model)
 
@@ -109,7 +109,7 @@ def _post_step(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -
     """The step of the post-processor, after that of the model."""
     from jeton.encoding.explaining.first_stages import component_name
 
-    post_processor = tok.post_processor
+    post_processor = tok.stages.post_processor
     assert post_processor is not None
     rows = [(token, piece.span) for piece in model.pieces for token in piece.tokens]
     count = len(rows)

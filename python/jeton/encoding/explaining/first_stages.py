@@ -43,9 +43,9 @@ class FirstStages:
         if isinstance(model, models.BPE):
             alphabet = model.alphabet
         self.spelling = models.BPE(_BYTES, [], alphabet=alphabet, byte_fallback=True)
-        self.added_tokens = tok.added_tokens
-        self.normalizers = _flat(tok.normalizer)
-        self.pre_tokenizers = _flat(tok.pre_tokenizer)
+        self.added_tokens = tok.stages.added_tokens
+        self.normalizers = _flat(tok.stages.normalizer)
+        self.pre_tokenizers = _flat(tok.stages.pre_tokenizer)
         self._of_core = type(tok)._of_core
         self._cache: dict[object, BaseTokenizer] = {}
 
@@ -113,7 +113,7 @@ class FirstStages:
             )
         byte_tokenizer = self._cache[key]
         ids = {it.content: it.id for it in self.added_tokens}
-        id_map = {it.id: ids[it.content] for it in byte_tokenizer.added_tokens}
+        id_map = {it.id: ids[it.content] for it in byte_tokenizer.stages.added_tokens}
         return _read(byte_tokenizer, text, policy, id_map)
 
     def _tokens_to_find(self, special: SpecialPolicy) -> tuple[list[AddedToken], SpecialPolicy]:
@@ -165,7 +165,7 @@ def _read(
             end += 1
         ids = encoding.ids[at:end]
         span = (encoding.spans[at][0], encoding.spans[end - 1][1])
-        content = tok.token_spelling(ids[0]).decode()
+        content = tok.vocab.spelling(ids[0]).decode()
         is_added = len(ids) == 1 and ids[0] in id_map
         if is_added and (ids[0] >= len(_BYTES) or content in text[slice(*span)]):
             stretches.append(Stretch(content, span, id_map[ids[0]]))

@@ -124,7 +124,7 @@ def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool)
     for number, (id, hue) in enumerate(zip(first, hues(first), strict=True)):
         if number and not colour:
             output.append("│")
-        piece = visible(tok.token_bytes(id) or tok.token_spelling(id))
+        piece = visible(tok.vocab.token_bytes(id) or tok.vocab.spelling(id))
         light = f"color(16) on color({TERMINAL[hue]})"
         output.append(_shorten(piece), _CONTROL if id in control else light)
     more = len(ids) - _MAX_TOKENS

@@ -22,7 +22,7 @@ _FOREIGN: Final = re.compile(
 
 def special_tokens(subject: GotchaSubject) -> Iterator[Hit]:
     """The spellings of special and added tokens of this tokenizer."""
-    tokens = {token.content: token for token in subject.tok.added_tokens if token.content}
+    tokens = {token.content: token for token in subject.tok.stages.added_tokens if token.content}
     pattern = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
     for match in re.finditer(pattern, subject.text) if tokens else ():
         token = tokens[match[0]]
@@ -65,7 +65,7 @@ def foreign_control(subject: GotchaSubject) -> Iterator[Hit]:
 
 def normalized(subject: GotchaSubject) -> Iterator[Hit]:
     """Words and white space that the normalizer changes."""
-    normalizer = subject.tok.normalizer
+    normalizer = subject.tok.stages.normalizer
     if normalizer is None:
         return
     output_of: list[list[str]] = [[] for _ in range(len(subject.text) + 1)]
@@ -127,10 +127,10 @@ def unknown(subject: GotchaSubject) -> Iterator[Hit]:
     if not subject.is_encoded:
         yield from _without_token(subject)
         return
-    id = subject.tok.role_ids.get("unk")
+    id = subject.tok.roles.ids.get("unk")
     if id is None:
         return
-    ids, spans = subject.tok.encode_array_with_spans(subject.text)
+    ids, spans = subject.tok.encode_array(subject.text, spans="characters")
     name = subject.tok.roles["unk"]
     for start, end in spans[ids == id].tolist():
         if start < end:

@@ -88,7 +88,7 @@ class Reading:
         """What reads a text, and the text as it must be given to it."""
         if not source.is_broken:
             return self.tokenizer, self.reader, source.text
-        normalizer = self.tokenizer.normalizer
+        normalizer = self.tokenizer.stages.normalizer
         assert isinstance(normalizer, normalizers.SentencePiece)
         for mark in map(chr, range(_LAST_MARK, 0, -1)):
             if mark in source.text:
@@ -289,7 +289,7 @@ class SentencePieceModel:
         """Changes the normalization of text, and decoding to match: `add_dummy_prefix`,
         `remove_extra_whitespaces` and `escape_whitespaces`, each a bool."""
         tokenizer = self._require_loaded()
-        normalizer, decoder = tokenizer.normalizer, tokenizer.decoder
+        normalizer, decoder = tokenizer.stages.normalizer, tokenizer.stages.decoder
         assert isinstance(normalizer, normalizers.SentencePiece)
         assert isinstance(decoder, decoders.SentencePiece)
         flags: dict[str, Any] = {}

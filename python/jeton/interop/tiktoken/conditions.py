@@ -28,11 +28,11 @@ def refuse_others(tokenizer: BaseTokenizer) -> None:
         why = "its model is not a BPE over bytes"
     elif any(tokenizer._core.bytes_to_id(bytes([byte])) is None for byte in _BYTES_OF_TEXT):
         why = "it has no token for some byte"
-    elif tokenizer.normalizer is not None:
+    elif tokenizer.stages.normalizer is not None:
         why = "it normalizes text"
-    elif tokenizer.decoder != decoders.ByteLevel():
+    elif tokenizer.stages.decoder != decoders.ByteLevel():
         why = "its decoder is not ByteLevel"
-    elif any(not token.special for token in tokenizer.added_tokens):
+    elif any(not token.special for token in tokenizer.stages.added_tokens):
         why = "it has added tokens that are not special"
     if why:
         raise UnsupportedError(f"this tokenizer cannot have tiktoken's interface: {why}")
@@ -44,7 +44,7 @@ def pattern_of(tokenizer: BaseTokenizer) -> str:
     Raises:
         UnsupportedError: There is no single one.
     """
-    stages: list[object] = [tokenizer.pre_tokenizer]
+    stages: list[object] = [tokenizer.stages.pre_tokenizer]
     if isinstance(stages[0], pre_tokenizers.Sequence):
         stages = [
             step

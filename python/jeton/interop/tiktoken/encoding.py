@@ -83,7 +83,7 @@ class Encoding:
         tokenizer = BaseTokenizer._for_users.from_ranks(
             {**mergeable_ranks, **stand_ins}, pattern=pat_str, special_tokens=special_tokens
         )
-        max_id = tokenizer.max_id - len(stand_ins)
+        max_id = tokenizer.vocab.max_id - len(stand_ins)
         if explicit_n_vocab is not None and max_id != explicit_n_vocab - 1:
             raise ArgumentError(
                 f"explicit_n_vocab is {explicit_n_vocab}, but the largest id is {max_id}"
@@ -112,7 +112,7 @@ class Encoding:
         self._stand_ins = {id: byte for byte, id in (stand_ins or {}).items()}
         self._special_tokens = tokenizer.special_tokens
         self._special_token_values = set(self._special_tokens.values())
-        self.max_token_value = tokenizer.max_id - len(self._stand_ins)
+        self.max_token_value = tokenizer.vocab.max_id - len(self._stand_ins)
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -189,7 +189,7 @@ class Encoding:
             KeyError: There is no such token.
         """
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        id = self._tokenizer.id_of(token)
+        id = self._tokenizer.vocab[token]
         if id in self._stand_ins:
             raise UnknownTokenError(f"byte 0x{token[0]:02X} has no rank")
         return id
@@ -229,7 +229,7 @@ class Encoding:
         return ids[:start], ids[start:]
 
     def _is_space(self, id: int) -> bool:
-        return id not in self._special_token_values and not self._tokenizer.token_spelling(
+        return id not in self._special_token_values and not self._tokenizer.vocab.spelling(
             id
         ).strip(b" \n\t")
 
@@ -262,7 +262,7 @@ class Encoding:
             ids = self.encode_ordinary(data.decode())
         except UnicodeDecodeError:
             ids = self._merge(data)
-        ends = itertools.accumulate(len(self._tokenizer.token_spelling(id)) for id in ids)
+        ends = itertools.accumulate(len(self._tokenizer.vocab.spelling(id)) for id in ids)
         count = next((n for n, end in enumerate(ends, 1) if end >= length), len(ids))
         return tuple(ids[:count])
 
@@ -305,7 +305,7 @@ class Encoding:
             KeyError: The id belongs to no token.
         """
         self._check_known((token,))
-        return _in_range(lambda: self._tokenizer.token_spelling(token))
+        return _in_range(lambda: self._tokenizer.vocab.spelling(token))
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """The bytes of each token."""
