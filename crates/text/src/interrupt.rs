@@ -40,7 +40,7 @@ impl Listener<'_> {
         Listener(None).during(|| work(Listener(asked)))
     }
 
-    /// Runs `work`, which polls this listener.
+    /// Runs `work`, which polls this listener; it does not begin where the caller no longer waits.
     pub fn during<R>(self, work: impl FnOnce() -> R) -> R {
         /// Asks again whom was asked before, however the work ends.
         struct Before(Option<Ask<'static>>);
@@ -53,6 +53,7 @@ impl Listener<'_> {
         // and `lend` borrow it only while they run, and both return before that.
         let asked = unsafe { std::mem::transmute::<Option<Ask<'_>>, Option<Ask<'static>>>(self.0) };
         let _before = Before(ASKED.replace(asked));
+        poll();
         work()
     }
 }
@@ -74,9 +75,12 @@ pub fn listening<R>(
     })
 }
 
-/// Stops the work of this thread here, by unwinding, if the caller no longer waits.
+/// Stops the work of this thread here, by unwinding, if the caller no longer waits or memory is scarce.
 #[inline]
 pub fn poll() {
+    if room::is_scarce() {
+        room::none(0);
+    }
     if let Some(is_to_end) = ASKED.get() {
         ask(is_to_end);
     }
@@ -91,9 +95,6 @@ fn poll_of_loop() {
 
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
-    if room::is_scarce() {
-        room::none(0);
-    }
     if is_to_end() {
         // No panic: nothing is wrong, and no hook runs.
         resume_unwind(Box::new(Interrupted));

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from jeton.components import models
 from jeton.errors import FormatWarning, UnsupportedError, warn_caller
 from jeton.loading.folder import write
 
@@ -42,6 +43,11 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
         raise UnsupportedError(
             f"as_transformers needs {error.name or 'transformers'} (pip install transformers)"
         ) from None
+    if isinstance(tokenizer.stages.model, models.PickyBPE):
+        raise UnsupportedError(
+            "as_transformers: transformers has no model that does what PickyBPE does; train "
+            "without drop_residues"
+        )
     config = tokenizer.settings.config
     kind = getattr(transformers, str(config.get("tokenizer_class")), None)
     defaults = {
@@ -52,7 +58,7 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
     with tempfile.TemporaryDirectory(prefix="jeton-") as folder:
         saved = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
         fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **defaults)
-    model = fast.backend_tokenizer.model
+    model = fast.backend_tokenizer.stages.model
     if getattr(model, "dropout", None):
         model.dropout = None  # ids would be random, and no call could turn that off
     for name in _OF_THE_FOLDER:
