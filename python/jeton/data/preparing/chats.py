@@ -273,6 +273,7 @@ class _ConversationEncoder:
                     tools=tools,
                     variables=tuple(self._options.variables.items()),
                     says=says,
+                    with_spans=True,
                 ).build()
                 _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._options.roles), _utf8(chat.text)
