@@ -40,7 +40,7 @@ impl Listener<'_> {
         Listener(None).during(|| work(Listener(asked)))
     }
 
-    /// Runs `work`, which polls this listener; it does not begin where the caller no longer waits.
+    /// Runs `work`, which polls this listener.
     pub fn during<R>(self, work: impl FnOnce() -> R) -> R {
         /// Asks again whom was asked before, however the work ends.
         struct Before(Option<Ask<'static>>);
@@ -53,7 +53,6 @@ impl Listener<'_> {
         // and `lend` borrow it only while they run, and both return before that.
         let asked = unsafe { std::mem::transmute::<Option<Ask<'_>>, Option<Ask<'static>>>(self.0) };
         let _before = Before(ASKED.replace(asked));
-        poll();
         work()
     }
 }
