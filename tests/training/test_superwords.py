@@ -213,6 +213,7 @@ def test_the_fast_path_takes_superwords() -> None:
         ({"alphabet": "characters", "pattern": "whitespace"}, "bytes"),
         ({"alphabet": "sentencepiece", "pattern": None}, "sentencepiece"),
         ({"languages": "base"}, "languages"),
+        ({"drop_residues": 0.9}, "drop_residues"),
         ({"tie_break": "first"}, "tie_break"),
         ({"start_from": [(b"a", b"b")]}, "start_from"),
     ],

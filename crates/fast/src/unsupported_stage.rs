@@ -116,9 +116,11 @@ pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
         Model::SentencePiece(_) | Model::LongestMatch(_) | Model::Superwords(_) => {
             "reads a text whole, not word by word"
         }
-        Model::Bpe(_) | Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => {
-            return Ok(());
-        }
+        Model::Bpe(_)
+        | Model::PickyBpe(_)
+        | Model::WordLevel(_)
+        | Model::WordPiece(_)
+        | Model::Unigram(_) => return Ok(()),
     };
     Err(UnsupportedStage::model(&stages.model, why))
 }

@@ -143,6 +143,17 @@ _PATH = FilePath(path_type=Path)
     help="Learn tokens of several words too: after the words, or in competition with them.",
 )
 @click.option(
+    "--drop-residues",
+    type=float,
+    metavar="SHARE",
+    help="Take out tokens again of which this share is in a longer one, as 0.9.",
+)
+@click.option(
+    "--residues-become",
+    type=click.Choice(["pair", "bytes"]),
+    help="What is left of such a token becomes its pair or its bytes.  [default: pair]",
+)
+@click.option(
     "--rule",
     type=click.Choice(["released", "published"]),
     help="Which rule of WordPiece.  [default: released]",
@@ -216,6 +227,8 @@ def train(
     languages: str | None,
     development: tuple[str, ...],
     superwords: str | None,
+    drop_residues: float | None,
+    residues_become: str | None,
     rule: str | None,
     assignments: tuple[str, ...],
     min_frequency: int,
@@ -300,7 +313,13 @@ def train(
             start = jeton.load(start_from)
         if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
             raise FileError(RANKS_AS_MODEL.format(target))
-        parameters |= {"pattern": pattern, "alphabet": alphabet, "start_from": start}
+        parameters |= {
+            "pattern": pattern,
+            "alphabet": alphabet,
+            "start_from": start,
+            "drop_residues": drop_residues,
+            "residues_become": residues_become,
+        }
     elif kind == "wordlevel":
         parameters["pattern"] = pattern
     elif kind == "wordpiece":

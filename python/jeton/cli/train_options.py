@@ -36,6 +36,8 @@ _KINDS = {
     "languages": ("bpe",),
     "development": ("bpe",),
     "superwords": ("bpe",),
+    "drop_residues": ("bpe",),
+    "residues_become": ("bpe",),
     "rule": ("wordpiece",),
     "min_frequency": ("bpe", "wordpiece", "wordlevel"),
     "max_word_length": ("bpe", "wordpiece", "wordlevel"),

@@ -89,8 +89,8 @@ class BPETrainer(WordTrainer):
             (`"alphabetic"`) pair of byte strings; the greatest pair as GPT-2's printable alphabet
             spells bytes (`"spelling"`); the one seen `"first"`; the one with the shortest merged
             token, then the smallest (`"sentencepiece"`). By default Hugging Face's; with
-            SentencePiece's alphabet its own; with `languages` by spelling; with `superwords` the
-            smallest byte strings. With superwords, `aaa` has `aa` once, otherwise twice.
+            SentencePiece's alphabet its own; with `languages` by spelling, with `drop_residues`
+            always alphabetic, with `superwords` alphabetic. With the last two, `aaa` has `aa` once.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
             stages are kept unless others are given, or a list of merges, whose tokens come after
             the alphabet. New ids come after the largest.
@@ -119,6 +119,12 @@ class BPETrainer(WordTrainer):
             default.
         joining: With `superwords`, which words may join: those with a letter (`"letters"`, the
             default) or `"all"`, numbers and punctuation too.
+        drop_residues: Take out again a token that is left almost only inside of a longer one: after
+            each merge, either of its tokens of which this share or more of all occurrences was in
+            the merged pair, such as `0.9`. The result is a `PickyBPE` model; the merges and
+            deletions are those of BoundlessBPE's program, as are ties.
+        residues_become: With `drop_residues`, what the other occurrences of such a token become:
+            the `"pair"` that it was last merged from, by default, or its `"bytes"`.
         max_word_length: Longer words are split, between characters, into words of this length and
             a rest; a warning says how often. `None`: no limit.
         min_word_count: Words that occur less often are left out; a warning says how many.
@@ -193,6 +199,8 @@ class BPETrainer(WordTrainer):
         superword_tokens: int | None = None,
         max_words_per_token: int | None = None,
         joining: Joining | None = None,
+        drop_residues: float | None = None,
+        residues_become: Literal["pair", "bytes"] | None = None,
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
         add_dummy_prefix: bool = True,
@@ -227,6 +235,14 @@ class BPETrainer(WordTrainer):
                 "tie_break='huggingface' has counts of its own, which languages does not have; "
                 "leave it out"
             )
+        if drop_residues is None and residues_become is not None:
+            raise ArgumentError("residues_become is for drop_residues; set drop_residues=0.9")
+        if residues_become is not None:
+            check_kind("residues_become", residues_become, str, "a str")
+        if drop_residues is not None and superwords is not None:
+            raise ArgumentError("drop_residues and superwords do not go together; leave out one")
+        if drop_residues is not None and self.languages is not None:
+            raise ArgumentError("drop_residues and languages do not go together; leave out one")
         self.vocab_sizes = self._sizes(vocab_size, new_tokens)
         self.superwords = Superwords.of(
             superwords,
@@ -261,10 +277,13 @@ class BPETrainer(WordTrainer):
         if alphabet is None:
             alphabet = start_options.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
-        if sentencepiece and self.superwords is not None:
-            raise ArgumentError("superwords are not for alphabet='sentencepiece'; leave it out")
-        if sentencepiece and self.languages is not None:
-            raise ArgumentError("languages is not for alphabet='sentencepiece'; leave it out")
+        for name, value in (
+            ("languages", self.languages),
+            ("drop_residues", drop_residues),
+            ("superwords", self.superwords),
+        ):
+            if sentencepiece and value is not None:
+                raise ArgumentError(f"{name} is not for alphabet='sentencepiece'; leave it out")
         self._refuse_others(sentencepiece)
         if sentencepiece:
             rules = {
@@ -322,7 +341,7 @@ class BPETrainer(WordTrainer):
                 normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
             unk_token = unk_token or start_options["unk_token"]
         default_tie_break: TieBreak = "huggingface" if self.languages is None else "spelling"
-        if self.superwords is not None:
+        if self.superwords is not None or drop_residues is not None:
             default_tie_break = "alphabetic"
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
@@ -348,6 +367,8 @@ class BPETrainer(WordTrainer):
                 "separate_suffix": separate_suffix,
                 "tie_break": default_tie_break if tie_break is None else tie_break,
                 "start": self.start.parameter,
+                "drop_residues": drop_residues,
+                "residues_become": residues_become or "pair",
             },
             pattern=pattern,
             default_pattern=None if self.start.tokenizer else "gpt4",

@@ -10,6 +10,7 @@ pub mod characters;
 #[cfg(test)]
 mod golden_tests;
 mod longest_match;
+pub mod picky_bpe;
 mod sampling;
 pub mod sentencepiece;
 pub mod steps;
@@ -22,6 +23,7 @@ pub mod wordpiece;
 pub use bpe::Bpe;
 pub use characters::Characters;
 pub use longest_match::LongestMatch;
+pub use picky_bpe::PickyBpe;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
 pub use steps::{Observer, Steps};
@@ -54,6 +56,8 @@ pub enum Model {
     LongestMatch(LongestMatch),
     /// Byte pair encoding of words, and then of whole words.
     Superwords(Box<Superwords>),
+    /// Byte pair encoding by merges and deletions.
+    PickyBpe(PickyBpe),
 }
 
 /// Options whose text marks a part of a word.
@@ -102,6 +106,7 @@ impl Model {
             Self::SentencePiece(model) => model.tokenize(piece, sampler, tokens, observer),
             Self::LongestMatch(model) => model.tokenize(piece, tokens, observer),
             Self::Superwords(model) => model.tokenize(piece, sampler, tokens, observer),
+            Self::PickyBpe(model) => model.tokenize(piece, tokens, observer),
         }
     }
 
@@ -145,6 +150,7 @@ impl Model {
             Self::SentencePiece(model) => model.vocab(),
             Self::LongestMatch(model) => model.vocab(),
             Self::Superwords(model) => model.words().vocab(),
+            Self::PickyBpe(model) => model.vocab(),
         }
     }
 
@@ -172,16 +178,17 @@ impl Model {
             Self::Characters(model) => model.vocab.withhold(ids),
             Self::SentencePiece(model) => model.withhold(ids),
             Self::LongestMatch(model) => model.trie.withhold(&mut model.vocab, ids),
+            Self::PickyBpe(model) => model.withhold(ids),
             Self::Superwords(model) => model.withhold(ids),
         }
     }
 
-    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes, of
-    /// superwords and of longest match.
+    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes, of one with
+    /// deletions, of superwords and of longest match.
     pub fn has_raw_tokens(&self) -> bool {
         match self {
             Self::Bpe(bpe) => bpe.options().alphabet == bpe::Alphabet::Bytes,
-            Self::LongestMatch(_) | Self::Superwords(_) => true,
+            Self::LongestMatch(_) | Self::PickyBpe(_) | Self::Superwords(_) => true,
             _ => false,
         }
     }
@@ -197,6 +204,7 @@ impl Model {
             Self::SentencePiece(_) => "SentencePiece",
             Self::LongestMatch(_) => "LongestMatch",
             Self::Superwords(_) => "Superwords",
+            Self::PickyBpe(_) => "PickyBPE",
         }
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! The steps of training are here. `parameters` has what can be set, `pair_counts` the pairs and where they
 //! occur, `words` the words, `changes` what a merge does to the pairs around it, and `queue` which pair
-//! comes next; `languages` learns from several corpora, and is fair to each; `superwords` joins whole words.
+//! comes next; `languages` learns from several corpora, and is fair to each; `residues` takes tokens out again;
+//! `superwords` joins whole words.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -18,6 +19,7 @@ mod pair_counts;
 mod parameters;
 mod pieces;
 mod queue;
+mod residues;
 mod start;
 mod superwords;
 mod symbols;
@@ -27,6 +29,7 @@ mod words;
 pub use self::languages::{Balance, Languages};
 pub use self::parameters::{BpeTrainer, ByteOrder, TieBreak};
 pub use self::pieces::{BpePieces, MergedPieces};
+pub use self::residues::Residues;
 pub use self::start::Start;
 pub use self::superwords::{FirstStage, SecondStage, SuperwordTrainer};
 pub(crate) use self::symbols::InitialSymbols;

@@ -50,6 +50,13 @@ impl Words {
     pub(crate) fn word(&self, start: u32) -> (&[u32], i64) {
         word_of(&self.row[start as usize..])
     }
+
+    /// Replaces the symbols of a word, which has never more of them than at first.
+    pub(super) fn set(&mut self, start: u32, symbols: &[u32]) {
+        let (head, rest) = self.row[start as usize..].split_at_mut(HEAD);
+        head[0] = symbols.len() as u32;
+        rest[..symbols.len()].copy_from_slice(symbols);
+    }
 }
 
 /// The symbols and the count of the word that begins `row`.

@@ -110,6 +110,8 @@ def _kind(model: models.Model) -> tuple[str, type[Piece]]:
             return "Longest match", LookUp
         case models.Superwords():
             return "Superwords", Merging
+        case models.PickyBPE():
+            return "BPE, after all merges and deletions", LookUp
     return "Characters", LookUp
 
 
