@@ -74,8 +74,9 @@ $(VENV)/optimised: $(VENV)/builder $(RUST)
 CARGO_IS_THERE = command -v cargo >/dev/null || { \
 	echo "There is no Rust here: installing it into $(VENV)."; \
 	$(BIN)/python -m pip install --quiet puccinialin && \
-	$(BIN)/python -m puccinialin --location $(RUST_HOME) >/dev/null && cargo --version; } || { \
-	printf '%s\n' "Rust could not be installed. Install it, then run make again:" \
+	$(BIN)/python -m puccinialin --location $(RUST_HOME) >$(VENV)/rust.log 2>&1 && \
+	cargo --version; } || { \
+	printf '%s\n' "Rust could not be installed, as $(VENV)/rust.log says. Install it, then run make again:" \
 		"    curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y" \
 		'    . "$$HOME/.cargo/env"'; exit 1; }
 

@@ -1,4 +1,4 @@
-"""Times batches and packing: `get_batch` beside nanoGPT's way, the loader, and rows a second.
+"""Times batches: windows, mixtures and packed rows beside nanoGPT's way and bare reading.
 
     python benchmarks/batches.py [--tokens 100_000_000]
 
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from jeton.data import TokenDataset, layouts, pack
+from jeton.data import TokenDataset, layouts, mix, pack
 
 BATCH, BLOCK = 32, 1024
 
@@ -58,6 +58,19 @@ def nanogpt(path: Path) -> Callable[[], object]:
     return batch
 
 
+def bare(path: Path) -> Callable[[], object]:
+    """The least that gives the batches of an unshuffled loader: the next slice of a mapped file."""
+    data = np.memmap(path, np.uint16, "r")
+    starts = iter(range(0, len(data) - BATCH * BLOCK, BATCH * BLOCK))
+
+    def batch() -> object:
+        at = next(starts)
+        tokens = torch.from_numpy(data[at : at + BATCH * BLOCK + 1].astype(np.int64))
+        return tokens[:-1].view(BATCH, BLOCK), tokens[1:].view(BATCH, BLOCK)
+
+    return batch
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tokens", type=int, default=100_000_000)
@@ -67,11 +80,29 @@ def main() -> None:
         lengths = made(folder, tokens)
         dataset = TokenDataset(folder / "jeton")
         batches = iter(dataset.loader(BATCH, BLOCK, device="cpu"))
+        ordered = iter(dataset.loader(BATCH, BLOCK, shuffle=False, device="cpu"))
+        thirds = np.array_split(np.arange(len(lengths)), 3)
+        for number, third in enumerate(thirds):
+            with layouts.create("jeton", folder / f"source-{number}", dtype="uint16") as writer:
+                for at in third.tolist():
+                    writer.append(dataset.documents[at], lengths[at : at + 1])
+                writer.finish()
+        weights = {str(folder / f"source-{at}"): weight for at, weight in enumerate((5, 3, 2))}
+        mixture = mix(weights, tokens=tokens // 3)
+        mixed = iter(mixture.loader(BATCH, BLOCK, device="cpu"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            packed = mixture.pack(BLOCK, "bins", too_long="split")
+        rows_of_mixture = iter(packed.loader(BATCH, device="cpu"))
         print(f"batches of {BATCH} windows of {BLOCK:,} tokens, tensors:")
         for what, action in (
+            ("bare reading", bare(folder / "nanogpt" / "train.bin")),
+            ("in order", lambda: next(ordered)),
             ("nanoGPT's way", nanogpt(folder / "nanogpt" / "train.bin")),
             ("get_batch", lambda: dataset.get_batch(BATCH, BLOCK, device="cpu")),
             ("loader", lambda: next(batches)),
+            ("mixture", lambda: next(mixed)),
+            ("packed mixture", lambda: next(rows_of_mixture)),
         ):
             seconds = median(action, 200)
             print(f"  {what:<14} {seconds * 1e3:6.2f} ms, {BATCH * BLOCK / seconds / 1e6:,.0f} M/s")

@@ -146,7 +146,7 @@ DEATHS: dict[str, tuple[str, str]] = {
         "nonsense",
     ),
     "an endless answer": (
-        "setattr(isolation, '_write', lambda pipe, body: pipe.write(b'9' * 99))",
+        "setattr(isolation, 'write_message', lambda pipe, body: pipe.write(b'9' * 99))",
         "died",
     ),
 }

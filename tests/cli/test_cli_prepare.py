@@ -46,6 +46,23 @@ def test_prepare(run: Run, here: Path) -> None:
     assert error_of(failed).startswith("out: holds another set, with another layout; choose")
 
 
+def test_filters_of_prepare(run: Run, here: Path) -> None:
+    scores = [number % 4 for number in range(len(TEXTS))]
+    records = [{"text": text, "score": it} for text, it in zip(TEXTS, scores, strict=True)]
+    (here / "in.jsonl").write_text("".join(json.dumps(it) + "\n" for it in records))
+    command = ["prepare", "tok.json", "in.jsonl", "-o", "out"]
+    done = run(*command, "--filter", "score >= 2", "--filter", "score != 3")
+    left_out = sum(it < 2 for it in scores)
+    assert f"{left_out} records left out by score >= 2" in done.stderr
+    manifest = Manifest.read(here / "out")
+    kept = sum(it == 2 for it in scores)
+    assert manifest.documents + manifest.empty_documents == kept
+    failed = run(*command[:-1], "other", "--filter", "score", code=1)
+    assert "'score' is not a rule such as" in error_of(failed)
+    failed = run(*command[:-1], "other", "--filter", "score > 1", "--documents", "line", code=1)
+    assert "filter is for records" in failed.stderr
+
+
 def test_options_of_prepare(run: Run, here: Path) -> None:
     (here / "v.jsonl").write_text('{"body": "to be"}\n')
     (here / "in.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in TEXTS))

@@ -14,7 +14,7 @@ import jeton
 from command_line import Run, error_of, here, run
 from jeton.cli import main
 from jeton.components import normalizers
-from jeton.corpora import checkpoints
+from jeton.corpora import checkpoints, corpus
 
 
 class TestTrain:
@@ -56,9 +56,9 @@ class TestTrain:
         (here / "b.txt").write_text("held\n" * 9, encoding="utf-8")
         monkeypatch.setattr(checkpoints, "_PIECE", 99)
         monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
-        asked = ("train", "a.txt", "b.txt", "-o", "x.json", "--vocab-size=259")
-        asked = (*asked, "--save-counts", "x.counts")
-        count, counted = checkpoints.count, list[str]()
+        asked = ["train", "a.txt", "b.txt", "-o", "x.json", "--vocab-size=259"]
+        asked += ["--save-counts", "x.counts"]
+        count, counted = corpus.count, list[str]()
 
         def stopped(counter: Any, files: Any, **how: Any) -> Any:
             paths = list(files)

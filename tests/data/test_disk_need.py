@@ -80,7 +80,7 @@ def test_a_disk_that_is_too_full_is_an_error_before_the_work(
     path = tmp_path / "a.txt"
     path.write_text(LINES)
     free = int(np.dtype("uint16").itemsize * len(LINES) * share)
-    monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     if fails:
         with pytest.raises(FileError, match=r"the set needs about 0\.\d GB of disk, and"):
             prepare(path, TOK, tmp_path / "set")

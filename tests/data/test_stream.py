@@ -76,11 +76,12 @@ def taken(batches: Any) -> list[int]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("frame", ["end", "begin", "none"])
 def test_the_tokens_are_those_of_prepare(kind: str, frame: str, tmp_path: Path) -> None:
-    options: dict[str, Any] = {
+    frames: dict[str, dict[str, Any]] = {
         "end": {"end_of_text": "<|endoftext|>"},
         "begin": {"end_of_text": "<|bos|>", "end_of_text_place": "before"},
         "none": {"end_of_text": None},
-    }[frame]
+    }
+    options = frames[frame]
     expected = of_set(tmp_path / "set", **options)
     (tmp_path / "in").mkdir()
     batches = list(stream(KINDS[kind](tmp_path / "in"), TOK, 3, 7, **options))

@@ -65,6 +65,7 @@ GOOD.update(
         "data.Mixture.read.path": str(PLACE / "mixture.json"),
         "data.places": np.array([0]),
         "data.number": 0,
+        "data.texts": ["to be"],
         "data.seed": 0,
         "data.MixedExamples.taken.state": data.mix({MADE: 1}).loader(1, 4).state_dict(),
         "data.TokenStream.load_state_dict.state": data.stream(TEXTS, TOK, 1, 4).state_dict(),
@@ -86,6 +87,7 @@ GOOD.update(
 OTHER_NAMES["folder"] = ("manifest.json",)
 OTHER_NAMES["from_json.text"] = ("tokenizer.json", "manifest.json")
 OTHER_NAMES["prepare.data"] = ("document ",)
+OTHER_NAMES["prepare.filter"] = ("record ",)
 OTHER_NAMES["validation"] = ("document ", "data is empty", "split 'val'")
 OTHER_NAMES["pack.documents"] = ("rows",)
 OTHER_NAMES["merge.parts"] = ("manifest.json",)

@@ -126,6 +126,24 @@ def _tekken() -> jeton.Tokenizer:
     )
 
 
+def _fair() -> jeton.Tokenizer:
+    trainer = jeton.BPETrainer(280, pattern="gpt2", languages="base")
+    return trainer.train({"en": LINES, "reversed": [line[::-1] for line in LINES]})
+
+
+VARIANTS: dict[str, Callable[[], jeton.Tokenizer]] = {
+    "trained: fair to languages": _fair,
+    "trained: with known tokens": trained(
+        vocab_size=290, pattern="gpt2", user_defined_symbols=["~ing", "New York"]
+    ),
+    "trained: leaves pruned": lambda: (
+        jeton.edit.prune(
+            jeton.BPETrainer(300, pattern="gpt2").train(LINES), corpus=LINES[:1], leaves=9
+        ).tok
+    ),
+}
+"""Of GPT-2's pattern, trained beyond the textbook."""
+
 MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     **KINDS,
     "trained: GPT-2's pattern": trained(vocab_size=280, pattern="gpt2"),
@@ -135,6 +153,13 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     "trained: WordPiece": lambda: jeton.WordPieceTrainer(vocab_size=60).train(LINES),
     "trained: words": lambda: jeton.WordLevelTrainer(vocab_size=60).train(LINES),
     "trained: bytes by value": trained(vocab_size=280, byte_order="value", special_tokens=["<s>"]),
+    "trained: without residues": trained(
+        vocab_size=280, special_tokens=["<s>"], drop_residues=0.7, residues_become="pair"
+    ),
+    "trained: residues as bytes": trained(
+        vocab_size=280, drop_residues=0.7, residues_become="bytes"
+    ),
+    **VARIANTS,
     "trained: closed characters": lambda: jeton.CharTrainer().train("the weather"),
     "trained: SentencePiece's BPE": trained(vocab_size=330, **LLAMA),
     "trained: Unigram": lambda: jeton.UnigramTrainer(34).train(LINES),
@@ -180,6 +205,23 @@ HOLDS = {
     "trained: WordPiece": ["tokenizer.json", "vocab.txt", "~x.gguf"],
     "trained: words": ["tokenizer.json"],
     "trained: bytes by value": ["tokenizer.json", "~x.tiktoken", "~x.model"],
+    "trained: without residues": ["tokenizer.json"],
+    "trained: residues as bytes": ["tokenizer.json"],
+    "trained: fair to languages": [
+        "tokenizer.json",
+        "~x.tiktoken",
+        "~vocab.json",
+        "~x.model",
+        "~x.gguf",
+    ],
+    "trained: with known tokens": ["tokenizer.json", "~x.gguf"],
+    "trained: leaves pruned": [
+        "tokenizer.json",
+        "~x.tiktoken",
+        "~vocab.json",
+        "~x.model",
+        "~x.gguf",
+    ],
     "trained: closed characters": ["~tokenizer.json"],
     "trained: SentencePiece's BPE": ["~tokenizer.json", "x.model", "~x.gguf"],
     "trained: Unigram": ["x.model", "~x.gguf"],
@@ -220,7 +262,8 @@ def _pattern(kind: str) -> str:
     if kind == "tekken.json":
         return "tekken"
     named = {"folder: Qwen 2": "qwen2", "folder: Whisper": "gpt2", ".gguf: gpt-2": "gpt2"}
-    return named.get(kind, "gpt2" if "GPT-2" in kind else "gpt4")
+    is_gpt2 = "GPT-2" in kind or kind in VARIANTS
+    return named.get(kind, "gpt2" if is_gpt2 else "gpt4")
 
 
 def _given(tok: jeton.Tokenizer, name: str, pattern: str) -> dict[str, Any]:

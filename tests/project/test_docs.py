@@ -33,8 +33,8 @@ FILES = [
     if FENCED.search(path.read_text(encoding="utf-8"))
 ]
 FRAMEWORKS = (
-    "datasets", "datatrove", "duckdb", "langchain_text_splitters", "llama_index", "pandas",
-    "polars", "pyspark", "ray", "torch",
+    "datasets", "datasketch", "datatrove", "duckdb", "langchain_text_splitters", "llama_index",
+    "pandas", "polars", "pyspark", "ray", "torch", "trl",
 )  # fmt: skip
 NEEDS = re.compile(
     rf"(?:^ *(?:>>> )?(?:import|from) |jeton\[)({'|'.join(FRAMEWORKS)})\b", re.MULTILINE

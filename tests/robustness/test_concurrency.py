@@ -88,6 +88,7 @@ def test_ids_that_another_thread_changes_are_read_or_refused() -> None:
         while not done.is_set():
             shared.append(10**12)
             shared.pop()
+            del shared[3:]
             shared[:] = ids
 
     changing = threading.Thread(target=change)
@@ -100,6 +101,18 @@ def test_ids_that_another_thread_changes_are_read_or_refused() -> None:
     finally:
         done.set()
         changing.join()
+
+
+def test_an_id_that_uses_the_stream_it_is_pushed_to_waits_for_nothing() -> None:
+    a, b = (TOK.encode(letter)[0] for letter in "ab")
+    stream = TOK.decode_stream()
+
+    class Nested:
+        def __index__(self) -> int:
+            assert stream.push(a) == "a"
+            return b
+
+    assert stream.push(Nested()) == "b"
 
 
 def test_the_gil_is_released() -> None:

@@ -99,7 +99,6 @@ COMMANDS = {
 
 @pytest.mark.large
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to such a limit")
-@pytest.mark.xfail(reason="threads that run out together may use up the reserve", strict=False)
 @pytest.mark.parametrize("kilobytes", [300_000, 400_000, 500_000])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_without_memory_a_command_is_an_error(

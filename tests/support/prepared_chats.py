@@ -17,7 +17,8 @@ from jeton.data import (
     TokenDataset,
     layouts,
 )
-from jeton.data.preparing import chats, conversations, pipeline, queue, shuffling
+from jeton.data.preparing import chats, pipeline, queue, shuffling
+from jeton.data.preparing import records as record_files
 
 TOK = jeton.BPETrainer(500, special_tokens=["<|im_start|>", "<|im_end|>"]).train(
     samples.read_all().values()
@@ -54,7 +55,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chats, "_TOKENS", 400)
     monkeypatch.setattr(queue, "_IN_MEMORY", 2000)
     monkeypatch.setattr(shuffling, "_AT_A_TIME", 500)
-    monkeypatch.setattr(conversations, "_AT_A_TIME", 700)
+    monkeypatch.setattr(record_files, "_AT_A_TIME", 700)
 
 
 def lines(path: Path, records: list[Any]) -> Path:

@@ -1,9 +1,8 @@
 """What must work in an environment with few packages: run there as a program, it prints what fails.
 
 Look here for what `tests/project/test_bare_install.py` asks of each environment: that every module
-and public name can be imported and documented, and that the help of every command appears. A module
-may need an optional package only if it builds on its classes, as the arguments say:
-`jeton.nn.=torch`.
+and public name can be imported and documented, that the help of every command appears, and that a
+free-threaded Python stays so.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import inspect
 import pkgutil
 import pydoc
 import sys
+import sysconfig
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -22,8 +22,16 @@ import click
 import jeton
 from jeton.cli import main
 
-BUILT_ON = dict(argument.partition("=")[::2] for argument in sys.argv[1:])
-"""Which packages a module may need when it is imported, by the module's path or a folder of it."""
+BUILT_ON = {
+    "jeton.data.torch_loader": "torch",
+    "jeton.edit.remapping": "torch",
+    "jeton.nn.": "torch",
+    "jeton.display.views.screen": "textual",
+    "jeton.interop.sentencepiece.protobuf_messages": "google",
+    "jeton.sentencepiece.sentencepiece_model_pb2": "google",
+}
+"""Modules of classes that derive from those of an optional package; the names that users import
+them by are elsewhere, and say which extra is needed."""
 
 
 def modules() -> Iterator[ModuleType]:
@@ -60,6 +68,8 @@ def probe() -> None:
             main.main([*words, "--help"])
         except SystemExit as end:
             assert not end.code, words
+    if hasattr(sys, "_is_gil_enabled") and sysconfig.get_config_var("Py_GIL_DISABLED"):
+        assert not sys._is_gil_enabled(), "a module has switched the GIL on"
     print("all of it works")
 
 

@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicUsize;
 use encoding_builder::EncodingBuilder;
 use frames::{Frame, PairFrame};
 use jeton_fast::{Compiled, Place, Plan, Sink, Stretch, UnsupportedStage};
-use jeton_formats::{self, LoadOptions};
+use jeton_formats::{self, LoadOptions, Loaded};
 use jeton_models::model::{Model, Sampler, Sampling, Token};
 use jeton_models::stages::{Section, Stages};
 use jeton_stages::added_tokens::{AddedTokens, SpecialPolicy, TextOrToken};
@@ -217,7 +217,18 @@ impl Tokenizer {
     /// # Errors
     /// As [`jeton_formats::load`]; stages that do not fit together.
     pub fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
-        let loaded = jeton_formats::load(path, options)?;
+        Self::of_loaded(jeton_formats::load(path, options)?)
+    }
+
+    /// The tokenizer of the bytes of a file, which `name` names in errors.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::load`].
+    pub fn from_bytes(name: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self> {
+        Self::of_loaded(jeton_formats::load_bytes(name, bytes, options)?)
+    }
+
+    fn of_loaded(loaded: Loaded) -> Result<Self> {
         Self::new(loaded.stages).map_err(|error| error.at(loaded.path.display().to_string()))
     }
 
@@ -262,6 +273,7 @@ impl Tokenizer {
         if options.sampling.alpha.is_some() {
             self.sentencepiece("alpha")?;
         }
+        options.sampling.check_seed()?;
         let post_processor = self.stages.post_processor.as_ref();
         // Trimming counts characters.
         let unit = if post_processor.is_some_and(PostProcessor::trims) {

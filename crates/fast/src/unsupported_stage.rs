@@ -114,9 +114,11 @@ pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
             "turns each character into a token, so there is nothing to remember"
         }
         Model::SentencePiece(_) | Model::LongestMatch(_) => "reads a text whole, not word by word",
-        Model::Bpe(_) | Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => {
-            return Ok(());
-        }
+        Model::Bpe(_)
+        | Model::PickyBpe(_)
+        | Model::WordLevel(_)
+        | Model::WordPiece(_)
+        | Model::Unigram(_) => return Ok(()),
     };
     Err(UnsupportedStage::model(&stages.model, why))
 }

@@ -35,5 +35,5 @@ pub mod tiktoken;
 pub mod wordpiece;
 
 pub use load::merges_path_for;
-pub use load::{LoadOptions, Loaded, gguf_metadata, load};
+pub use load::{LoadOptions, Loaded, gguf_metadata, load, load_bytes};
 pub use target::Target;

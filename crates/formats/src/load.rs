@@ -91,20 +91,38 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     }
     let place = |error: Error| error.at(path.display().to_string());
     if let Some(metadata) = gguf_metadata(path)? {
-        options.allow("GGUF files", &[]).map_err(place)?;
-        let contents = gguf::read(&metadata).map_err(place)?;
-        return Ok(Contents {
-            warnings: contents.warnings,
-            roles: contents.roles,
-            beside: contents.beside,
-            ..contents.stages.into()
-        }
-        .at(path));
+        let contents = read_gguf(&metadata, options).map_err(place)?;
+        return Ok(contents.at(path));
     }
-    let data = files::read(path, files::LARGEST)?;
-    read(path, &data, options)
-        .map(|contents| contents.at(path))
-        .map_err(place)
+    load_bytes(path, &files::read(path, files::LARGEST)?, options)
+}
+
+/// What the bytes of a file say. `name` names them in errors, and its neighbours may be read: the merges of
+/// a `vocab.json`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_bytes(name: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Loaded> {
+    let contents = if bytes.starts_with(gguf::MAGIC) {
+        gguf::Metadata::read(bytes, bytes.len() as u64)
+            .and_then(|metadata| read_gguf(&metadata, options))
+    } else {
+        read(name, bytes, options)
+    };
+    contents
+        .map(|contents| contents.at(name))
+        .map_err(|error| error.at(name.display().to_string()))
+}
+
+fn read_gguf(metadata: &gguf::Metadata, options: &LoadOptions) -> Result<Contents> {
+    options.allow("GGUF files", &[])?;
+    let contents = gguf::read(metadata)?;
+    Ok(Contents {
+        warnings: contents.warnings,
+        roles: contents.roles,
+        beside: contents.beside,
+        ..contents.stages.into()
+    })
 }
 
 /// Reads a GGUF up to its tensors, which may be larger than memory; `None` for a file of another format.

@@ -104,7 +104,7 @@ fn of_model(model: &Model) -> Vec<Role> {
         Model::Unigram(model) => of_id(model.unk_id()),
         Model::Characters(model) => of_id(model.unk_id()),
         Model::SentencePiece(model) => return model.proto().roles(),
-        Model::LongestMatch(_) => None,
+        Model::LongestMatch(_) | Model::PickyBpe(_) => None,
     };
     unknown.map(|token| ("unk", token)).into_iter().collect()
 }

@@ -8,7 +8,9 @@ pub use jeton_core::train::bpe::{BpeTrainer, TieBreak};
 pub use jeton_core::{Error, ErrorKind, Result};
 
 use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
+use jeton_core::convert::for_json;
 use jeton_core::decoder::Decoder;
+use jeton_core::format::huggingface;
 use jeton_core::model::Model;
 use jeton_core::pre_tokenizer::named;
 use jeton_core::train::Trainer;
@@ -39,6 +41,26 @@ impl Tokenizer {
     pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self> {
         let core = jeton_core::Tokenizer::load(path.as_ref(), options)?;
         Ok(Self { core })
+    }
+
+    /// The tokenizer of a file that your program has read itself, as in the page of a browser. Errors call the
+    /// file `name`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
+        let core =
+            jeton_core::Tokenizer::from_bytes(name.as_ref(), bytes, &LoadOptions::default())?;
+        Ok(Self { core })
+    }
+
+    /// The contents of a `tokenizer.json`, for jeton, tokenizers and transformers.
+    ///
+    /// # Errors
+    /// What the format cannot hold, by name.
+    pub fn to_json(&self) -> Result<String> {
+        let stages = for_json(self.core.stages())?;
+        huggingface::write(&stages)
     }
 
     /// Writes the tokenizer in the format that the name says (`.json`, `.model`, `.tiktoken`, a folder),

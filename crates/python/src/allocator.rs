@@ -73,10 +73,24 @@ unsafe impl GlobalAlloc for Allocator {
 #[inline(always)]
 fn with_room(block: impl Fn() -> *mut u8) -> *mut u8 {
     let first = block();
-    if first.is_null() && (large::give_back() || reserve::release()) {
-        block()
+    if first.is_null() {
+        at_a_second_try(block)
     } else {
         first
+    }
+}
+
+/// A block where there was none: of what is kept, of the reserve, or of what other threads release. They end
+/// their work as soon as they see that the reserve is in use.
+#[cold]
+#[inline(never)]
+fn at_a_second_try(block: impl Fn() -> *mut u8) -> *mut u8 {
+    loop {
+        let is_worth_a_try = large::give_back() || reserve::release() || reserve::wait();
+        let new = block();
+        if !new.is_null() || !is_worth_a_try {
+            return new;
+        }
     }
 }
 
@@ -91,6 +105,9 @@ mod reserve {
     /// Bytes of it, by their logarithm: address space only, until it is released and used. Where little
     /// is left, a smaller one has to do.
     const SIZES: std::ops::RangeInclusive<usize> = 23..=25;
+    /// How often, a millisecond each, all threads together wait for memory before there is a reserve again.
+    const MAX_WAITS: usize = 1_000;
+    static WAITS: AtomicUsize = AtomicUsize::new(0);
     /// Where it is, and in the bits that a page leaves free its size; 0 if it is in use.
     static RESERVE: AtomicUsize = AtomicUsize::new(0);
 
@@ -109,6 +126,7 @@ mod reserve {
                 unmap(new); // another thread was faster
             }
         }
+        WAITS.store(0, Ordering::Relaxed);
         room::set_scarce(false);
         true
     }
@@ -149,6 +167,15 @@ mod reserve {
         room::set_scarce(true);
         unmap(reserve)
     }
+
+    /// Waits while other threads end their work; returns whether it may have been of use.
+    pub fn wait() -> bool {
+        let waits = room::is_scarce() && WAITS.fetch_add(1, Ordering::Relaxed) < MAX_WAITS;
+        if waits {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        waits
+    }
 }
 
 /// Elsewhere nothing is held back.
@@ -159,6 +186,10 @@ mod reserve {
     }
 
     pub fn release() -> bool {
+        false
+    }
+
+    pub fn wait() -> bool {
         false
     }
 }

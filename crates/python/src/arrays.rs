@@ -62,7 +62,7 @@ impl<'py, T: Element> Deref for Numbers<'py, T> {
 /// that is a field of packed records, or that begins at an odd byte.
 pub fn aligned(array: Bound<'_, PyUntypedArray>) -> PyResult<Bound<'_, PyUntypedArray>> {
     let size = array.dtype().itemsize() as isize;
-    // SAFETY: the array is one of numpy's, and the GIL is held.
+    // SAFETY: the array is one of numpy's, and this thread is attached to Python.
     let is_aligned = unsafe { (*array.as_array_ptr()).fields.flags & NPY_ARRAY_ALIGNED != 0 };
     if is_aligned && size > 0 && array.strides().iter().all(|stride| stride % size == 0) {
         Ok(array)

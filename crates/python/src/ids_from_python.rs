@@ -68,7 +68,9 @@ fn ids_of_list(name: &str, list: &Bound<'_, PyList>) -> Outcome<Vec<u32>> {
         // Without the GIL, the lock of the list keeps other threads from changing it.
         with_critical_section(list, || read_exact_ints(list, &mut ids));
         if ids.len() == at {
-            ids.push(id_at(name, at, &list.get_item(at)?)?);
+            // Another thread may have shortened the list meanwhile.
+            let Ok(item) = list.get_item(at) else { break };
+            ids.push(id_at(name, at, &item)?);
         }
     }
     Ok(ids)

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use jeton_core::model;
 use jeton_core::model::bpe::{BpeOptions, MergeRule};
+use jeton_core::model::picky_bpe::Event;
 use jeton_core::model::sentencepiece::spec::ModelProto;
 use jeton_core::model::{
-    Bpe, Characters, LongestMatch, SentencePiece, Unigram, WordLevel, WordPiece,
+    Bpe, Characters, LongestMatch, PickyBpe, SentencePiece, Unigram, WordLevel, WordPiece,
 };
 use jeton_core::vocab::Vocab;
 use pyo3::prelude::*;
@@ -172,6 +173,25 @@ impl Model {
         })
     }
 
+    /// BPE by merges and deletions: each event is a tuple of two tokens, or of one.
+    #[staticmethod]
+    fn picky_bpe(
+        py: Python<'_>,
+        entries: &Bound<'_, PyAny>,
+        events: &Bound<'_, PyAny>,
+        residues_become: &str,
+    ) -> PyResult<Self> {
+        guard(py, || {
+            let vocab = vocab("vocab", entries)?;
+            let events = event_list(events)?;
+            let residue = residues_become.parse()?;
+            let core = abandonable(py, move || PickyBpe::new(vocab, events, residue))??;
+            Ok(Self {
+                core: model::Model::PickyBpe(core),
+            })
+        })
+    }
+
     /// The model of a SentencePiece `.model` file.
     #[staticmethod]
     fn sentence_piece(py: Python<'_>, proto: &[u8]) -> PyResult<Self> {
@@ -194,8 +214,8 @@ impl Model {
         })
     }
 
-    /// `BPE`, `WordLevel`, `WordPiece`, `Unigram`, `Characters`, `SentencePiece` or
-    /// `LongestMatch`.
+    /// `BPE`, `WordLevel`, `WordPiece`, `Unigram`, `Characters`, `SentencePiece`,
+    /// `LongestMatch` or `PickyBPE`.
     #[getter]
     fn kind(&self) -> &'static str {
         self.core.kind()
@@ -223,7 +243,26 @@ impl Model {
         })
     }
 
-    /// What the model holds beside its vocabulary, merges and scores, as JSON.
+    /// The merges and deletions of a PickyBPE; `None` of any other.
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        guard(py, || {
+            let model::Model::PickyBpe(model) = &self.core else {
+                return Ok(None);
+            };
+            let bytes = |token: Vec<u8>| PyBytes::new(py, &token);
+            let events = PyList::empty(py);
+            for (number, event) in model.events().enumerate() {
+                hear(py, number)?;
+                match event {
+                    Event::Merge(left, right) => events.append((bytes(left), bytes(right)))?,
+                    Event::Deletion(token) => events.append((bytes(token),))?,
+                }
+            }
+            Ok(Some(events))
+        })
+    }
+
+    /// What the model holds beside its vocabulary, merges, events and scores, as JSON.
     fn options(&self, py: Python<'_>) -> PyResult<String> {
         guard(py, || {
             let options = match &self.core {
@@ -245,6 +284,10 @@ impl Model {
                 model::Model::Characters(model) => {
                     Ok(serde_json::json!({ "unk_id": model.unk_id() }).to_string())
                 }
+                model::Model::PickyBpe(model) => Ok(serde_json::json!({
+                    "residues_become": model.residue().name(),
+                })
+                .to_string()),
                 model::Model::SentencePiece(_) | model::Model::LongestMatch(_) => {
                     Ok("{}".to_owned())
                 }
@@ -270,6 +313,34 @@ pub fn merges<'py>(py: Python<'py>, bpe: &Bpe) -> Outcome<Bound<'py, PyList>> {
         .into_iter()
         .map(|(left, right)| (token(left), token(right)));
     Ok(PyList::new(py, pairs.collect::<Vec<_>>())?)
+}
+
+fn event_list(value: &Bound<'_, PyAny>) -> Outcome<Vec<Event>> {
+    const EXPECTED: &str = "a list of tuples of one or two tokens";
+    let wrong = || wrong_type("events", EXPECTED, value);
+    if value.is_instance_of::<PyString>() {
+        return Err(wrong());
+    }
+    let items = value.try_iter().map_err(|_| wrong())?;
+    let event = |(i, event): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let event = event?;
+        let name = || format!("each token of events[{i}]");
+        if let Ok((left, right)) = event.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() {
+            return Ok(Event::Merge(
+                token_bytes(name, &left)?,
+                token_bytes(name, &right)?,
+            ));
+        }
+        let (token,): (Bound<'_, PyAny>,) = event.extract().map_err(|_| {
+            wrong_type(
+                &format!("events[{i}]"),
+                "a tuple of one or two tokens",
+                &event,
+            )
+        })?;
+        Ok(Event::Deletion(token_bytes(name, &token)?))
+    };
+    items.enumerate().map(event).collect()
 }
 
 fn merge_list(value: &Bound<'_, PyAny>) -> Outcome<Vec<(Vec<u8>, Vec<u8>)>> {

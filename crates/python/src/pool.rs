@@ -26,8 +26,9 @@ struct Pool {
 
 /// The pool of this process, if it has one.
 ///
-/// Locked only by a thread that holds the GIL, and never while it lets go of it. The thread that
-/// forks holds the GIL, so no child inherits a locked lock.
+/// Locked only by a thread that is attached to Python, and that neither detaches nor runs Python
+/// meanwhile. While one thread forks, no other is attached: it holds the GIL, or, without a GIL, it has
+/// stopped them all at places where they may be. So no child inherits a locked lock.
 static POOL: Mutex<Option<Arc<Pool>>> = Mutex::new(None);
 
 /// Bytes of work below which the GIL is kept: the exchange would take a good part of the time, and other

@@ -1,7 +1,8 @@
 //! Streams for Python: text from ids as they arrive, ids from text as it arrives.
 //!
 //! Look here for why each has a lock: two threads that use one stream at once get the same as
-//! if they took turns. A thread holds it only while it holds the GIL, so no thread waits for it.
+//! if they took turns. Nothing that holds a lock runs Python, which may wait for another thread: one
+//! that is attached to Python and waits for that lock would never be let go.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,18 +53,17 @@ impl DecodeStream {
     fn text<'py>(
         &self,
         py: Python<'py>,
-        body: impl FnOnce(&mut DecodeCore, &mut String) -> Outcome<()>,
+        body: impl FnOnce(&mut DecodeCore, &mut String) -> jeton_core::Result<()>,
     ) -> PyResult<Bound<'py, PyString>> {
         guard(py, || {
             let mut text = TEXT.take();
             text.clear();
             let mut core = self.core();
-            let made = body(&mut core, &mut text).map_err(|failure| match failure {
-                Failure::Core(error) if error.kind() == ErrorKind::Decode => {
-                    Failure::NotText(core.incomplete().to_vec())
-                }
-                failure => failure,
+            let made = body(&mut core, &mut text).map_err(|error| match error.kind() {
+                ErrorKind::Decode => Failure::NotText(core.incomplete().to_vec()),
+                _ => Failure::Core(error),
             });
+            drop(core);
             let given = PyString::new(py, &text);
             TEXT.set(text);
             made.map(|()| given)
@@ -94,10 +94,8 @@ impl DecodeStream {
         given: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyString>> {
         if given.is_exact_instance_of::<PyInt>() || !given.hasattr("__iter__")? {
-            return self.text(py, |core, text| {
-                let id = ids_from_python::id(|| "ids".to_owned(), given)?;
-                Ok(core.push(&self.tokenizer, id, text)?)
-            });
+            let id = guard(py, || ids_from_python::id(|| "ids".to_owned(), given))?;
+            return self.text(py, |core, text| core.push(&self.tokenizer, id, text));
         }
         let ids = guard(py, || ids_from_python::ids("ids", given))?;
         self.text(py, |core, text| {
@@ -113,14 +111,15 @@ impl DecodeStream {
     /// Raises:
     ///     DecodeError: With `errors="strict"`, bytes that are not UTF-8.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        self.text(py, |core, text| Ok(core.finish(text)?))
+        self.text(py, DecodeCore::finish)
     }
 
     /// The stop before which the text ends, if by now there was one: a text of `stop`, or the spelling
     /// of a token of `stop_ids`.
     #[getter]
     fn stopped<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        match self.core().stopped()? {
+        let stopped = self.core().stopped()?;
+        match stopped {
             Stopped::Text(number) => Some(self.stops.get(number)?.bind(py).clone()),
             Stopped::Id(id) => {
                 let spelling = self.tokenizer.token_bytes(id).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use jeton_core::model::{self, SentencePiece};
 use jeton_core::normalizer::{Charsmap, Normalization};
-use jeton_core::train::bpe::{Balance, BpePieces, BpeTrainer, Languages, Start};
+use jeton_core::train::bpe::{Balance, BpePieces, BpeTrainer, Languages, Residues, Start};
 use jeton_core::train::pieces::{PieceOptions, PieceRules};
 use jeton_core::train::sentencepiece::{Learning, MetaPieces, SentencePieceTrainer};
 use jeton_core::train::unigram::UnigramPieces;
@@ -32,6 +32,8 @@ type Watch<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
 /// A trainer with its parameters.
 enum AnyTrainer {
     Bpe(BpeTrainer),
+    /// BPE that takes tokens out again.
+    PickyBpe(BpeTrainer, Residues),
     WordPiece(WordPieceTrainer),
     WordLevel(WordLevelTrainer),
     /// Gives the model of a `tokenizer.json`.
@@ -43,7 +45,13 @@ enum AnyTrainer {
 impl AnyTrainer {
     fn new(algorithm: &str, parameters: &Bound<'_, PyDict>) -> Outcome<Self> {
         Ok(match algorithm {
-            "bpe" => Self::Bpe(bpe_trainer(parameters)?),
+            "bpe" => {
+                let trainer = bpe_trainer(parameters)?;
+                match residues(&Parameters(parameters))? {
+                    Some(residues) => Self::PickyBpe(trainer, residues),
+                    None => Self::Bpe(trainer),
+                }
+            }
             "wordpiece" => Self::WordPiece(WordPieceTrainer {
                 rule: Parameters(parameters)
                     .get::<String>("rule", TEXT)?
@@ -62,6 +70,7 @@ impl AnyTrainer {
     fn check(&self) -> jeton_core::Result<()> {
         match self {
             Self::Bpe(trainer) => trainer.check(),
+            Self::PickyBpe(trainer, residues) => trainer.check_residues(residues),
             Self::WordPiece(trainer) => trainer.check(),
             Self::WordLevel(trainer) => trainer.check(),
             Self::Unigram(trainer) | Self::SentencePiece(trainer) => trainer.check(),
@@ -75,6 +84,11 @@ impl AnyTrainer {
     ) -> jeton_core::Result<model::Model> {
         Ok(match self {
             Self::Bpe(trainer) => model::Model::Bpe(trainer.train(words, watch)?),
+            Self::PickyBpe(trainer, _) => {
+                let sizes = [trainer.vocab_size];
+                let mut trained = self.train_sizes(words, &sizes, watch)?;
+                trained.remove(0)
+            }
             Self::WordPiece(trainer) => model::Model::WordPiece(trainer.train(words, watch)?),
             Self::WordLevel(trainer) => model::Model::WordLevel(trainer.train(words, watch)?),
             Self::Unigram(trainer) => model::Model::Unigram(trainer.train_unigram(words, watch)?),
@@ -95,6 +109,10 @@ impl AnyTrainer {
             Self::Bpe(trainer) => {
                 let trained = trainer.train_sizes(words, sizes, watch)?;
                 Ok(trained.into_iter().map(model::Model::Bpe).collect())
+            }
+            Self::PickyBpe(trainer, residues) => {
+                let trained = trainer.train_without_residues(residues, words, sizes, watch)?;
+                Ok(trained.into_iter().map(model::Model::PickyBpe).collect())
             }
             Self::SentencePiece(trainer) => trainer
                 .train_sizes(words, sizes, watch)?
@@ -248,6 +266,17 @@ fn bpe_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTrainer> {
         start: start(parameters)?,
         tie_break: word("tie_break")?.parse()?,
     })
+}
+
+/// When tokens are taken out again, if they are.
+fn residues(given: &Parameters<'_, '_>) -> Outcome<Option<Residues>> {
+    let threshold = given.share_or_none("drop_residues")?;
+    let become_what: String = given.get("residues_become", TEXT)?;
+    let become_what = become_what.parse()?;
+    Ok(threshold.map(|threshold| Residues {
+        threshold,
+        become_what,
+    }))
 }
 
 /// What to continue from: tokens, special tokens, and merges.

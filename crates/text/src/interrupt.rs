@@ -74,9 +74,12 @@ pub fn listening<R>(
     })
 }
 
-/// Stops the work of this thread here, by unwinding, if the caller no longer waits.
+/// Stops the work of this thread here, by unwinding, if the caller no longer waits or memory is scarce.
 #[inline]
 pub fn poll() {
+    if room::is_scarce() {
+        room::none(0);
+    }
     if let Some(is_to_end) = ASKED.get() {
         ask(is_to_end);
     }
@@ -91,9 +94,6 @@ fn poll_of_loop() {
 
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
-    if room::is_scarce() {
-        room::none(0);
-    }
     if is_to_end() {
         // No panic: nothing is wrong, and no hook runs.
         resume_unwind(Box::new(Interrupted));

@@ -99,6 +99,8 @@ class Request:
     """Receives what the caller should know, if there is anything."""
     trust: Trust | None = None
     """The trust of an earlier chat, if the messages are some of its messages."""
+    with_spans: bool = False
+    """Whether to encode with the spans of tokens at once, which a mask needs."""
 
     def build(self, before: Encoded | None = None) -> Chat:
         """The chat.
@@ -130,7 +132,7 @@ class Request:
             if self.trust is None:
                 chat.say_losses()
         if self.trust is None:
-            _ = chat._ids  # text without ids is an error at once
+            _ = chat._encoded if self.with_spans else chat._ids  # no ids are an error at once
         return chat
 
     def _values(self, sent: list[Sent], trust: Trust) -> TemplateValues:

@@ -206,6 +206,14 @@ def _validation(
     help="For records that cannot be read or encoded, or are not conversations: fail, or leave "
     "them out.  [default: error]",
 )
+@click.option(
+    "--filter",
+    "filter",
+    multiple=True,
+    metavar="RULE",
+    help="Which records stay, by a field: 'score >= 3', 'language == en' (repeatable; all must "
+    "hold).",
+)
 @click.option("--date", metavar="YYYY-MM-DD", help="The date, for templates that use it.")
 @click.option(
     "--set",
@@ -232,6 +240,7 @@ def prepare(
     bad_records: str | None,
     date: str | None,
     variables: dict[str, object],
+    filter: tuple[str, ...],
     **options: Any,
 ) -> None:
     if no_end_of_text and end_of_text is not None:
@@ -267,10 +276,11 @@ def prepare(
             # A path need not be UTF-8, but a manifest must be.
             name=os.fsencode(source.name).decode(errors="replace"),
             messages=None if messages is None else data.Conversations(messages, **chosen_options),
+            filter=[*filter] or None,
             watch=watch,
             **options,
         )
-    if messages is None:
+    if messages is None and not filter:
         say_what_documents_are(paths, options["field"], options["documents"])
         if not options["frame"] and tok._core.frame(True) not in (None, ([], [])):
             echo_note(
@@ -301,6 +311,8 @@ def say_set(folder: Path, manifest: Manifest) -> None:
             echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
         _say_chats(manifest.chats, manifest.tokens)
+    for name, count in (manifest.filtered or {}).items():
+        echo_note(f"{_many(count, 'record')} left out by {name}")
     _say_split(manifest)
     put(f"{folder}")
 

@@ -137,6 +137,17 @@ _PATH = FilePath(path_type=Path)
     help="Parallel text of a language, by which --languages judges. Repeatable.",
 )
 @click.option(
+    "--drop-residues",
+    type=float,
+    metavar="SHARE",
+    help="Take out tokens again of which this share is in a longer one, as 0.9.",
+)
+@click.option(
+    "--residues-become",
+    type=click.Choice(["pair", "bytes"]),
+    help="What is left of such a token becomes its pair or its bytes.  [default: pair]",
+)
+@click.option(
     "--rule",
     type=click.Choice(["released", "published"]),
     help="Which rule of WordPiece.  [default: released]",
@@ -209,6 +220,8 @@ def train(
     start_from: str | None,
     languages: str | None,
     development: tuple[str, ...],
+    drop_residues: float | None,
+    residues_become: str | None,
     rule: str | None,
     assignments: tuple[str, ...],
     min_frequency: int,
@@ -291,7 +304,13 @@ def train(
             start = jeton.load(start_from)
         if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
             raise FileError(RANKS_AS_MODEL.format(target))
-        parameters |= {"pattern": pattern, "alphabet": alphabet, "start_from": start}
+        parameters |= {
+            "pattern": pattern,
+            "alphabet": alphabet,
+            "start_from": start,
+            "drop_residues": drop_residues,
+            "residues_become": residues_become,
+        }
     elif kind == "wordlevel":
         parameters["pattern"] = pattern
     elif kind == "wordpiece":

@@ -35,6 +35,8 @@ _KINDS = {
     "start_from": ("bpe",),
     "languages": ("bpe",),
     "development": ("bpe",),
+    "drop_residues": ("bpe",),
+    "residues_become": ("bpe",),
     "rule": ("wordpiece",),
     "min_frequency": ("bpe", "wordpiece", "wordlevel"),
     "max_word_length": ("bpe", "wordpiece", "wordlevel"),

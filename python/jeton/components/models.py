@@ -17,6 +17,7 @@ __all__ = [
     "Characters",
     "LongestMatch",
     "Model",
+    "PickyBPE",
     "SentencePiece",
     "Unigram",
     "WordLevel",
@@ -252,6 +253,44 @@ class LongestMatch(Model):
         return f"LongestMatch({len(self.vocab)} tokens)"
 
 
+@dataclass(frozen=True, repr=False)
+class PickyBPE(Model):
+    """Byte pair encoding with deletions, as `BPETrainer(drop_residues=...)` learns it.
+
+    A piece is split into bytes, and all events happen to it in their order. In the end, a token
+    that is not in the vocabulary becomes the two that it was last merged from.
+
+    Args:
+        vocab: Tokens with their ids, including all bytes.
+        events: Merges, which are pairs of tokens, and deletions, which are tuples of one token that
+            a merge before made.
+        residues_become: What a deleted token becomes: the `"pair"` that it was last merged from, or
+            its `"bytes"`.
+
+    >>> import jeton
+    >>> from jeton.components import models
+    >>> vocab = {bytes([byte]): byte for byte in range(256)} | {b"the": 256}
+    >>> events = [(b"t", b"h"), (b"th", b"e"), (b"th",)]
+    >>> jeton.Tokenizer(models.PickyBPE(vocab, events)).encode("theth")
+    [256, 116, 104]
+    """
+
+    vocab: Vocabulary
+    events: Sequence[tuple[bytes | str, bytes | str] | tuple[bytes | str]]
+    residues_become: Literal["pair", "bytes"] = "pair"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_field_word(self, "residues_become", self.residues_become, ("pair", "bytes"))
+        _check_list("PickyBPE.events", self.events, "tuples of one or two tokens")
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.picky_bpe(_dict(self.vocab), self.events, self.residues_become)
+
+    def __repr__(self) -> str:
+        return f"PickyBPE({len(self.vocab)} tokens, {len(self.events)} events)"
+
+
 def _check_list(name: str, value: object, entries: str) -> None:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise ArgumentTypeError(f"{name} must be a list of {entries}, not {type(value).__name__}")
@@ -289,5 +328,7 @@ def from_core(model: _core.Model, token_of: Callable[[int], bytes | None] | None
             return SentencePiece(model.proto() or b"")
         case "LongestMatch":
             return LongestMatch(vocab)
+        case "PickyBPE":
+            return PickyBPE(vocab, model.events() or [], **options)
         case _:
             return Characters(vocab, **options)

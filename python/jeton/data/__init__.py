@@ -22,12 +22,14 @@ from jeton.data.mixed_examples import MixedExamples
 from jeton.data.mixing import MixSource, Mixture, PlannedSource, mix
 from jeton.data.packing import PackedRows, Packing, PackingReport, pack
 from jeton.data.prepare import AUTO, PrepareProgress, merge, prepare
+from jeton.data.preparing.filters import Contamination
 from jeton.data.streaming import TokenStream, stream
 
 __all__ = [
     "AUTO",
     "IGNORED",
     "Batch",
+    "Contamination",
     "Conversations",
     "Damage",
     "Documents",

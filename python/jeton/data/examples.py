@@ -18,6 +18,7 @@ from jeton.data.loader import Loader
 from jeton.data.numpy_or_torch import loader_of
 from jeton.data.order import shuffled
 from jeton.errors import ArgumentTypeError
+from jeton.results.datasets import dataset_of
 
 __all__ = ["Examples", "TrainerRecords"]
 
@@ -41,7 +42,7 @@ class Examples(ABC, Generic[B]):
         >>> len(windows), windows[1].x.tolist(), windows[1].y.tolist()
         (2, [4, 5, 6, 7], [5, 6, 7, 8])
         >>> windows[:].x.shape, windows.as_transformers()[0]["labels"].tolist()
-        ((2, 4), [0, 1, 2, 3])
+        ((2, 4), [-100, 1, 2, 3])
     """
 
     seed = 0
@@ -106,6 +107,19 @@ class Examples(ABC, Generic[B]):
         ids, since its models shift labels themselves; or -100 where nothing is learnt, as at the
         beginning."""
         return TrainerRecords(self)
+
+    def to_datasets(self) -> Any:
+        """The records of `as_transformers` as a `datasets.Dataset`, for trainers that take one.
+
+        Each of their fields is a column of lists. They are copied into memory: for large sets write
+        the layout `parquet`, which `datasets` maps into memory.
+
+        Raises:
+            UnsupportedError: `datasets` is not installed.
+        """
+        records = self.as_transformers()
+        rows = [records[at] for at in range(len(records))]
+        return dataset_of({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
 
     def loader(
         self,

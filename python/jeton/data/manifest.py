@@ -86,6 +86,9 @@ class Manifest:
     chats: Mapping[str, int] | None = None
     """For conversations: `learnt_tokens`; the number that were `truncated`, and
     `messages_left_out` of these; the number left out as `too_long` or `bad`. Otherwise `None`."""
+    filtered: Mapping[str, int] | None = None
+    """How many records each filter has left out, by the rule or the name of the function; `None`
+    without filters. A record counts for the first filter that it does not pass."""
     part: tuple[int, int] | None = None
     """For a part, its number from 1, and the number of parts."""
     jeton: str = field(default="")
@@ -167,6 +170,7 @@ class Manifest:
             "empty_documents": self.empty_documents,
             "bad_documents": self.bad_documents,
             **({} if self.chats is None else {"chats": dict(self.chats)}),
+            **({} if self.filtered is None else {"filtered": dict(self.filtered)}),
             "options": dict(self.options),
             "part": None if self.part is None else list(self.part),
             "splits": split_entries,
@@ -232,6 +236,9 @@ def _read(record: Any) -> Manifest:
         bad_documents=_count(record.get("bad_documents", 0)),
         chats={str(name): _count(count) for name, count in record["chats"].items()}
         if "chats" in record
+        else None,
+        filtered={str(name): _count(count) for name, count in record["filtered"].items()}
+        if "filtered" in record
         else None,
         splits=split_entries,
         files=files,

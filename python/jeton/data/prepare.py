@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from jeton.arguments import checked_path
 from jeton.corpora.corpus import check_watch
@@ -34,6 +34,8 @@ from jeton.tokenizer import Tokenizer
 
 __all__ = ["AUTO", "PrepareProgress", "merge", "prepare"]
 
+Filter: TypeAlias = "str | Callable[[Any], object]"
+
 
 def prepare(
     data: str | os.PathLike[str] | Iterable[Any],
@@ -56,6 +58,7 @@ def prepare(
     memory: int | str = MEMORY,
     name: str = "",
     messages: str | Conversations | None = None,
+    filter: Filter | Sequence[Filter] | None = None,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
     """Encodes a corpus once, into files of a layout that training loops read.
@@ -112,6 +115,13 @@ def prepare(
             conversations into tokens, with a loss mask. All files but Parquet are read as JSON
             lines. `jeton.data.Conversations` has more options, such as the roles to learn. The
             layouts `jeton`, `datatrove`, `parquet` and `olmo` can hold a loss mask.
+        filter: Which records stay, for JSON lines, Parquet, tables, data sets and iterables: a rule
+            on a field, such as `"score >= 3"` or `"language == en"`, which a record without the
+            field does not pass; a function that takes a record (a dict of its fields, or the text)
+            and returns whether it stays, such as a `Contamination`; or a list of these, all of
+            which must hold. A function must always give the same answer for a record; it runs in
+            this process. The manifest counts what each has left out, as `filtered`. All files but
+            Parquet are read as JSON lines.
         watch: Called with a `PrepareProgress` from time to time.
 
     Returns:
@@ -154,6 +164,7 @@ def prepare(
         memory=memory,
         name=name,
         messages=messages,
+        filter=filter,
     )
     request = options.request(tokenizer)
     target = Path(checked_path("folder", folder))

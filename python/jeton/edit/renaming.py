@@ -115,7 +115,14 @@ def _rename_in_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model |
         return replace(model, pieces=pieces)
     assert isinstance(
         model,
-        (models.BPE, models.WordPiece, models.WordLevel, models.Characters, models.LongestMatch),
+        (
+            models.BPE,
+            models.PickyBPE,
+            models.WordPiece,
+            models.WordLevel,
+            models.Characters,
+            models.LongestMatch,
+        ),
     )
     vocab = {bytes_of(token): id for token, id in model.vocab.items()}
     tokens = vocab.keys() & spellings.keys()
@@ -123,6 +130,11 @@ def _rename_in_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model |
         if model.merges is None and tokens:
             raise UnsupportedError(f"{_first_name(tokens)} is one of the ranks, which are merged")
         parts = {token for pair in tok.vocab.merges for token in (*pair, b"".join(pair))}
+        if parts & tokens:
+            raise UnsupportedError(f"{_first_name(parts & tokens)} is part or result of a merge")
+    if isinstance(model, models.PickyBPE):
+        events = [tuple(map(bytes_of, event)) for event in model.events]
+        parts = {token for event in events for token in (*event, b"".join(event))}
         if parts & tokens:
             raise UnsupportedError(f"{_first_name(parts & tokens)} is part or result of a merge")
     if not tokens:

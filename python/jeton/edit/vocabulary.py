@@ -61,6 +61,8 @@ class EditableVocabulary:
         model = tok.stages.model
         if isinstance(model, models.BPE):
             fixed, needs, order = _of_bpe(tok, model)
+        elif isinstance(model, models.PickyBPE):
+            fixed, needs, order = _of_picky_bpe(model)
         elif isinstance(model, models.SentencePiece):
             fixed, needs, order = _of_sentencepiece(model)
         elif isinstance(model, models.Unigram):
@@ -119,6 +121,18 @@ def _of_bpe(tok: Tokenizer, model: models.BPE) -> _Parts:
         result = vocab.get(derivations.join(pair, model), -1)
         place.setdefault(result, number)
     return fixed, needs, sorted(vocab.values(), key=lambda id: (place.get(id, -1), id))
+
+
+def _of_picky_bpe(model: models.PickyBPE) -> _Parts:
+    vocab = {bytes_of(token): id for token, id in model.vocab.items()}
+    fixed = {id for token, id in vocab.items() if len(token) == 1}
+    needs = {}
+    for event in model.events:
+        pair = tuple(map(bytes_of, event))
+        made = vocab.get(b"".join(pair))
+        if made is not None and len(pair) == 2 and pair[0] in vocab and pair[1] in vocab:
+            needs[made] = [(vocab[pair[0]], vocab[pair[1]])]
+    return fixed, needs, sorted(vocab.values())
 
 
 def _of_unigram(model: models.Unigram) -> _Parts:
@@ -237,11 +251,20 @@ def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> mo
         return replace(model, pieces=[piece for _, piece in pieces], unk_id=unk_id)
     assert isinstance(
         model,
-        (models.BPE, models.WordPiece, models.WordLevel, models.Characters, models.LongestMatch),
+        (
+            models.BPE,
+            models.PickyBPE,
+            models.WordPiece,
+            models.WordLevel,
+            models.Characters,
+            models.LongestMatch,
+        ),
     )
     vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
     if isinstance(model, models.BPE):
         return _renumber_bpe(tok, model, {bytes_of(token): id for token, id in vocab.items()})
+    if isinstance(model, models.PickyBPE):
+        return _renumber_picky_bpe(model, {bytes_of(token): id for token, id in vocab.items()})
     if isinstance(model, models.Characters) and model.unk_id is not None:
         return replace(model, vocab=vocab, unk_id=new[model.unk_id])
     return replace(model, vocab=vocab)
@@ -262,6 +285,19 @@ def _renumber_bpe(tok: Tokenizer, model: models.BPE, vocab: dict[bytes, int]) ->
         # Ranks are ids, so another order needs a list of merges.
         return models.BPE(vocab, merges, ignore_merges=True)
     return replace(model, vocab=vocab, merges=merges)
+
+
+def _renumber_picky_bpe(model: models.PickyBPE, vocab: dict[bytes, int]) -> models.Model:
+    """The model with these tokens: those that it loses are deleted after all other events."""
+    made: dict[bytes, None] = {}
+    for event in model.events:
+        token = b"".join(map(bytes_of, event))
+        if len(event) == 2:
+            made[token] = None
+        else:
+            made.pop(token, None)
+    lost = [(token,) for token in made if token not in vocab]
+    return replace(model, vocab=vocab, events=[*model.events, *lost])
 
 
 def _rebuild_sentencepiece(model: models.SentencePiece, order: Sequence[int]) -> models.Model:

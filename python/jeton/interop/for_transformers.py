@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from jeton.components import models
 from jeton.errors import FormatWarning, UnsupportedError, warn_caller
 from jeton.loading.folder import write
 
@@ -42,6 +43,11 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
         raise UnsupportedError(
             f"as_transformers needs {error.name or 'transformers'} (pip install transformers)"
         ) from None
+    if isinstance(tokenizer.stages.model, models.PickyBPE):
+        raise UnsupportedError(
+            "as_transformers: transformers has no model that does what PickyBPE does; train "
+            "without drop_residues"
+        )
     config = tokenizer.settings.config
     kind = getattr(transformers, str(config.get("tokenizer_class")), None)
     defaults = {

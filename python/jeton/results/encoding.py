@@ -596,6 +596,17 @@ class TokenBatch:
         origin = self._origin
         return origin if isinstance(origin, BatchSource) else origin()
 
+    def to_datasets(self) -> Any:
+        """The ids as a `datasets.Dataset` with a column `input_ids`; they are not copied.
+
+        Raises:
+            UnsupportedError: `datasets` is not installed.
+            ArgumentError: The offsets were changed and do not fit the ids.
+        """
+        from jeton.results.datasets import dataset_of
+
+        return dataset_of({"input_ids": self})
+
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
         """This batch as a list array: capsules of its schema and of its data.
 

@@ -88,7 +88,8 @@ class BPETrainer(WordTrainer):
             (`"alphabetic"`) pair of byte strings; the greatest pair as GPT-2's printable alphabet
             spells bytes (`"spelling"`); the one seen `"first"`; the one with the shortest merged
             token, then the smallest (`"sentencepiece"`). By default Hugging Face's; with
-            SentencePiece's alphabet its own; with `languages` by spelling.
+            SentencePiece's alphabet its own; with `languages` by spelling, with `drop_residues`
+            always alphabetic.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
             stages are kept unless others are given, or a list of merges, whose tokens come after
             the alphabet. New ids come after the largest.
@@ -105,6 +106,12 @@ class BPETrainer(WordTrainer):
             default.
         alpha: With `languages="window"` or ratios, how many times its equal part of these turns a
             language may have; 2.0 by default.
+        drop_residues: Take out again a token that is left almost only inside of a longer one: after
+            each merge, either of its tokens of which this share or more of all occurrences was in
+            the merged pair, such as `0.9`. The result is a `PickyBPE` model; the merges and
+            deletions are those of BoundlessBPE's program, as are ties.
+        residues_become: With `drop_residues`, what the other occurrences of such a token become:
+            the `"pair"` that it was last merged from, by default, or its `"bytes"`.
         max_word_length: Longer words are split, between characters, into words of this length and
             a rest; a warning says how often. `None`: no limit.
         min_word_count: Words that occur less often are left out; a warning says how many.
@@ -175,6 +182,8 @@ class BPETrainer(WordTrainer):
         global_merges: int | None = None,
         window_size: int | None = None,
         alpha: float | None = None,
+        drop_residues: float | None = None,
+        residues_become: Literal["pair", "bytes"] | None = None,
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
         add_dummy_prefix: bool = True,
@@ -209,6 +218,12 @@ class BPETrainer(WordTrainer):
                 "tie_break='huggingface' has counts of its own, which languages does not have; "
                 "leave it out"
             )
+        if drop_residues is None and residues_become is not None:
+            raise ArgumentError("residues_become is for drop_residues; set drop_residues=0.9")
+        if residues_become is not None:
+            check_kind("residues_become", residues_become, str, "a str")
+        if drop_residues is not None and self.languages is not None:
+            raise ArgumentError("drop_residues and languages do not go together; leave out one")
         self.vocab_sizes = self._sizes(vocab_size, new_tokens)
         start_options = self.start.options
         own = {
@@ -234,8 +249,9 @@ class BPETrainer(WordTrainer):
         if alphabet is None:
             alphabet = start_options.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
-        if sentencepiece and self.languages is not None:
-            raise ArgumentError("languages is not for alphabet='sentencepiece'; leave it out")
+        for name, value in (("languages", self.languages), ("drop_residues", drop_residues)):
+            if sentencepiece and value is not None:
+                raise ArgumentError(f"{name} is not for alphabet='sentencepiece'; leave it out")
         self._refuse_others(sentencepiece)
         if sentencepiece:
             rules = {
@@ -293,6 +309,8 @@ class BPETrainer(WordTrainer):
                 normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
             unk_token = unk_token or start_options["unk_token"]
         default_tie_break = "huggingface" if self.languages is None else "spelling"
+        if drop_residues is not None:
+            default_tie_break = "alphabetic"
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
                 pre_tokenizer = self.start.tokenizer.stages.pre_tokenizer
@@ -317,6 +335,8 @@ class BPETrainer(WordTrainer):
                 "separate_suffix": separate_suffix,
                 "tie_break": default_tie_break if tie_break is None else tie_break,
                 "start": self.start.parameter,
+                "drop_residues": drop_residues,
+                "residues_become": residues_become or "pair",
             },
             pattern=pattern,
             default_pattern=None if self.start.tokenizer else "gpt4",

@@ -30,7 +30,7 @@ impl Tokenizer {
             Model::Unigram(model) => model.unk_id(),
             Model::Characters(model) => model.unk_id(),
             Model::SentencePiece(model) => model.unk_id(),
-            Model::LongestMatch(_) => None,
+            Model::LongestMatch(_) | Model::PickyBpe(_) => None,
         }
     }
 

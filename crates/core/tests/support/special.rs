@@ -9,7 +9,7 @@ use jeton_core::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
 use jeton_core::model::{
-    Bpe, Characters, LongestMatch, Model, SentencePiece, Unigram, WordLevel, WordPiece,
+    Bpe, Characters, LongestMatch, Model, PickyBpe, SentencePiece, Unigram, WordLevel, WordPiece,
 };
 use jeton_core::normalizer::{Normalization, Normalizer};
 use jeton_core::pattern::SearchPattern;
@@ -359,6 +359,10 @@ pub fn without(model: &Model, special: &[u32]) -> Model {
             Model::Unigram(Unigram::new(pieces, model.unk_id(), byte_fallback).unwrap())
         }
         Model::LongestMatch(_) => Model::LongestMatch(LongestMatch::new(vocab())),
+        Model::PickyBpe(model) => {
+            let model = PickyBpe::new(vocab(), model.events(), model.residue());
+            Model::PickyBpe(model.unwrap())
+        }
         Model::Characters(model) => {
             Model::Characters(Characters::new(vocab(), model.unk_id()).unwrap())
         }

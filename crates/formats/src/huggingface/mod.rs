@@ -433,6 +433,8 @@ fn check_out_of_reach(stages: &Stages, content: &str, id: u32) -> Result<()> {
             is_piece(stages, content)? || is_piece(stages, inner)? || content == model.unk_token()
         }
         Model::WordLevel(model) if content == model.unk_token() => true,
+        // No other token of the vocabulary is found but those that events make.
+        Model::PickyBpe(_) => content.chars().nth(1).is_none(),
         _ => is_piece(stages, content)?,
     };
     if is_found {

@@ -7,13 +7,18 @@ use serde_json::{Map, Value, json};
 use super::json::{Json, Node};
 use crate::cannot_hold::{TOKENIZER_JSON, cannot_hold};
 use jeton_models::model::bpe::{Alphabet, BpeOptions, MergeRule};
+use jeton_models::model::picky_bpe::{Event, PickyBpe, Residue};
 use jeton_models::model::{Bpe, Characters, Model, Unigram, WordLevel, WordPiece};
 use jeton_stages::vocab::{ABSENT, MAX_ID, Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt;
 use jeton_text::printable;
 use jeton_text::threads::{LARGE, both};
 
-const KNOWN: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
+const KNOWN: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", PICKY_BPE];
+
+/// jeton's own model, which `tokenizers` refuses.
+pub(super) const PICKY_BPE: &str = "PickyBPE";
 
 /// What distinguishes models without `type`.
 const UNTAGGED: [(&str, &[&str]); 4] = [
@@ -67,7 +72,7 @@ fn read_piece<'j>(vocab: &Node<'j>, index: usize, item: &'j Json<'j>) -> Result<
     Err(item.error("expected a piece and its score"))
 }
 
-/// The model of `entries`. Of a BPE, the tokens are kept as raw bytes if `raw` says which of the
+/// The model of `entries`. Of a BPE or PickyBPE, the tokens are kept as raw bytes if `raw` says which of the
 /// others to leave out, by their places.
 pub(super) fn read(
     node: &Node<'_>,
@@ -101,6 +106,7 @@ pub(super) fn read(
             )
             .map_err(|error| node.locate(error))?,
         }),
+        PICKY_BPE => Model::PickyBpe(read_picky_bpe(node, entries, raw)?),
         "WordPiece" => Model::WordPiece(WordPiece::new(
             vocab(node)?,
             node.field("unk_token")?.str()?,
@@ -139,16 +145,71 @@ fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<usize
         Some((vocab, merges)) => Bpe::of_ids(vocab, merges, read_options(node, Alphabet::Bytes)?),
         // What is wrong is found the slow way.
         None => {
-            let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
-            let entries = kept(entries, left_out);
-            let vocab = Vocab::new(entries.map(|(token, id)| (bytes(token), *id)));
-            let vocab = vocab.map_err(|error| in_vocab(node, error))?;
+            let vocab = named_raw_vocab(node, entries, left_out)?;
             let merges = merges.as_ref().map_err(Clone::clone)?.iter();
-            let merges = merges.map(|(left, right)| (bytes(left), bytes(right)));
+            let merges = merges.map(|(left, right)| (raw(left), raw(right)));
             Bpe::by_merges(vocab, merges, read_options(node, Alphabet::Bytes)?)
         }
     };
     bpe.map_err(|error| node.locate(error))
+}
+
+/// A BPE with deletions: `events` has the merges, arrays of two tokens, and the deletions, arrays of one.
+fn read_picky_bpe(
+    node: &Node<'_>,
+    entries: &Entries<'_>,
+    left_out: Option<&HashSet<usize>>,
+) -> Result<PickyBpe> {
+    let Some(left_out) = left_out else {
+        let message =
+            "a PickyBPE has tokens of bytes, and needs a byte-level pre-tokenizer and decoder";
+        return Err(node.error(message));
+    };
+    let residue = node.field("residues_become")?;
+    let wrong = |_| residue.error("expected \"pair\" or \"bytes\"");
+    let residue: Residue = residue.str()?.parse().map_err(wrong)?;
+    let list = node.field("events")?;
+    let mut events = Vec::new();
+    for (index, item) in list.items()?.iter().enumerate() {
+        let token = |json: &Json<'_>| json.as_str().and_then(printable::decode);
+        let event = match item {
+            Json::Array(tokens) => match tokens.as_slice() {
+                [deleted] => token(deleted).map(Event::Deletion),
+                [left, right] => token(left)
+                    .zip(token(right))
+                    .map(|it| Event::Merge(it.0, it.1)),
+                _ => None,
+            },
+            _ => None,
+        };
+        events.push(event.ok_or_else(|| {
+            list.item(index, item).error(
+                "expected an array of two tokens, a merge, or of one, a deletion, in the \
+                 characters that stand for bytes",
+            )
+        })?);
+    }
+    let vocab = match raw_vocab(entries, left_out) {
+        Some(vocab) => vocab,
+        None => named_raw_vocab(node, entries, left_out)?,
+    };
+    PickyBpe::new(vocab, events, residue).map_err(|error| node.locate(error))
+}
+
+/// The bytes that a token spells, or its own.
+fn raw(token: &str) -> Vec<u8> {
+    printable::decode(token).unwrap_or_else(|| token.into())
+}
+
+/// The vocabulary of the bytes that tokens spell, the slow way, which names what is wrong.
+fn named_raw_vocab(
+    node: &Node<'_>,
+    entries: &Entries<'_>,
+    left_out: &HashSet<usize>,
+) -> Result<Vocab> {
+    let entries = kept(entries, left_out);
+    let vocab = Vocab::new(entries.map(|(token, id)| (raw(token), *id)));
+    vocab.map_err(|error| in_vocab(node, error))
 }
 
 /// The error of a model's vocabulary, with its place.
@@ -335,6 +396,20 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
                 "byte_fallback": model.byte_fallback(),
             }))
         }
+        Model::PickyBpe(model) => Ok(json!({
+            "type": PICKY_BPE,
+            "residues_become": model.residue().name(),
+            "vocab": write_vocab(model.vocab(), extra, |token| Ok(printable::encode(token)))?,
+            "events": model
+                .events()
+                .map(|event| match event {
+                    Event::Merge(left, right) => {
+                        json!([printable::encode(&left), printable::encode(&right)])
+                    }
+                    Event::Deletion(token) => json!([printable::encode(&token)]),
+                })
+                .collect::<Value>(),
+        })),
         Model::Characters(_) => Err(Error::new(
             ErrorKind::Unsupported,
             "tokenizer.json has no model of single characters but as words",
@@ -357,9 +432,12 @@ fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
         )
         .hint("train with the suffix as a part of the last character"));
     }
-    let spell = |token: &[u8]| match options.alphabet {
-        Alphabet::Bytes => Ok(printable::encode(token)),
-        Alphabet::Characters => text(token),
+    let spell = |token: &[u8]| {
+        interrupt::poll();
+        match options.alphabet {
+            Alphabet::Bytes => Ok(printable::encode(token)),
+            Alphabet::Characters => text(token),
+        }
     };
     // A token of a rank file that no merge makes is only ever found as a whole piece, which is
     // what `ignore_merges` says.

@@ -21,7 +21,7 @@
 use std::collections::HashSet;
 
 use super::json::Node;
-use super::model::Entries;
+use super::model::{Entries, PICKY_BPE};
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::Decoder;
 use jeton_stages::normalizer::Normalizer;
@@ -41,7 +41,7 @@ pub(super) fn left_out(
     added_tokens: &[AddedToken],
 ) -> Result<Option<HashSet<usize>>> {
     let is_bpe = match model.optional("type")? {
-        Some(kind) => kind.json.as_str() == Some("BPE"),
+        Some(kind) => matches!(kind.json.as_str(), Some("BPE" | PICKY_BPE)),
         None => model.has("merges"),
     };
     // Many files, that of GPT-2 among them, have empty ones.
@@ -184,7 +184,10 @@ pub(super) fn decodes_to_itself(
 
 /// Whether a merge names one of these tokens.
 fn any_merged(model: &Node<'_>, tokens: &HashSet<&str>) -> Result<bool> {
-    let merges = model.field("merges")?;
+    // The tokens of events all stand for bytes.
+    let Some(merges) = model.optional("merges")? else {
+        return Ok(false);
+    };
     let mut merges = merges.merges()?.flatten();
     Ok(merges.any(|(first, second)| match second {
         Some(second) => tokens.contains(first) || tokens.contains(second),

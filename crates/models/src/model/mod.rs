@@ -10,6 +10,7 @@ pub mod characters;
 #[cfg(test)]
 mod golden_tests;
 mod longest_match;
+pub mod picky_bpe;
 mod sampling;
 pub mod sentencepiece;
 pub mod steps;
@@ -21,6 +22,7 @@ pub mod wordpiece;
 pub use bpe::Bpe;
 pub use characters::Characters;
 pub use longest_match::LongestMatch;
+pub use picky_bpe::PickyBpe;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
 pub use steps::{Observer, Steps};
@@ -50,6 +52,8 @@ pub enum Model {
     SentencePiece(SentencePiece),
     /// The longest token of bytes at each place.
     LongestMatch(LongestMatch),
+    /// Byte pair encoding by merges and deletions.
+    PickyBpe(PickyBpe),
 }
 
 /// Options whose text marks a part of a word.
@@ -97,6 +101,7 @@ impl Model {
             Self::Characters(model) => model.tokenize(piece, tokens, observer),
             Self::SentencePiece(model) => model.tokenize(piece, sampler, tokens, observer),
             Self::LongestMatch(model) => model.tokenize(piece, tokens, observer),
+            Self::PickyBpe(model) => model.tokenize(piece, tokens, observer),
         }
     }
 
@@ -139,6 +144,7 @@ impl Model {
             Self::Characters(model) => model.vocab(),
             Self::SentencePiece(model) => model.vocab(),
             Self::LongestMatch(model) => model.vocab(),
+            Self::PickyBpe(model) => model.vocab(),
         }
     }
 
@@ -166,15 +172,16 @@ impl Model {
             Self::Characters(model) => model.vocab.withhold(ids),
             Self::SentencePiece(model) => model.withhold(ids),
             Self::LongestMatch(model) => model.trie.withhold(&mut model.vocab, ids),
+            Self::PickyBpe(model) => model.withhold(ids),
         }
     }
 
-    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes, and of longest
-    /// match.
+    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes, of one with
+    /// deletions, and of longest match.
     pub fn has_raw_tokens(&self) -> bool {
         match self {
             Self::Bpe(bpe) => bpe.options().alphabet == bpe::Alphabet::Bytes,
-            Self::LongestMatch(_) => true,
+            Self::LongestMatch(_) | Self::PickyBpe(_) => true,
             _ => false,
         }
     }
@@ -189,6 +196,7 @@ impl Model {
             Self::Characters(_) => "Characters",
             Self::SentencePiece(_) => "SentencePiece",
             Self::LongestMatch(_) => "LongestMatch",
+            Self::PickyBpe(_) => "PickyBPE",
         }
     }
 }

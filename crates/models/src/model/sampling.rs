@@ -3,6 +3,8 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use jeton_text::error::{Error, ErrorKind, Result};
+
 /// The options of random segmentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
@@ -17,6 +19,33 @@ pub struct Sampling {
     /// What the random numbers start from: the same seed gives the same tokens. Unset means a
     /// fresh one for each call.
     pub seed: Option<u64>,
+}
+
+impl Sampling {
+    /// Refuses to draw without a seed where the platform has no random numbers to start from: in the page
+    /// of a browser.
+    ///
+    /// # Errors
+    /// There is no seed there.
+    pub fn check_seed(&self) -> Result<()> {
+        if HAS_FRESH_SEEDS || self.seed.is_some() || *self == Self::default() {
+            return Ok(());
+        }
+        let message = "segmentation at random needs a seed in this build for WebAssembly";
+        Err(Error::new(ErrorKind::Unsupported, message).parameter("seed"))
+    }
+}
+
+const HAS_FRESH_SEEDS: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+fn fresh() -> ChaCha8Rng {
+    ChaCha8Rng::from_os_rng()
+}
+
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+fn fresh() -> ChaCha8Rng {
+    unreachable!("refused before: there is no seed")
 }
 
 /// The random numbers of one call, and its options.
@@ -55,7 +84,7 @@ impl Sampler {
         self.numbers
             .get_or_insert_with(|| match seed {
                 Some(seed) => ChaCha8Rng::seed_from_u64(seed),
-                None => ChaCha8Rng::from_os_rng(),
+                None => fresh(),
             })
             .random()
     }

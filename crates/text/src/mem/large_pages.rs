@@ -3,16 +3,21 @@
 //! Before a small page of a large table can be read, the processor must find it, and it remembers
 //! few of them. If the system has no large pages to offer, these are ordinary vectors.
 
+use super::room;
+
 /// An empty vector with room for `length`.
 pub fn with_capacity<T>(length: usize) -> Vec<T> {
-    let vector = Vec::with_capacity(length);
+    let vector = room::with_capacity(length);
     #[cfg(target_os = "linux")]
     ask(vector.as_ptr() as usize, length * size_of::<T>());
     vector
 }
 
-/// The same, or nothing where no memory is left.
+/// The same, or nothing where no memory is left but the reserve.
 pub fn try_with_capacity<T>(length: usize) -> Option<Vec<T>> {
+    if room::is_scarce() {
+        return None;
+    }
     let mut vector = Vec::new();
     vector.try_reserve_exact(length).ok()?;
     #[cfg(target_os = "linux")]

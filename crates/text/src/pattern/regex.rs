@@ -9,7 +9,7 @@ use super::backtracking::{self, Fancy};
 use super::dialects::Dialect;
 use super::linear::{Linear, before_line_end};
 use super::look_around::LookAround;
-use super::oniguruma::Expression;
+use super::oniguruma::{Expression, IS_LINKED};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::lazy::Lazy;
 
@@ -69,9 +69,16 @@ impl Regex {
     /// [`ErrorKind::Format`] where the dialect does not accept the source, with its reason.
     pub fn new(source: impl Into<String>, dialect: Dialect) -> Result<Self> {
         let source = source.into();
-        // The dialect's own engine decides what is a valid pattern, whichever engine then runs it.
-        let own = Engine::of_dialect(&source, dialect)?;
-        let engine = Engine::of_automata(&source, dialect).unwrap_or(own);
+        let automata = Engine::of_automata(&source, dialect);
+        let engine = match (dialect, automata) {
+            // What an automaton can read is valid.
+            (Dialect::Oniguruma, Some(automata)) if !IS_LINKED => automata,
+            // The dialect's own engine decides what is a valid pattern, whichever engine then runs it.
+            (_, automata) => {
+                let own = Engine::of_dialect(&source, dialect)?;
+                automata.unwrap_or(own)
+            }
+        };
         Ok(Self::with_engine(source, dialect, Lazy::of(engine)))
     }
 
@@ -157,6 +164,13 @@ impl Engine {
             Dialect::Tiktoken => Fancy::new(source)
                 .map(backtracking::Engine::Fancy)
                 .map_err(|error| refused("fancy-regex", error)),
+            Dialect::Oniguruma if !IS_LINKED => {
+                let message = format!(
+                    "only Oniguruma runs the pattern {source:?}, and this build for WebAssembly is \
+                     without that library"
+                );
+                Err(Error::new(ErrorKind::Unsupported, message))
+            }
             Dialect::Oniguruma => Expression::new(source)
                 .map(backtracking::Engine::Oniguruma)
                 .map_err(|error| {

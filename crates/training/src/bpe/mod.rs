@@ -7,7 +7,7 @@
 //!
 //! The steps of training are here. `parameters` has what can be set, `pair_counts` the pairs and where they
 //! occur, `words` the words, `changes` what a merge does to the pairs around it, and `queue` which pair
-//! comes next; `languages` learns from several corpora, and is fair to each.
+//! comes next; `languages` learns from several corpora, and is fair to each; `residues` takes tokens out again.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -18,6 +18,7 @@ mod pair_counts;
 mod parameters;
 mod pieces;
 mod queue;
+mod residues;
 mod start;
 mod symbols;
 mod tokens;
@@ -26,6 +27,7 @@ mod words;
 pub use self::languages::{Balance, Languages};
 pub use self::parameters::{BpeTrainer, ByteOrder, TieBreak};
 pub use self::pieces::{BpePieces, MergedPieces};
+pub use self::residues::Residues;
 pub use self::start::Start;
 pub(crate) use self::symbols::InitialSymbols;
 pub(crate) use self::tokens::{Limits, Tokens};

@@ -51,6 +51,13 @@ impl Words {
         let (head, rest) = self.row[start as usize..].split_at(HEAD);
         (&rest[..head[0] as usize], count_of(head))
     }
+
+    /// Replaces the symbols of a word, which has never more of them than at first.
+    pub(super) fn set(&mut self, start: u32, symbols: &[u32]) {
+        let (head, rest) = self.row[start as usize..].split_at_mut(HEAD);
+        head[0] = symbols.len() as u32;
+        rest[..symbols.len()].copy_from_slice(symbols);
+    }
 }
 
 /// Asks for the memory of the word that begins at `start`, to have it at hand soon.

@@ -176,6 +176,11 @@ impl Corpus {
     /// A path where nothing is, a folder without files, a file that cannot be read or is surely no
     /// text, a file of JSON lines whose first line lacks the field: all before any work is done.
     pub fn open(paths: &[PathBuf], options: CorpusOptions) -> Result<Self> {
+        if cfg!(target_family = "wasm") {
+            let message = "corpora are read by threads, and this build for WebAssembly has none";
+            let error = Error::new(ErrorKind::Unsupported, message);
+            return Err(error.hint("read the texts yourself, and pass them"));
+        }
         let files = find_files(paths)?.files.into_iter().map(|path| {
             let (size, is_file) = if stream::is_standard_input(&path) {
                 (0, false)

@@ -61,6 +61,7 @@ TEMPLATES: Final[Mapping[str, str]] = _Templates()
 """The templates by name."""
 
 
+@functools.lru_cache(maxsize=256)
 def _spelled(name: str) -> str:
     return re.sub(r"[\s._\-]", "", name.lower())
 

@@ -101,6 +101,8 @@ class Facts:
     """The number of documents that were left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
     """For conversations, the counts of truncated, left-out and learnt parts."""
+    filtered: Mapping[str, int] | None = None
+    """How many records each filter has left out, if there are filters."""
 
 
 class DocumentSource(ABC):

@@ -23,7 +23,6 @@ from jeton.corpora.token_blocks.blocks import (
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 __all__ = [
-    "CHARACTERS",
     "Columns",
     "Iterated",
     "IteratedTexts",
@@ -36,7 +35,7 @@ __all__ = [
     "of_rows",
 ]
 
-CHARACTERS = 8_000_000
+_CHARACTERS = 8_000_000
 """Characters that are encoded at a time: enough for all cores."""
 _TEXTS = 100_000
 """Maximum texts that are encoded at a time."""
@@ -127,7 +126,7 @@ class IteratedTexts(Iterated):
         items: Iterable[object],
         encoding: DocumentEncoding,
         field: str | None,
-        characters: int = CHARACTERS,
+        characters: int | None = None,
     ) -> None:
         super().__init__(items, "documents")
         self._encoding, self._field, self._characters = encoding, field, characters
@@ -176,7 +175,7 @@ class IteratedTexts(Iterated):
                 self._reasons[at] = str(error)
             batch.append(text)
             characters += len(text or "")
-            if characters >= self._characters or len(batch) >= _TEXTS:
+            if characters >= (self._characters or _CHARACTERS) or len(batch) >= _TEXTS:
                 yield at + 1 - len(batch), batch
                 batch, characters = [], 0
         if batch:
@@ -255,7 +254,7 @@ class Columns(DocumentSource):
             row += len(column)
             # As many rows as have about the target size.
             size = max(1, int(getattr(column, "nbytes", 0)) // max(1, len(column)))
-            rows = max(1, min(_TEXTS, 2 * rows, CHARACTERS // size))
+            rows = max(1, min(_TEXTS, 2 * rows, _CHARACTERS // size))
 
 
 def column_of(

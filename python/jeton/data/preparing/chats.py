@@ -9,22 +9,24 @@ import contextlib
 import hashlib
 import itertools
 import json
-import operator
 import pickle
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.dropped import DroppedRecord, RecordPlace
-from jeton.corpora.token_blocks.blocks import Block, SourcePosition
+from jeton.corpora.dropped import DroppedRecord
+from jeton.corpora.token_blocks.blocks import Block, Facts, SourcePosition
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.chat_processes import ChatProcesses, process_count
+from jeton.data.preparing.filters import Filters
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
+from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -40,35 +42,19 @@ if TYPE_CHECKING:
     from jeton.chat.chat import Notes
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["ChatEncoder", "ChatRecord", "counts_by_name"]
+__all__ = ["ChatEncoder"]
 
 _TOKENS = 1 << 16
 """Approximate number of tokens of a block."""
+
+_RECORDS = 10_000
+"""Maximum number of records of a block: filters may leave out almost all."""
 
 _FEW = 256
 """Records that are encoded before processes are started for more of them."""
 
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
 """The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
-
-
-def counts_by_name(counts: tuple[int, ...]) -> dict[str, int]:
-    """The counts of a source, as in a manifest."""
-    return dict(zip(_COUNTS, counts or (0,) * len(_COUNTS), strict=True))
-
-
-@dataclass(frozen=True)
-class ChatRecord:
-    """A record with its position."""
-
-    record: Any
-    """The record; or the error of reading it."""
-    name: RecordPlace
-    """How errors name it."""
-    place: tuple[int, ...]
-    """Where reading resumes after it."""
-    read: int = 0
-    """The bytes of the input that were read up to there."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +78,19 @@ class _Outcome:
     """What the template left out."""
 
 
+class _LeftOut(Enum):
+    """In the place of a record that a filter leaves out."""
+
+    LEFT_OUT = 0
+
+
+_LEFT_OUT = _LeftOut.LEFT_OUT
+
+
+def _kept(row: SourceRecord) -> Any:
+    return row.record if row.filtered is None else _LEFT_OUT
+
+
 class _TooLong(Exception):
     """A conversation is dropped because of its length."""
 
@@ -103,14 +102,18 @@ class _Bad(Exception):
         self.error = error
 
 
-class ChatEncoder:
-    """Turns records into tokens: many on all cores, in processes; `close` ends these."""
+class ChatEncoder(RecordEncoder):
+    """Encodes conversations: many on all cores, in processes."""
 
-    def __init__(self, tokenizer: Tokenizer, options: Conversations, *, keys: bool) -> None:
+    dtype = DTYPE
+    own_counts = len(_COUNTS)
+
+    def __init__(
+        self, tokenizer: Tokenizer, options: Conversations, filters: Filters, *, keys: bool
+    ) -> None:
+        super().__init__(filters, [options.field, *filter(None, [options.tools])])
         self._options, self._keys = options, keys
-        self._record_encoder = _RecordEncoder(tokenizer, options)
-        self.columns = [options.field, *([] if options.tools is None else [options.tools])]
-        """The fields that are read, that of the messages first."""
+        self._conversation_encoder = _ConversationEncoder(tokenizer, options)
         self._losses = set[frozenset[str]]()
         #: How many records were encoded, up to those that make processes worth starting.
         self._encoded = 0
@@ -122,23 +125,24 @@ class ChatEncoder:
             self._processes.close()
             self._processes = None
 
-    def blocks(self, rows: Iterable[ChatRecord], progress: SourcePosition) -> Iterator[Block]:
-        """The blocks of records, in order.
+    def facts(self, facts: Facts, end: SourcePosition) -> Facts:
+        counts = dict(zip(_COUNTS, end.counts or (0,) * len(_COUNTS), strict=False))
+        return replace(super().facts(facts, end), bad=counts["bad"], chats=counts)
 
-        Raises:
-            JetonError: A record is not a conversation, and these are not dropped; says where.
-        """
+    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Iterator[Block]:
         before, documents, waiting = progress, list[_Document](), 0
-        dropped, read = list[DroppedRecord](), 0
+        dropped, read, records = list[DroppedRecord](), 0, 0
         for row, outcome in self._outcomes(rows):
             document, progress = self._document(row, outcome, progress, dropped)
             read = row.read
             if document is not None:
                 documents.append(document)
                 waiting += len(document.tokens)
-            if waiting >= _TOKENS:
+            records += 1
+            if waiting >= _TOKENS or records >= _RECORDS:
                 yield self._block(documents, before, progress, read, dropped)
                 before, documents, waiting, dropped = progress, [], 0, []
+                records = 0
         if progress != before:
             yield self._block(documents, before, progress, read, dropped)
 
@@ -162,28 +166,35 @@ class ChatEncoder:
             dropped=tuple(dropped),
         )
 
-    def _outcomes(self, rows: Iterable[ChatRecord]) -> Iterator[tuple[ChatRecord, _Outcome]]:
-        rows = iter(rows)
+    def _outcomes(
+        self, rows: Iterator[SourceRecord]
+    ) -> Iterator[tuple[SourceRecord, _Outcome | None]]:
+        """Each record with what it becomes; `None` if a filter leaves it out."""
         for row in itertools.islice(rows, max(0, _FEW - self._encoded)):
             self._encoded += 1
-            yield row, self._record_encoder(row.record)
+            yield row, self._conversation_encoder(_kept(row))
         if self._processes is None and self._encoded >= _FEW and (count := process_count()):
             with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
-                self._processes = ChatProcesses(count, self._record_encoder)
+                self._processes = ChatProcesses(count, self._conversation_encoder)
         if self._processes is None:
-            yield from ((row, self._record_encoder(row.record)) for row in rows)
+            yield from ((row, self._conversation_encoder(_kept(row))) for row in rows)
         else:
-            yield from self._processes.results(rows, operator.attrgetter("record"))
+            yield from self._processes.results(rows, _kept)
 
     def _document(
         self,
-        row: ChatRecord,
-        outcome: _Outcome,
+        row: SourceRecord,
+        outcome: _Outcome | None,
         progress: SourcePosition,
         dropped: list[DroppedRecord],
     ) -> tuple[_Document | None, SourcePosition]:
         """The tokens of a record, unless it joins those `dropped`, and the position after it."""
-        counts = counts_by_name(progress.counts)
+        all_counts = self._counts(progress)
+        if outcome is None:
+            assert row.filtered is not None
+            all_counts[self.own_counts + row.filtered] += 1
+            return None, replace(progress, place=row.place, counts=tuple(all_counts))
+        counts = dict(zip(_COUNTS, all_counts, strict=False))
         document, error = outcome.document, outcome.error
         self._say(outcome.losses)
         if document is not None:
@@ -204,7 +215,7 @@ class ChatEncoder:
             documents=progress.documents + (document is not None),
             bytes=progress.bytes + (0 if document is None else document.size),
             bad=progress.bad + (document is None),
-            counts=tuple(counts.values()),
+            counts=(*counts.values(), *all_counts[self.own_counts :]),
         )
         return document, after
 
@@ -217,13 +228,16 @@ class ChatEncoder:
                 warn_caller(f"{loss} (this warning comes once per kind)", ChatWarning)
 
 
-class _RecordEncoder:
+class _ConversationEncoder:
     """Turns a record into tokens; this is the part that processes do."""
 
     def __init__(self, tokenizer: Tokenizer, options: Conversations) -> None:
         self._tokenizer, self._options = tokenizer, options
 
-    def __call__(self, record: Any) -> _Outcome:
+    def __call__(self, record: Any) -> _Outcome | None:
+        """What a record becomes; `None` for one that a filter leaves out."""
+        if record is _LEFT_OUT:
+            return None
         losses = list[str]()
         try:
             document = self._document_of(
@@ -264,6 +278,7 @@ class _RecordEncoder:
                     tools=tools,
                     variables=tuple(self._options.variables.items()),
                     says=says,
+                    with_spans=True,
                 ).build()
                 _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._options.roles), _utf8(chat.text)

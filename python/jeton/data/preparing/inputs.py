@@ -10,9 +10,9 @@ from pathlib import Path
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
-from jeton.corpora.token_blocks.rows import CHARACTERS, IteratedTexts, column_of
-from jeton.data.preparing.chats import ChatEncoder
-from jeton.data.preparing.conversations import ConversationFiles, ConversationSource, rows_of
+from jeton.corpora.token_blocks.rows import IteratedTexts, column_of
+from jeton.data.preparing.record_encoder import RecordEncoder
+from jeton.data.preparing.records import RecordFiles, RecordItems, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["DataReading", "default_split", "paths_of", "source_of"]
@@ -30,8 +30,8 @@ class DataReading:
     """Whether a document of a text file is a line; or the text between documents."""
     part: tuple[int, int] | None = None
     """The part to prepare, from 1, and the number of parts."""
-    chats: ChatEncoder | None = None
-    """The encoder of conversations, if records hold them."""
+    records: RecordEncoder | None = None
+    """The encoder of records, if they hold conversations or are filtered."""
 
 
 def source_of(
@@ -40,7 +40,7 @@ def source_of(
     reading: DataReading,
     *,
     name: str = "data",
-    characters: int = CHARACTERS,
+    characters: int | None = None,
 ) -> DocumentSource:
     """The source of blocks for the data.
 
@@ -49,7 +49,8 @@ def source_of(
         encoding: How documents become tokens.
         reading: How the data is read.
         name: The argument that holds the data.
-        characters: About how many characters of an iterable are encoded at a time.
+        characters: About how many characters of an iterable are encoded at a time; by default as
+            many as keep all cores at work.
 
     Raises:
         ArgumentError: The data does not hold documents, or has no such parts.
@@ -59,8 +60,8 @@ def source_of(
     if paths is not None:
         if reading.part is not None:
             paths = _part(paths, *reading.part)
-        if reading.chats is not None:
-            return ConversationFiles(paths, reading.chats, reading.errors)
+        if reading.records is not None:
+            return RecordFiles(paths, reading.records, reading.errors)
         return FileSource(
             paths,
             encoding,
@@ -72,8 +73,8 @@ def source_of(
         raise ArgumentError(
             f"documents is for files, and {name} holds documents that are not files"
         )
-    if reading.chats is not None:
-        rows = rows_of(data, reading.chats)
+    if reading.records is not None:
+        rows = rows_of(data, reading.records)
         if rows is not None:
             return rows if reading.part is None else rows.part(*reading.part)
     else:
@@ -90,8 +91,8 @@ def source_of(
             raise ArgumentError(f"only files, tables and lists have parts, and {name} is another")
         number, parts = reading.part
         data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
-    if reading.chats is not None:
-        return ConversationSource(data, reading.chats)
+    if reading.records is not None:
+        return RecordItems(data, reading.records)
     return IteratedTexts(data, encoding, reading.field, characters)
 
 

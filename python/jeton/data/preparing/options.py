@@ -28,8 +28,11 @@ from jeton.data.preparing.end_of_text import (
     end_of_text_of,
     frame_of,
 )
+from jeton.data.preparing.filters import filters_of
 from jeton.data.preparing.inputs import DataReading
 from jeton.data.preparing.pipeline import SetPlan
+from jeton.data.preparing.record_encoder import RecordEncoder
+from jeton.data.preparing.text_records import TextRecordEncoder
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
@@ -71,6 +74,7 @@ class PrepareOptions:
     memory: int | str = MEMORY
     name: str = ""
     messages: str | Conversations | None = None
+    filter: object = None
 
     def request(self, tokenizer: Tokenizer) -> PrepareRequest:
         """The request that the options give with this tokenizer.
@@ -109,6 +113,9 @@ class PrepareOptions:
             around = DocumentFrame.of(end)
         else:
             conversations = self._conversations(unit=unit, drops=drops)
+        filters = filters_of(self.filter)
+        if filters.keep and unit:
+            raise ArgumentError("filter is for records, and documents for files of text; pass one")
         by, share = self._validation()
         seed = None if self.shuffle is None else checked_int("shuffle", self.shuffle, 0)
         plan = plan_of(
@@ -125,6 +132,7 @@ class PrepareOptions:
                 "frame": asdict(around) if self.frame and around is not None else None,
                 "validation": None if by is None else {"by": by, "share": str(share)},
                 "shuffle": seed,
+                "filter": [*filters.names] or None,
                 "messages": None if conversations is None else conversations.options(tokenizer),
             },
             part=self._part(),
@@ -138,8 +146,12 @@ class PrepareOptions:
             keys=keys,
             drops_bad=drops,
         )
-        chats = None if conversations is None else ChatEncoder(tokenizer, conversations, keys=keys)
-        reading = DataReading(self.field, self.errors, unit, plan.part, chats)
+        records: RecordEncoder | None = None
+        if conversations is not None:
+            records = ChatEncoder(tokenizer, conversations, filters, keys=keys)
+        elif filters.keep:
+            records = TextRecordEncoder(encoding, filters, self.field, self.errors)
+        reading = DataReading(self.field, self.errors, unit, plan.part, records)
         return PrepareRequest(plan, encoding, reading)
 
     def _conversations(self, *, unit: bool | str, drops: bool) -> Conversations:

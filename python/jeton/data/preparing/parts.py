@@ -104,6 +104,7 @@ class PartsSource(DocumentSource):
             sum(manifest.empty_documents for manifest in manifests),
             sum(manifest.bad_documents for manifest in manifests),
             summed(manifest.chats for manifest in manifests),
+            summed(manifest.filtered for manifest in manifests),
         )
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:

@@ -408,6 +408,7 @@ def manifest_of(
         empty_documents=sum(some.empty for some in facts.values()),
         bad_documents=sum(some.bad for some in facts.values()),
         chats=loss_mask_bits.summed(some.chats for some in facts.values()),
+        filtered=loss_mask_bits.summed(some.filtered for some in facts.values()),
         splits=splits,
         files=files,
         part=plan.part,

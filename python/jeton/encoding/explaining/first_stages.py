@@ -42,6 +42,8 @@ class FirstStages:
         alphabet: Literal["bytes", "characters"] = "characters"
         if isinstance(model, models.BPE):
             alphabet = model.alphabet
+        elif isinstance(model, models.PickyBPE):
+            alphabet = "bytes"
         self.spelling = models.BPE(_BYTES, [], alphabet=alphabet, byte_fallback=True)
         self.added_tokens = tok.stages.added_tokens
         self.normalizers = _flat(tok.stages.normalizer)

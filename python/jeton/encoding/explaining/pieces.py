@@ -108,6 +108,8 @@ def _kind(model: models.Model) -> tuple[str, type[Piece]]:
             return "Words", LookUp
         case models.LongestMatch():
             return "Longest match", LookUp
+        case models.PickyBPE():
+            return "BPE, after all merges and deletions", LookUp
     return "Characters", LookUp
 
 

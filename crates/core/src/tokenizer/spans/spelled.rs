@@ -257,7 +257,7 @@ fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
             PieceKind::Normal | PieceKind::UserDefined => (false, false),
             _ => (true, false),
         },
-        Model::LongestMatch(_) => (false, false),
+        Model::LongestMatch(_) | Model::PickyBpe(_) => (false, false),
         Model::WordLevel(model) => (model.unk_token().as_bytes() == token, false),
         Model::WordPiece(model) => {
             prefix = model.continuing_subword_prefix();

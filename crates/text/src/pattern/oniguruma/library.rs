@@ -1,10 +1,9 @@
-//! Oniguruma's regular expressions: the few calls of the library that patterns need.
+//! The few calls of the library that patterns need.
 //!
 //! Look here for how they are compiled. The crate `onig` does so under one lock of the process,
 //! which a fork may leave locked; the library itself only needs to be initialized by one thread, and
 //! then shares nothing but constants.
 
-use std::ops::Range;
 use std::ptr::{null, null_mut};
 
 use onig_sys::{
@@ -14,19 +13,8 @@ use onig_sys::{
     OnigMatchParam, OnigRegex, OnigRegion, OnigSyntaxType,
 };
 
+use super::Tried;
 use crate::mem::lazy::LazyStatic;
-
-/// The result of a try.
-pub(super) enum Tried {
-    /// It was made; a match, if there is one.
-    Done(Option<Range<usize>>),
-    /// It was given up when it reached its limit of steps.
-    GivenUp,
-    /// It was given up when it reached its limit of places to come back to.
-    Full,
-    /// It went wrong, in the words of the library.
-    Failed(String),
-}
 
 /// A compiled expression in Oniguruma's own syntax, of text in UTF-8.
 pub(crate) struct Expression(OnigRegex);
@@ -73,12 +61,12 @@ impl Expression {
     ///
     /// # Errors
     /// What the library finds wrong with it, or an absent operator.
-    pub(super) fn new(source: &str) -> Result<Self, String> {
+    pub(in crate::pattern) fn new(source: &str) -> Result<Self, String> {
         Self::with_syntax(source, &raw const *SYNTAX)
     }
 
     /// Whether the library compiles `source` with all of its own syntax.
-    pub(super) fn is_accepted_by_oniguruma(source: &str) -> bool {
+    pub(in crate::pattern) fn is_accepted_by_oniguruma(source: &str) -> bool {
         // SAFETY: a constant of the library.
         let own = unsafe { onig_sys::OnigDefaultSyntax };
         Self::with_syntax(source, own).is_ok()
@@ -132,13 +120,13 @@ fn message(code: i32, info: *const OnigErrorInfo) -> String {
 }
 
 /// The working memory of searches, reused from one search to the next.
-pub(super) struct Searcher {
+pub(in crate::pattern) struct Searcher {
     parameters: *mut OnigMatchParam,
     region: OnigRegion,
 }
 
 impl Searcher {
-    pub(super) fn new() -> Self {
+    pub(in crate::pattern) fn new() -> Self {
         // SAFETY: new parameters are initialized before anything else is done with them.
         let parameters = unsafe {
             let parameters = onig_sys::onig_new_match_param();
@@ -157,7 +145,7 @@ impl Searcher {
 
     /// Sets how many steps back may be taken in one try, and how many places to come back to there may
     /// be at a time.
-    pub(super) fn set_limits(&mut self, steps: u32, places: u32) {
+    pub(in crate::pattern) fn set_limits(&mut self, steps: u32, places: u32) {
         // SAFETY: the parameters are this searcher's own.
         unsafe {
             onig_sys::onig_set_retry_limit_in_match_of_match_param(self.parameters, steps.into());
@@ -167,7 +155,7 @@ impl Searcher {
     }
 
     /// The leftmost match that begins at byte `from` of `text` or later; at `from`, if it `is_alone`.
-    pub(super) fn find(
+    pub(in crate::pattern) fn find(
         &mut self,
         expression: &Expression,
         text: &str,
@@ -238,6 +226,8 @@ impl Drop for Searcher {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     #[test]

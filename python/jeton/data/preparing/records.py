@@ -1,4 +1,4 @@
-"""Records of conversations from JSON lines, Parquet, tables, data sets and iterables."""
+"""Records from JSON lines, Parquet, tables, data sets and iterables, to be filtered and encoded."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from jeton.corpora.token_blocks.rows import (
     is_column,
     is_one_split,
 )
-from jeton.data.preparing.chats import ChatEncoder, ChatRecord, counts_by_name
-from jeton.data.preparing.loss_mask_bits import DTYPE
+from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.errors import (
     ArgumentError,
     FileError,
@@ -39,7 +38,7 @@ from jeton.errors import (
 )
 from jeton.files import digest_of
 
-__all__ = ["ConversationFiles", "ConversationRows", "ConversationSource", "rows_of"]
+__all__ = ["RecordFiles", "RecordItems", "RecordRows", "rows_of"]
 
 _AT_A_TIME = 1 << 20
 """Bytes that are read at a time."""
@@ -47,34 +46,33 @@ _ROWS = 256
 """Rows of a table that are read at a time."""
 
 
-class _OfConversations(DocumentSource):
-    """A source whose counts have names."""
+class _OfRecords(DocumentSource):
+    """A source whose records are encoded by `_encoder`."""
 
-    _chats: ChatEncoder
+    _encoder: RecordEncoder
 
     def close(self) -> None:
-        self._chats.close()
+        self._encoder.close()
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        counts = counts_by_name(end.counts)
-        return replace(super().facts(end, digests), bad=counts["bad"], chats=counts)
+        return self._encoder.facts(super().facts(end, digests), end)
 
 
-class ConversationFiles(_OfConversations):
+class RecordFiles(_OfRecords):
     """Files of JSON lines and of Parquet. A place is that of `Files`."""
 
-    def __init__(self, paths: list[Path], chats: ChatEncoder, errors: str) -> None:
-        self._paths, self._chats, self._errors = paths, chats, errors
+    def __init__(self, paths: list[Path], encoder: RecordEncoder, errors: str) -> None:
+        self._paths, self._encoder, self._errors = paths, encoder, errors
         self._sizes = [size_of(path) for path in paths]
         self._identities = [identity_of(path) for path in paths]
         # Tables that cannot be read are an error before any work.
         for path in paths:
             if is_table(path):
-                _ParquetColumns(path, chats.columns)
+                _ParquetColumns(path, encoder.columns)
             elif kind_of(path) == "delimited":
                 raise UnsupportedError(
-                    f"{path}: separated values have no lists of messages; write the conversations "
-                    "as JSON lines or Parquet"
+                    f"{path}: separated values are not read as records with messages or filters; "
+                    "write them as JSON lines or Parquet"
                 )
 
     @property
@@ -97,13 +95,13 @@ class ConversationFiles(_OfConversations):
             place = progress.place if progress.place[:1] == (number,) else (number, 0, 0, 0)
             before = sum(self._sizes[:number])
             if is_table(path):
-                table = _ParquetColumns(path, self._chats.columns)
+                table = _ParquetColumns(path, self._encoder.columns)
                 rows = self._of_table(number, path, table, place[1], before)
                 digest = None
             else:
                 digest = _core.FileContents(os.fspath(path))
                 rows = self._of_lines(number, path, digest, place, before)
-            for block in self._chats.blocks(rows, progress):
+            for block in self._encoder.blocks(rows, progress):
                 progress = block.after or progress
                 yield block
             if digest is None:
@@ -114,16 +112,18 @@ class ConversationFiles(_OfConversations):
                 sha256 = of_bytes.hex()
             check_unchanged(path, self._identities[number], read)
             after = replace(progress, place=(number + 1, 0, 0, 0))
-            yield nothing(DTYPE, progress, after, before + read, ((number, read, sha256),))
+            yield nothing(
+                self._encoder.dtype, progress, after, before + read, ((number, read, sha256),)
+            )
             progress = after
 
     def _of_table(
         self, number: int, path: Path, table: _ParquetColumns, first: int, before: int
-    ) -> Iterator[ChatRecord]:
+    ) -> Iterator[SourceRecord]:
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
             read = before + int(share * (row + 1))
-            yield ChatRecord(
+            yield SourceRecord(
                 record, RecordPlace(str(path), "row", row), (number, row + 1, 0, 0), read
             )
 
@@ -134,7 +134,7 @@ class ConversationFiles(_OfConversations):
         contents: _core.FileContents,
         place: tuple[int, ...],
         before: int,
-    ) -> Iterator[ChatRecord]:
+    ) -> Iterator[SourceRecord]:
         _, first, line, beginning = place
         position, sha256 = 0, hashlib.sha256()
         for text, end in _lines(contents):
@@ -151,7 +151,7 @@ class ConversationFiles(_OfConversations):
                 continue
             line += 1
             if text.strip():
-                yield ChatRecord(
+                yield SourceRecord(
                     self._record(text, line),
                     RecordPlace(str(path), "line", line),
                     (number, end, line, _beginning(sha256)),
@@ -209,14 +209,14 @@ def _lines(contents: _core.FileContents) -> Iterator[tuple[bytes, int]]:
 class _ParquetColumns:
     """Columns of a Parquet file; a missing file or column is an error at once."""
 
-    def __init__(self, path: Path, columns: list[str]) -> None:
+    def __init__(self, path: Path, columns: list[str] | None) -> None:
         try:
             from pyarrow import parquet
         except ImportError:
             raise UnsupportedError(
                 f"{path}: reading Parquet needs pyarrow (pip install 'jeton[parquet]')"
             ) from None
-        self._path, self._columns = path, columns
+        self._path = path
         try:
             self._file = parquet.ParquetFile(path, buffer_size=1 << 16)
             names: list[str] = self._file.schema_arrow.names
@@ -225,8 +225,10 @@ class _ParquetColumns:
         except ARROW_ERRORS as error:
             reason = " ".join(str(error).split())
             raise FormatError(f"{path}: not a Parquet file: {reason}") from None
+        columns = names if columns is None else columns
         for name in columns:
             _check_column(f"{path}: ", name, names)
+        self._columns = columns
         self._max_rows = min(_ROWS, rows_at_once(path, self._file.metadata, columns))
         self.rows = int(self._file.metadata.num_rows)
 
@@ -259,32 +261,32 @@ def _check_column(place: str, name: str, names: list[str]) -> None:
         raise FormatError(f"{place}there is no column {name!r} ({hint})")
 
 
-class ConversationSource(Iterated, _OfConversations):
+class RecordItems(Iterated, _OfRecords):
     """An iterable of records."""
 
-    def __init__(self, items: Iterable[object], chats: ChatEncoder) -> None:
+    def __init__(self, items: Iterable[object], encoder: RecordEncoder) -> None:
         super().__init__(items, "records")
-        self._chats = chats
+        self._encoder = encoder
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         before = start.place[0] if start.place else 0
         items = self._from(before)
         rows = (
-            ChatRecord(it, RecordPlace(None, "record", at), (at + 1,))
+            SourceRecord(it, RecordPlace(None, "record", at), (at + 1,))
             for at, it in enumerate(items, before)
         )
-        return self._chats.blocks(rows, start)
+        return self._encoder.blocks(rows, start)
 
 
-class ConversationRows(_OfConversations):
+class RecordRows(_OfRecords):
     """A table of Arrow, or a Hugging Face data set. A place is a row."""
 
-    def __init__(self, rows: SlicedRows[list[dict[str, Any]]], chats: ChatEncoder) -> None:
-        self._rows, self._chats = rows, chats
+    def __init__(self, rows: SlicedRows[list[dict[str, Any]]], encoder: RecordEncoder) -> None:
+        self._rows, self._encoder = rows, encoder
 
-    def part(self, number: int, parts: int) -> ConversationRows:
+    def part(self, number: int, parts: int) -> RecordRows:
         """The rows of part `number` of `parts`, counted from 1."""
-        return ConversationRows(self._rows.part(number, parts), self._chats)
+        return RecordRows(self._rows.part(number, parts), self._encoder)
 
     def identity(self) -> list[dict[str, object]]:
         return [self._rows.identity]
@@ -292,14 +294,14 @@ class ConversationRows(_OfConversations):
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         first, count = start.place[0] if start.place else 0, self._rows.count
         rows = (
-            ChatRecord(record, RecordPlace(None, "row", at + number), (at + number + 1,))
+            SourceRecord(record, RecordPlace(None, "row", at + number), (at + number + 1,))
             for at in range(first, count, _ROWS)
             for number, record in enumerate(self._rows.slice(at, min(at + _ROWS, count)))
         )
-        return self._chats.blocks(rows, start)
+        return self._encoder.blocks(rows, start)
 
 
-def rows_of(data: Any, chats: ChatEncoder) -> ConversationRows | None:
+def rows_of(data: Any, encoder: RecordEncoder) -> RecordRows | None:
     """The rows of a table of Arrow or of a data set; `None` if it is neither."""
     if type(data).__module__.split(".")[0] == "datasets":
         if not is_one_split(data):
@@ -308,14 +310,15 @@ def rows_of(data: Any, chats: ChatEncoder) -> ConversationRows | None:
             raise ArgumentError("data is a single column, not a data set with columns")
         if not can_be_sliced(data):
             return None
-        for name in chats.columns:
+        columns = data.column_names if encoder.columns is None else encoder.columns
+        for name in columns:
             _check_column("data: ", name, data.column_names)
-        rows = data.select_columns(chats.columns).with_format("arrow")
-        identity = {"dataset": str(data._fingerprint), "columns": chats.columns, "rows": len(data)}
+        rows = data.select_columns(columns).with_format("arrow")
+        identity = {"dataset": str(data._fingerprint), "columns": columns, "rows": len(data)}
         sliced_rows = SlicedRows(
             len(data), lambda at, end: list(rows[at:end].to_pylist()), identity
         )
-        return ConversationRows(sliced_rows, chats)
+        return RecordRows(sliced_rows, encoder)
     if not hasattr(data, "__arrow_c_stream__"):
         return None
     try:
@@ -328,12 +331,13 @@ def rows_of(data: Any, chats: ChatEncoder) -> ConversationRows | None:
         table = pyarrow.table(data)
     except (TypeError, ValueError):
         raise ArgumentError("data is a single column, not a table with columns") from None
-    for name in chats.columns:
+    columns = table.column_names if encoder.columns is None else encoder.columns
+    for name in columns:
         _check_column("data: ", name, table.column_names)
-    table = table.select(chats.columns)
+    table = table.select(columns)
     sliced_rows = SlicedRows(
         len(table),
         lambda at, end: list(table.slice(at, end - at).to_pylist()),
-        {"columns": chats.columns, "rows": len(table)},
+        {"columns": columns, "rows": len(table)},
     )
-    return ConversationRows(sliced_rows, chats)
+    return RecordRows(sliced_rows, encoder)
