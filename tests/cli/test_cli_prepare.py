@@ -47,14 +47,15 @@ def test_prepare(run: Run, here: Path) -> None:
 
 
 def test_filters_of_prepare(run: Run, here: Path) -> None:
-    records = [{"text": text, "score": number % 4} for number, text in enumerate(TEXTS)]
+    scores = [number % 4 for number in range(len(TEXTS))]
+    records = [{"text": text, "score": it} for text, it in zip(TEXTS, scores, strict=True)]
     (here / "in.jsonl").write_text("".join(json.dumps(it) + "\n" for it in records))
     command = ["prepare", "tok.json", "in.jsonl", "-o", "out"]
     done = run(*command, "--filter", "score >= 2", "--filter", "score != 3")
-    left_out = sum(it["score"] < 2 for it in records)
+    left_out = sum(it < 2 for it in scores)
     assert f"{left_out} records left out by score >= 2" in done.stderr
     manifest = Manifest.read(here / "out")
-    kept = sum(it["score"] == 2 for it in records)
+    kept = sum(it == 2 for it in scores)
     assert manifest.documents + manifest.empty_documents == kept
     failed = run(*command[:-1], "other", "--filter", "score", code=1)
     assert "'score' is not a rule such as" in error_of(failed)

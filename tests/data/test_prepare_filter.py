@@ -181,6 +181,22 @@ def test_conversations(processes: int, tmp_path: Path, monkeypatch: pytest.Monke
     assert manifest.chats == expected.chats and manifest.filtered == COUNTS
 
 
+def test_filters_that_leave_out_almost_all_let_it_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chats, "_RECORDS", 10)
+    monkeypatch.setattr(text_records, "_RECORDS", 10)
+    monkeypatch.setattr(pipeline, "TELL_SECONDS", 0.0)
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    records = [{"messages": turns, "text": "a", "n": number} for number in range(100)]
+    steps: list[PrepareProgress] = []
+    for messages in (None, Conversations(template="chatml")):
+        folder = tmp_path / f"{messages is None}"
+        chosen = {"filter": "n == 99", "messages": messages, "watch": steps.append}
+        assert prepare(records, TOK, folder, **chosen).documents == 1
+    assert len(steps) > 2 * 10
+
+
 RULE_CASES: list[tuple[str, Any, bool]] = [
     ("a == 1", {"a": 1}, True),
     ("a==1.0", {"a": 1}, True),

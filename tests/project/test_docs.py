@@ -34,7 +34,7 @@ FILES = [
 ]
 FRAMEWORKS = (
     "datasets", "datasketch", "datatrove", "duckdb", "langchain_text_splitters", "llama_index",
-    "pandas", "polars", "pyspark", "ray", "torch",
+    "pandas", "polars", "pyspark", "ray", "torch", "trl",
 )  # fmt: skip
 NEEDS = re.compile(
     rf"(?:^ *(?:>>> )?(?:import|from) |jeton\[)({'|'.join(FRAMEWORKS)})\b", re.MULTILINE

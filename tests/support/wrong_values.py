@@ -158,6 +158,8 @@ GOOD: dict[str, Any] = {
     "data": LINES,
     "vocab": {b"a": 0, b"[UNK]": 1},
     "merges": [],
+    "events": [],
+    "models.PickyBPE.vocab": {bytes([byte]): byte for byte in range(256)},
     "pattern": "gpt2",
     "content": "x",
     "name": "essays",

@@ -75,6 +75,9 @@ const TO_THE_FOLDER: &str = "load the folder that it lies in, or the tokenizer.j
 const TO_UTF_8: &str = "save it as UTF-8 without a byte-order mark";
 const TO_UNPACK: &str = "unpack it first";
 
+/// Lines of two words that make a list of merges, unless it is shorter.
+const PAIRS_TO_SEE: usize = 8;
+
 /// Files that begin with some bytes.
 const BY_FIRST_BYTES: &[(&[u8], OtherFile)] = &[
     (
@@ -302,7 +305,9 @@ pub fn format_of(data: &[u8]) -> Option<Format> {
         (Some(_), Some(score), None) if first_line.contains(&b'\t') && is_score(score) => {
             Some(Format::SentencePieceList)
         }
-        (Some(_), Some(_), None) => std::str::from_utf8(data).ok().map(|_| Format::Merges),
+        (Some(_), Some(_), None) => {
+            (begins_as_pairs(data) && std::str::from_utf8(data).is_ok()).then_some(Format::Merges)
+        }
         (Some(_), None, _) => {
             let mut lines = data
                 .split(|byte| *byte == b'\n')
@@ -315,6 +320,16 @@ pub fn format_of(data: &[u8]) -> Option<Format> {
         }
         _ => None,
     }
+}
+
+/// Whether the first lines hold two words each: prose that begins with such a line does not go on so.
+fn begins_as_pairs(data: &[u8]) -> bool {
+    data.split(|byte| matches!(byte, b'\n' | b'\r'))
+        .map(|line| line.split(u8::is_ascii_whitespace))
+        .map(|words| words.filter(|word| !word.is_empty()).count())
+        .filter(|count| *count > 0)
+        .take(PAIRS_TO_SEE)
+        .all(|count| count == 2)
 }
 
 fn is_base64(field: &[u8]) -> bool {
@@ -485,6 +500,16 @@ mod tests {
                 Some(SentencePieceList),
             ),
             ("merges with a tab", b"h\te\n", Some(Merges)),
+            (
+                "merges, broken later",
+                b"a b\nc d\ne f\ng h\ni j\nk l\nm n\no p\nq\n",
+                Some(Merges),
+            ),
+            (
+                "a page with a title of two words",
+                b"# Title\n\nIt was a dark and stormy night.\n",
+                None,
+            ),
             ("WordPiece", b"[PAD]\n[UNK]\r\nthe\n", Some(VocabText)),
             ("one word a line", b"the\ncat\n", None),
             ("prose", b"It was a dark and stormy night.\n", None),

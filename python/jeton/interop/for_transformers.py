@@ -58,7 +58,7 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
     with tempfile.TemporaryDirectory(prefix="jeton-") as folder:
         saved = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
         fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **defaults)
-    model = fast.backend_tokenizer.stages.model
+    model = fast.backend_tokenizer.model
     if getattr(model, "dropout", None):
         model.dropout = None  # ids would be random, and no call could turn that off
     for name in _OF_THE_FOLDER:

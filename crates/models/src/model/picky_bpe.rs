@@ -452,9 +452,12 @@ mod tests {
         let replace = |symbols: &mut Vec<Vec<u8>>, token: &Vec<u8>, by: &[Vec<u8>]| {
             let each = std::mem::take(symbols).into_iter();
             *symbols = each
-                .flat_map(|symbol| match symbol == *token {
-                    true => by.to_vec(),
-                    false => vec![symbol],
+                .flat_map(|symbol| {
+                    if symbol == *token {
+                        by.to_vec()
+                    } else {
+                        vec![symbol]
+                    }
                 })
                 .collect();
         };

@@ -47,6 +47,9 @@ __all__ = ["ChatEncoder"]
 _TOKENS = 1 << 16
 """Approximate number of tokens of a block."""
 
+_RECORDS = 10_000
+"""Maximum number of records of a block: filters may leave out almost all."""
+
 _FEW = 256
 """Records that are encoded before processes are started for more of them."""
 
@@ -128,16 +131,18 @@ class ChatEncoder(RecordEncoder):
 
     def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Iterator[Block]:
         before, documents, waiting = progress, list[_Document](), 0
-        dropped, read = list[DroppedRecord](), 0
+        dropped, read, records = list[DroppedRecord](), 0, 0
         for row, outcome in self._outcomes(rows):
             document, progress = self._document(row, outcome, progress, dropped)
             read = row.read
             if document is not None:
                 documents.append(document)
                 waiting += len(document.tokens)
-            if waiting >= _TOKENS:
+            records += 1
+            if waiting >= _TOKENS or records >= _RECORDS:
                 yield self._block(documents, before, progress, read, dropped)
                 before, documents, waiting, dropped = progress, [], 0, []
+                records = 0
         if progress != before:
             yield self._block(documents, before, progress, read, dropped)
 

@@ -82,9 +82,11 @@ class FileSettings:
         return template if template is None or isinstance(template, str) else dict(template)
 
     def __repr__(self) -> str:
+        template = self._settings.chat_template
         return (
             f"FileSettings(model_max_length={self.model_max_length}, padding={self.padding}, "
-            f"truncation={self.truncation}, config of {len(self.config)} entries)"
+            f"truncation={self.truncation}, {'no' if template is None else 'a'} chat template, "
+            f"config of {len(self.config)} entries)"
         )
 
 

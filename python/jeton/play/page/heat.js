@@ -54,7 +54,7 @@ export function heatView(main) {
   }
 
   fill(main, el("section", { className: "panel", "aria-label": "Heat map" },
-    el("p", {}, "Tokens per character, sentence by sentence: the darker, the more a model pays for the same text."),
+    el("p", {}, "Tokens per character, sentence by sentence: the stronger the colour, the more a model pays for the same text."),
     el("div", { className: "row" }, choice("Order", [["text", "As in the text"], ["heat", "Most expensive first"]], order, (it) => { order = it; draw(); }), el("span", { className: "grow" }),
       el("span", { className: "scale small", "aria-hidden": "true" }, "few", ...[...Array(SHADES).keys()].map((it) => el("i", { className: `s${it}` })), "many")),
     summary, wrong, table));

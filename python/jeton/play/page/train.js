@@ -166,7 +166,7 @@ async function playRound(game, merges, streak) {
     return button;
   }));
   fill(game, el("h2", {}, "Which pair is merged next?"),
-    el("p", { className: "quiet small" }, "Count each pair of neighbours, times the number of its word. The greatest count wins; of equals any is right, and the one seen first is merged."),
+    el("p", { className: "quiet small" }, "Count each pair of neighbours as often as its word occurs. The greatest count wins; of equals any is right, and the one seen first is merged."),
     el("div", { className: "words mono" }, ...found.rows.map((row) => el("div", { className: "row" }, el("span", { className: "num quiet" }, `${number(row.count)} ×`), el("span", { className: "chips" }, ...row.symbols.map((it) => el("span", { className: "chip" }, el("b", { dir: "auto" }, it))))))),
     found.pairs.length ? choices : [el("p", {}, "Every word is one token: nothing is left to merge."), next(0)],
     verdict,
