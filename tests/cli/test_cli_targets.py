@@ -125,10 +125,28 @@ def test_standard_input_is_an_input(run: Run) -> None:
         ("train in.txt -o new.json --vocab-size 258", "in.txt"),
         ("cost tok.json in.txt --input-price 1", "in.txt"),
         ("chat tok.json turns.json --template chatml", "turns.json"),
+        ("chat tok.json turns.json --template own.jinja", "own.jinja"),
+        ("decode tok.json ids.txt", "ids.txt"),
+        ("diff tok.json tok.json in.txt", "in.txt"),
+        ("check tok.json --baseline turns.json", "turns.json"),
+        ("compare tok.json --corpus text=in.txt", "in.txt"),
+        ("compare tok.json --corpus in.txt --baseline turns.json", "turns.json"),
+        ("compare tok.json --parallel de=in.txt --parallel en=ids.txt", "ids.txt"),
+        ("compare tok.json --corpus in.txt --morphemes ids.txt", "ids.txt"),
+        ("sweep in.txt --held-out ids.txt --sizes 258", "ids.txt"),
+        ("edit add tok.json --words in.txt -o new.json", "in.txt"),
+        ("learn bpe --file in.txt", "in.txt"),
+        ("learn wordpiece --file in.txt", "in.txt"),
+        ("learn unigram --file in.txt", "in.txt"),
+        ("learn bytes --file in.txt", "in.txt"),
+        ("learn encode tok.json --file in.txt", "in.txt"),
+        ("learn encode tok.json hello", "tok.json"),
+        ("learn --grade in.txt", "in.txt"),
     ],
 )
 def test_standard_output_is_no_input(run: Run, command: str, read: str) -> None:
     Path("turns.json").write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
+    Path("own.jinja").write_text("{{ messages[0].content }}", encoding="utf-8")
     before = Path(read).read_bytes()
     shell = f"{sys.executable} -m jeton {command} >> {read} 2> told"
     assert os.waitstatus_to_exitcode(os.system(shell)) == 1
@@ -136,6 +154,19 @@ def test_standard_output_is_no_input(run: Run, command: str, read: str) -> None:
     assert told == f"Error: standard output: is one of the inputs, {read} (name another file)\n"
     assert Path(read).read_bytes() == before
     assert not Path("new.json").exists() and not Path("set").exists()
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("command", ["data show set", "data verify set", "data mix set"])
+def test_standard_output_is_no_file_of_a_set(run: Run, command: str) -> None:
+    run("prepare", "tok.json", "in.txt", "-o", "set", "--no-end-of-text")
+    read = Path("set/tokenizer.json")
+    before = read.read_bytes()
+    shell = f"{sys.executable} -m jeton {command} >> {read} 2> told"
+    assert os.waitstatus_to_exitcode(os.system(shell)) == 1
+    told = Path("told").read_text(encoding="utf-8")
+    assert told == f"Error: standard output: is one of the inputs, {read} (name another file)\n"
+    assert read.read_bytes() == before
 
 
 RESUMED = {"prepare", "data merge"}

@@ -111,6 +111,30 @@ def test_words_with_inferred_roles_stay_words(tmp_path: Path) -> None:
     same(tok, jeton.load(tmp_path), ["the end", "a the", "? a"])
 
 
+@pytest.mark.parametrize("from_folder", [False, True])
+@pytest.mark.parametrize("kind", ["characters", "SentencePiece"])
+def test_a_role_that_repeats_an_inferred_one_makes_nothing_special(
+    kind: str, from_folder: bool, tmp_path: Path
+) -> None:
+    tok = KINDS[kind]()
+    if from_folder:
+        tok.save(tmp_path / "first")
+        tok = jeton.load(tmp_path / "first")
+    tok = tok.with_added_tokens([jeton.AddedToken("<pad>", special=True)])
+    assert tok.roles["unk"] not in tok.special_tokens
+    again = tok.replace(roles={**tok.roles, "pad": "<pad>"})
+    again.save(tmp_path / "folder")
+    same(again, jeton.load(tmp_path / "folder"), [*TEXTS, "<pad> a <UNK> b"])
+
+
+def test_a_role_that_makes_a_token_special_is_a_warning(tmp_path: Path) -> None:
+    tok = KINDS["characters"]()
+    unknown = tok.roles["unk"]
+    with pytest.warns(FormatWarning, match=f'that "{unknown}" is not special'):
+        tok.replace(roles={"mask": unknown}).save(tmp_path)
+    assert unknown in jeton.load(tmp_path).special_tokens
+
+
 def sentencepiece(folder: Path) -> jeton.Tokenizer:
     jeton.BPETrainer(40, **PLAIN, bos_token="<s>", eos_token="</s>", bos_id=1, eos_id=2).train(
         TEXTS * 9

@@ -19,7 +19,7 @@ from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show, table
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
-from jeton.errors import FileError, FormatError, MissingFileError
+from jeton.errors import FileError, FormatError
 
 if TYPE_CHECKING:
     from jeton.chat import Chat
@@ -189,14 +189,13 @@ def template_text(name: str | None) -> str | None:
     """The text of a template, if `name` is a file; otherwise `name` itself."""
     if name is None or not (name.endswith((".jinja", ".jinja2", ".j2", ".txt")) or "/" in name):
         return name
+    check_inputs([name])
     try:
         with open(name, "rb") as file, io.TextIOWrapper(file, encoding="utf-8") as text:
             refuse_endless(file, name)
             return text.read()
     except FileError:
         raise
-    except FileNotFoundError:
-        raise MissingFileError(f"{name}: no such file") from None
     except OSError as error:
         raise FileError(f"{name}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -15,7 +15,7 @@ from jeton.cli.prepare import folder_option, say_set
 from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import ProgressBar, progress_option
-from jeton.cli.targets import FilePath
+from jeton.cli.targets import FilePath, check_folders
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
 
@@ -41,6 +41,7 @@ def verify(folder: Path) -> None:
     from jeton.data import Manifest
     from jeton.data import verify as verified
 
+    check_folders(folder)
     manifest = Manifest.read(folder)
     total = sum(file.bytes for file in manifest.files.values())
     with ProgressBar("verifying", total) as progress:
@@ -93,6 +94,7 @@ def show(
 ) -> None:
     if ids and text:
         raise click.UsageError("give --ids or --text, not both.")
+    check_folders(folder)
     if at is None:
         _show_set(folder)
         return
@@ -208,6 +210,7 @@ def merge(
 ) -> None:
     from jeton import data
 
+    check_folders(*parts)
     tok = None if tokenizer is None else jeton.load(tokenizer)
     with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)

@@ -8,7 +8,7 @@ import click
 
 from jeton.cli.command import Command, Group, decorated
 from jeton.cli.learn_views import View, read_text, view_options
-from jeton.cli.targets import FilePath, force_option
+from jeton.cli.targets import STREAM, FilePath, force_option
 from jeton.cli.tokenizers import (
     EncodingFlags,
     TokenizerSource,
@@ -238,7 +238,7 @@ def bpe(
     from jeton.learn.merging import frames_of_merging, start_rows, watch_bpe
     from jeton.learn.textbook import LOW_COUNTS
 
-    view.check(_read(file))
+    view.check(_read(text, file))
     words = _words(text, file, counts, LOW_COUNTS)
     mark = None if no_end or not end else end
     start = start_rows(words, mark)
@@ -296,7 +296,7 @@ def wordpiece(
     from jeton.learn import textbook
     from jeton.learn.merging import frames_of_merging, marked_rows, watch_wordpiece
 
-    view.check(_read(file))
+    view.check(_read(text, file))
     words = _words(text, file, counts, textbook.HUG_COUNTS)
     steps = list(watch_wordpiece(words, merges, rule=rule))
     tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
@@ -341,7 +341,7 @@ def unigram(
     from jeton.learn.textbook import HUG_COUNTS
     from jeton.learn.unigram import frames_of_unigram, watch_unigram
 
-    view.check(_read(file))
+    view.check(_read(text, file))
     words = _words(text, file, counts, HUG_COUNTS)
     if size is None:
         size = len({character for word in words for character in word}) + 3
@@ -366,7 +366,7 @@ Examples:
 def bytes_(text: tuple[str, ...], file: str | None, view: View) -> None:
     from jeton.learn.byte_alphabet import frames_of_bytes
 
-    view.check(_read(file))
+    view.check(_read(text, file))
     content = read_text(text, file)
     if content == "":
         raise click.UsageError("the text is empty: it has no bytes to show.")
@@ -399,7 +399,7 @@ def encode(
 ) -> None:
     from jeton.encoding.explaining.view_frames import frames_of_encoding
 
-    view.check([*source.files, *_read(file)])
+    view.check([*source.files, *_read(text, file)])
     content = read_text(text, file)
     if content is None:
         raise click.UsageError('give a text, as in "How is this split?", or --file.')
@@ -411,8 +411,11 @@ def encode(
     )
 
 
-def _read(file: str | None) -> list[str]:
-    return [] if file is None else [file]
+def _read(text: tuple[str, ...], file: str | None) -> list[str]:
+    """The file that a text comes from, if it comes from one."""
+    if file is not None:
+        return [file]
+    return [STREAM] if text == (STREAM,) else []
 
 
 def _title(kind: str, words: dict[str, int]) -> str:

@@ -40,6 +40,7 @@ def begin(path: str, *, force: bool) -> None:
 
 def show_grades(path: str) -> None:
     """Grades a file and prints, for each function, what is wrong with it and why."""
+    check_target(None, inputs=[path], force=False)
     try:
         grades = grade(Path(path))
     except FormatError as error:

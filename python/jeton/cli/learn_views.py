@@ -70,9 +70,8 @@ class View:
     force: bool
 
     def check(self, inputs: Sequence[str] = ()) -> None:
-        """Fails before any work if the page cannot be written."""
-        if self.html is not None:
-            check_target(self.html, inputs=inputs, force=self.force)
+        """Fails before any work if the output is an input, or the page cannot be written."""
+        check_target(self.html, inputs=inputs, force=self.force)
 
     def show(self, frames: Sequence[Frame], title: str) -> None:
         """Shows the steps."""

@@ -11,7 +11,7 @@ import click
 from jeton import saved_json
 from jeton.cli.command import Command, format_option
 from jeton.cli.printing import say, styled
-from jeton.cli.targets import check_target, force_option, output_option
+from jeton.cli.targets import check_folders, check_target, force_option, output_option
 from jeton.cli.terminal import table
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def mix(
             if path in named:
                 raise click.BadParameter(f"{path} is there twice")
             named[path] = source
+    check_folders(*(named or sources))
     if output is not None:
         check_target(output, inputs=list(named), force=force)
     mixture = data.mix(

@@ -27,6 +27,7 @@ from jeton.errors import FileError, JetonError, MissingFileError
 
 __all__ = [
     "FilePath",
+    "check_folders",
     "check_inputs",
     "check_moves",
     "check_target",
@@ -99,6 +100,16 @@ def check_inputs(paths: Iterable[PathLike]) -> None:
                 os.stat(path)
             except FileNotFoundError:
                 raise MissingFileError(f"{os.fspath(path)}: no such file") from None
+
+
+def check_folders(*folders: PathLike) -> None:
+    """Fails before any work if standard output goes to a file in one of these folders.
+
+    Raises:
+        FileError: A shell has opened the file for standard output, as `>>` does.
+    """
+    inputs = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
+    check_target(None, inputs=inputs, force=False)
 
 
 def check_target(

@@ -89,17 +89,25 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
     roles = {role: names.get(token, token) for role, token in roles.items()}
     special_tokens = {*names.values()}
     # A role that follows from the stages makes no token special; one in these files does.
+    of_stages = dict(core.roles())
+    given_roles = {
+        role: token
+        for role, token in settings.roles.items()
+        if token is None
+        or names.get(token, token) in special_tokens
+        or of_stages.get(role) != token
+    }
     written_roles = {
         role: token
         for role, token in roles.items()
-        if token in special_tokens or role in settings.roles
+        if token in special_tokens or role in given_roles
     }
     texts, left_out, roles_of_stages = _core.folder_files(core, list(written_roles.items()))
     new_files = dict(texts)
     # A token that no longer exists has no role.
     valid_roles = {
         role: None if token is None else names.get(token, token)
-        for role, token in settings.roles.items()
+        for role, token in given_roles.items()
         if token is None or role in roles
     }
     settings = dataclasses.replace(settings, roles=valid_roles)
@@ -136,6 +144,8 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
     new_roles = Settings.of_files(files, {}).roles
     found = {**dict(roles_of_stages), **new_roles}
     left_out += [f"the role {role}" for role, token in roles.items() if found.get(role) != token]
+    made_special = {*written_roles.values()} - special_tokens
+    left_out += [f"that {json.dumps(token)} is not special" for token in sorted(made_special)]
     return Folder({_TOKENIZER: new_files[_TOKENIZER].encode(), **files}, left_out, old_class)
 
 
