@@ -278,3 +278,23 @@ def test_the_model_is_built_from_its_parts() -> None:
         jeton.Tokenizer(
             models.Superwords(model.words, model.pre_tokenizer, [(b" of", b" unheard of")])
         )
+
+
+def test_the_command_line_trains_superwords(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from jeton.cli import main
+
+    corpus, target = tmp_path / "corpus.txt", tmp_path / "tok.json"
+    corpus.write_text("".join(TEXTS), encoding="utf-8", newline="")
+    command = ["train", str(corpus), "--vocab-size", "300", "--superwords", "boundless"]
+    result = CliRunner().invoke(main, [*command, "--pattern", "gpt4o", "-o", str(target)])
+    assert result.exit_code == 0, result.output
+    text = "Most of the time of the"
+    expected = jeton.BPETrainer(300, pattern="gpt4o", superwords="boundless").train(corpus)
+    assert jeton.load(target).encode(text) == expected.encode(text)
+    refused = [("x.tiktoken", []), ("x.json", ["--save-counts", str(tmp_path / "counts")])]
+    for name, more in refused:
+        result = CliRunner().invoke(main, [*command, "-o", str(tmp_path / name), *more])
+        assert result.exit_code != 0
+        assert not (tmp_path / name).exists()
