@@ -168,7 +168,7 @@ pub fn add_the_same(
 
 /// Writes files into a folder, each beside its place; then renames them all.
 #[pyfunction]
-pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(String, Vec<u8>)>) -> PyResult<()> {
+pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(PathBuf, Vec<u8>)>) -> PyResult<()> {
     guard(py, || {
         Ok(detached(py, move || files::write_into(&folder, files))??)
     })

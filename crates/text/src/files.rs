@@ -352,7 +352,7 @@ pub fn file_error(path: &Path, what: &str, error: &io::Error) -> Error {
 ///
 /// # Errors
 /// A folder that cannot be made or written to; the old files are then untouched.
-pub fn write_into(folder: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
+pub fn write_into(folder: &Path, files: Vec<(impl AsRef<Path>, Vec<u8>)>) -> Result<()> {
     let files = files.into_iter();
     let files: Vec<_> = files
         .map(|(name, contents)| (folder.join(name), contents))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,8 @@ Examples:
 
 
 _PATH = FilePath(path_type=Path)
+_NAME = 240
+"""The bytes of a file's name that leave room for an ending: 255 is all that file systems take."""
 
 
 @click.command(cls=Command, help=HELP, short_help="Train a tokenizer on files of text.")
@@ -400,7 +403,8 @@ def _checkpoint(save_counts: Path | None, files: tuple[Path, ...]) -> Path | Non
     """The file beside the counts from which counting resumes; none for pipes."""
     if save_counts is None or any(str(file) == "-" or file.is_fifo() for file in files):
         return None
-    return save_counts.with_name(f"{save_counts.name}.checkpoint")
+    name = os.fsencode(save_counts.name)[:_NAME] + b".checkpoint"
+    return save_counts.with_name(os.fsdecode(name))
 
 
 def _mixed(
