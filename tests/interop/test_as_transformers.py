@@ -209,12 +209,14 @@ def expect_everywhere_the_same(make: Callable[[], jeton.Tokenizer], folder: Path
     ]
 
 
+@pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
 @pytest.mark.medium
 @pytest.mark.parametrize("name", MADE)
 def test_every_family(name: str, tmp_path: Path) -> None:
     expect_everywhere_the_same(MADE[name], tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
 def test_an_unknown_token_that_is_ordinary_stays_ordinary_in_folders(tmp_path: Path) -> None:
     made = MADE["SentencePiece BPE"]()
     assert "<unk>" not in made.special_tokens and made.roles["unk"] == "<unk>"
@@ -228,6 +230,7 @@ def test_an_unknown_token_that_is_ordinary_stays_ordinary_in_folders(tmp_path: P
         assert tok.encode("<unk>", special="allow") == tok.encode("<unk>") == as_text
 
 
+@pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
 @pytest.mark.large
 @pytest.mark.parametrize("name", REAL)
 def test_real_ones(name: str, tmp_path: Path) -> None:
@@ -250,6 +253,7 @@ MIXED = st.lists(SPELLED | st.text(st.characters(exclude_categories=["Cs"]), max
 )
 
 
+@pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
 @pytest.mark.parametrize("name", MADE)
 @given(text=MIXED)
 def test_random_texts_have_the_same_ids(name: str, text: str) -> None:

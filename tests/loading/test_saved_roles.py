@@ -85,6 +85,7 @@ def test_a_folder_changes_no_kind(kind: str, tmp_path: Path) -> None:
     same(tok, jeton.load(tmp_path / "folder"), TEXTS)
 
 
+@pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
 @pytest.mark.medium
 @pytest.mark.parametrize("name", ["llama2_sentencepiece_bpe.model", "bert_uncased_vocab.txt"])
 def test_a_folder_changes_no_published_tokenizer(name: str, tmp_path: Path) -> None:
@@ -163,3 +164,19 @@ def test_ranks_that_are_published_keep_their_roles(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         tok.save(tmp_path / "x.tiktoken")
     assert jeton.load(tmp_path / "x.tiktoken").roles == tok.roles
+
+
+@pytest.mark.filterwarnings("ignore:.* does not hold the role")
+@pytest.mark.parametrize("name", ["folder", "x.json"])
+def test_another_text_of_the_unknown_token_is_a_warning(name: str, tmp_path: Path) -> None:
+    tok = jeton.BPETrainer(280, **PLAIN, byte_fallback=True).train(["the weather there"])
+    with pytest.warns(FormatWarning, match=f"{name} decodes the unknown token to '<unk>', not to"):
+        tok.save(tmp_path / name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tok.save(tmp_path / "x.model")
+        tok.save(tmp_path / f"quiet-{name}", lossy=True)
+    assert not caught
+    unknown = tok.vocab["<unk>"]
+    decoded = [jeton.load(tmp_path / it).decode([unknown]) for it in ("x.model", f"quiet-{name}")]
+    assert decoded == [" \u2047 ", "<unk>"]

@@ -42,6 +42,7 @@ def with_pad() -> jeton.Tokenizer:
     return byte_level().with_added_tokens(["<|pad|>"])
 
 
+@pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
 @pytest.mark.parametrize(
     ("make", "roles"),
     [

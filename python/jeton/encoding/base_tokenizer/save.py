@@ -74,9 +74,10 @@ class SaveMethods(ChangeMethods):
 
         Warns:
             FormatWarning: The file does not hold everything; the message says what is missing. Or
-                the folder named a class for which transformers 5 builds other stages than the file
-                has, such as `GPT2Tokenizer` for StarCoder's; the new one names a class that reads
-                the file unchanged.
+                a SentencePiece model with byte pieces becomes a `tokenizer.json`, which decodes the
+                unknown piece to its spelling. Or the folder named a class for which transformers 5
+                builds other stages than the file has, such as `GPT2Tokenizer` for StarCoder's; the
+                new one names a class that reads the file unchanged.
 
         Example:
             >>> import jeton, tempfile
@@ -130,6 +131,8 @@ class SaveMethods(ChangeMethods):
         else:
             left_out, roles_of_file = _core.save(self._core, name)
             left_out += self._not_in_a_file(dict(roles_of_file))
+        if not lossy and target in ("folder", "tokenizer.json"):
+            self._warn_of_the_unknown_text(Path(name).name)
         if left_out and not lossy:
             ids = self._core.special_tokens().values()
             holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
@@ -141,6 +144,22 @@ class SaveMethods(ChangeMethods):
             warn_caller(
                 f"{Path(name).name} does not hold {', '.join(left_out)} (pass it again when you "
                 f"load the file{elsewhere})",
+                FormatWarning,
+            )
+
+    def _warn_of_the_unknown_text(self, name: str) -> None:
+        """Says that a `tokenizer.json` with byte pieces decodes the unknown one to its spelling."""
+        from jeton.components import decoders
+
+        decoder = self.stages.decoder
+        if (
+            isinstance(decoder, decoders.SentencePiece)
+            and decoder.byte_fallback
+            and decoder.unk_piece not in (None, decoder.unk_surface)
+        ):
+            warn_caller(
+                f"{name} decodes the unknown token to {decoder.unk_piece!r}, not to "
+                f"{decoder.unk_surface!r} (Hugging Face's own conversions do too)",
                 FormatWarning,
             )
 
