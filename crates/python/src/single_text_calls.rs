@@ -25,6 +25,9 @@ use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
+/// The arrays of ids and of their spans.
+type IdsAndSpans<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray2<i64>>);
+
 /// Bytes from which on a text is split into parts for all cores, where that is possible.
 const PARTS_FROM: usize = 256 << 10;
 
@@ -134,7 +137,7 @@ impl Tokenizer {
         py: Python<'py>,
         text: &Text<'_>,
         options: &EncodeOptions,
-    ) -> Outcome<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray2<i64>>)> {
+    ) -> Outcome<IdsAndSpans<'py>> {
         let string = text.as_str();
         let mut spans = Vec::new();
         let ids = if string.len() < SMALL_ARRAY {

@@ -98,9 +98,10 @@ pub(super) fn read(
         let model = Characters::new(vocab(node)?, unk_id).map_err(|error| node.locate(error))?;
         return Ok(Model::Characters(model));
     }
-    let kind = match node.is_of_type(SUPERWORDS)? {
-        true => "BPE",
-        false => node.component("model", &KNOWN, &UNTAGGED)?,
+    let kind = if node.is_of_type(SUPERWORDS)? {
+        "BPE"
+    } else {
+        node.component("model", &KNOWN, &UNTAGGED)?
     };
     Ok(match kind {
         "BPE" => Model::Bpe(match raw {
