@@ -192,8 +192,10 @@ def test_filters_that_leave_out_almost_all_let_it_go_on(
     steps: list[PrepareProgress] = []
     for messages in (None, Conversations(template="chatml")):
         folder = tmp_path / f"{messages is None}"
-        chosen = {"filter": "n == 99", "messages": messages, "watch": steps.append}
-        assert prepare(records, TOK, folder, **chosen).documents == 1
+        manifest = prepare(
+            records, TOK, folder, filter="n == 99", messages=messages, watch=steps.append
+        )
+        assert manifest.documents == 1
     assert len(steps) > 2 * 10
 
 
