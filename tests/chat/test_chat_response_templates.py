@@ -7,6 +7,7 @@ into a format, `jeton.chat.answers.fields`, which puts the message together, and
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from pathlib import Path
@@ -303,6 +304,73 @@ def test_nothing_that_a_model_writes_raises(tmp_path: Path) -> None:
             assert "".join(it.text for it in stream.parsed.parts) == tok.decode(ids)
             begun = [it.call for it in events if it.kind == "call"]
             assert begun == [*range(len(stream.parsed.calls))]
+
+
+ODD: list[Any] = [
+    None, True, 0, -1, 1.5, 2**70, "", [], {}, [{}], [["a"]], "(", "{", "{content.name.x}", "json",
+    "text", "kv-lines", "xml-inline", "int", "float", "bool", "python-call-list", "(?P<key>a)",
+    "(?P<key>a)(?P<value>b)", "(?P<n>(a|aa)+)$", "(?=a)", "<tool_call>", ["<tool_call>", ""], "\x01",
+    {"tool_calls": "{content}"},
+]  # fmt: skip
+"""What a damaged description may hold anywhere."""
+KEYS = [
+    "open", "close", "open_pattern", "close_pattern", "content", "content_args", "repeats", "join",
+    "transform", "transform_each", "optional", "defaults", "start_anchor", "start_anchor_pattern",
+    "fields", "strip", "tag_pattern", "value_parser", "string_delims", "kv_sep", "line_sep",
+]  # fmt: skip
+
+
+def damaged(description: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A copy with one to three values replaced, left out or added."""
+    damaged = copy.deepcopy(description)
+    for _ in range(rng.randrange(1, 4)):
+        within: Any = damaged
+        while True:
+            keys: list[Any] = [*within] if isinstance(within, dict) else [*range(len(within))]
+            key = rng.choice(keys or ["open"])
+            inner = within[key] if key in keys else None
+            if not (isinstance(inner, dict | list) and inner and rng.random() < 0.7):
+                break
+            within = inner
+        if key in keys and rng.random() < 0.2:
+            del within[key]
+        elif isinstance(within, dict) and rng.random() < 0.4:
+            within[rng.choice(KEYS)] = copy.deepcopy(rng.choice(ODD))
+        elif key in keys:
+            within[key] = copy.deepcopy(rng.choice(ODD))
+    return damaged
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_a_damaged_description_is_refused_or_reads_every_answer(name: str, tmp_path: Path) -> None:
+    described(DESCRIPTIONS[name], tmp_path)
+    config = tmp_path / "tokenizer_config.json"
+    values = json.loads(config.read_text())
+    rng = random.Random(name)
+    loaded = 0
+    for _ in range(60):
+        description = damaged(DESCRIPTIONS[name], rng)
+        config.write_text(json.dumps({**values, "response_template": description}))
+        try:
+            tok = jeton.load(tmp_path)
+        except FormatError as error:
+            assert "response_template" in str(error), description
+            continue
+        loaded += 1
+        for _ in range(3):
+            text = "".join(rng.choices([*PIECES, *'{}[]01=,"\\', "null"], k=rng.randrange(1, 12)))
+            ids = tok.encode(text, special="allow")
+            try:
+                parsed = tok.parse(ids)
+            except UnsupportedError:
+                break
+            stream = tok.parse_stream()
+            for id in ids:
+                stream.push(id)
+            stream.finish()
+            assert stream.parsed.message == parsed.message, (description, text)
+    assert loaded > 10
 
 
 @pytest.mark.parametrize("value", ["{1: 2}", "01", r"'\x41'", "[1,]", "1.", "+1", "f()", "'a' 'b'", "{'a': 1, 'a': 2}",
