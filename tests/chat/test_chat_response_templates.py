@@ -418,6 +418,19 @@ def test_an_expression_that_takes_too_long_is_a_problem(tmp_path: Path) -> None:
     assert any("takes too long" in it.what for it in parsed.problems)
 
 
+def test_a_long_mark_takes_no_longer_than_its_text(tmp_path: Path) -> None:
+    description = copy.deepcopy(DESCRIPTIONS["hermes"])
+    description["fields"]["thinking"] = {"open": "a" * 20_000 + "b", "close": "</think>"}
+    tok = described(description, tmp_path)
+    for text, thinks in (("a" * 20_000 + "bHm.</think>it", True), ("a" * 30_000, False)):
+        stream = tok.parse_stream()
+        for id in tok.encode(text, special="allow"):
+            stream.push(id)
+        stream.finish()
+        assert stream.parsed.message == tok.parse(text).message
+        assert ("thinking" in stream.parsed.message) == thinks
+
+
 @pytest.mark.parametrize("pattern", ["", "x*", "(?=a)", "$"])
 def test_expressions_that_match_nothing_end(pattern: str, tmp_path: Path) -> None:
     fields = {"content": {}, "thinking": {"open_pattern": pattern, "close_pattern": pattern}}

@@ -8,7 +8,6 @@ when a mark is certain.
 from __future__ import annotations
 
 import bisect
-import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -81,24 +80,24 @@ class Delimiter:
             if self.literals:
                 match = self.pattern.search(text.text, at)
                 if match is None and not last:
-                    begun = self._begun.search(text.text, max(at, len(text.text) - self._longest))
-                    return begun and _Begun(begun.start())
+                    return self._begun(text.text, at)
             else:
                 match = search(self.pattern, text.text, at, partial=not last)
             if match is None or getattr(match, "partial", False) or text.is_real(match):
                 return match
             at = match.start() + 1
 
-    @functools.cached_property
-    def _begun(self) -> re.Pattern[str]:
-        """The empty text in front of an end that may become a literal."""
-        found = {it[:length] for it in self.literals for length in range(1, len(it))}
-        spelled = "|".join(map(re.escape, sorted(found, key=len, reverse=True)))
-        return re.compile(f"(?=(?:{spelled})\\Z)" if found else "(?!)")
-
-    @functools.cached_property
-    def _longest(self) -> int:
-        return max(map(len, self.literals))
+    def _begun(self, text: str, at: int) -> _Begun | None:
+        """The first end of the text, from `at` on, that may become a literal."""
+        first = len(text)
+        for literal in self.literals:
+            start = text.find(literal[0], max(at, len(text) - len(literal) + 1))
+            while -1 < start < first:
+                if literal.startswith(text[start:]):
+                    first = start
+                else:
+                    start = text.find(literal[0], start + 1)
+        return _Begun(first) if first < len(text) else None
 
 
 @dataclass(frozen=True)
