@@ -12,6 +12,7 @@ import jeton
 from edit_families import FAMILIES, some_lines
 from jeton import edit
 from jeton.cli import main
+from jeton.errors import FileError
 
 
 @pytest.fixture
@@ -49,6 +50,19 @@ def test_a_change_that_fails_leaves_no_map(folder: Path) -> None:
     done = CliRunner().invoke(main, [*line, "--model", "there"])
     assert done.exit_code == 1 and "there/config.json: there is no such file" in done.output
     assert not (folder / "map.json").exists()
+
+
+def test_without_room_for_the_map_there_is_no_tokenizer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise FileError("map.json: cannot be written: No space left on device")
+
+    monkeypatch.setattr(edit.IdMap, "save", no_room)
+    line = ["edit", "truncate", "old.json", "290", "-o", "new.json", "--map", "map.json"]
+    done = CliRunner().invoke(main, line)
+    assert done.exit_code == 1 and "map.json: cannot be written" in done.output
+    assert not (folder / "new.json").exists()
 
 
 def test_joined(folder: Path) -> None:

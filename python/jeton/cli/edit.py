@@ -132,8 +132,9 @@ def _target_options(function: F) -> F:
                         f"{map_path}: the tokenizer goes there (name another file for the map)"
                     )
                 with undisturbed():
-                    files = list(publish(folder, target, inputs=inputs, force=force))
+                    # The tokenizer is on the disk already: only the map may find no room.
                     _save_map(edited, map_path, force=force)
+                    files = list(publish(folder, target, inputs=inputs, force=force))
         for file in files:
             put(f"{file}")
         _say_changes(tok, edited)
