@@ -1,5 +1,7 @@
 //! The words of a corpus as symbols, and one merge in one word.
 
+use jeton_text::mem::room;
+
 /// No word, no segment.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -24,12 +26,14 @@ impl Words {
             return;
         }
         let head = [symbols.len() as u32, count as u32, (count >> 32) as u32];
+        room::reserve(&mut self.row, HEAD + symbols.len());
         self.row.extend_from_slice(&head);
         self.row.extend_from_slice(symbols);
     }
 
     /// Adds the words of another list.
     pub(crate) fn append(&mut self, mut other: Self) {
+        room::reserve(&mut self.row, other.row.len());
         self.row.append(&mut other.row);
         self.sum += other.sum;
         self.units += other.units;

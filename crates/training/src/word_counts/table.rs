@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::counts::WordCounts;
 use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;
+use jeton_text::mem::room;
 pub use jeton_text::mem::short_keys::{SHORT, ShortKey};
 
 /// Words that are looked up together, so that their memory is fetched at the same time.
@@ -353,7 +354,7 @@ pub(super) fn in_order(
     tables: &[CountTable],
     mut keep: impl FnMut(usize, u64) -> bool,
 ) -> WordCounts {
-    let mut words = Vec::with_capacity(tables.iter().map(CountTable::words).sum());
+    let mut words = room::with_capacity(tables.iter().map(CountTable::words).sum());
     let all = tables.iter().flat_map(CountTable::entries);
     words.extend(all.filter(|(word, entry)| keep(word.bytes().len(), entry.count)));
     words.par_sort_unstable_by(|(a, first), (b, second)| {
@@ -361,8 +362,8 @@ pub(super) fn in_order(
         places.then_with(|| a.bytes().cmp(&b.bytes()))
     });
     let size = words.iter().map(|(word, _)| word.bytes().len()).sum();
-    let mut text = Vec::with_capacity(size);
-    let mut ends = Vec::with_capacity(words.len());
+    let mut text = room::with_capacity(size);
+    let mut ends = room::with_capacity(words.len());
     for (word, _) in &words {
         text.extend_from_slice(&word.bytes());
         ends.push(text.len());

@@ -29,7 +29,7 @@ _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_RULE: Final = re.compile(r"\s*(.+?)\s*(==|!=|<=|>=|<|>)(?!=)\s*(.+?)\s*", re.DOTALL)
+_COMPARISON: Final = re.compile(r"(?:==|!=|<=|>=|<|>)(?!=)")
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -109,12 +109,14 @@ class _Rule:
     @classmethod
     def of(cls, text: str) -> _Rule:
         """The rule that a text says."""
-        match = _RULE.fullmatch(text)
-        if match is None:
+        rule = text.strip()
+        match = _COMPARISON.search(rule, 1)
+        value: Any = rule[match.end() :].lstrip() if match else ""
+        if match is None or not value:
             raise ArgumentError(
                 f"filter {text!r} is not a rule such as 'score >= 3' or 'language == en'"
             )
-        field, comparison, value = match.groups()
+        field, comparison = rule[: match.start()].rstrip(), match[0]
         with contextlib.suppress(ValueError, RecursionError):  # a text without quotes
             value = json.loads(value)
         if isinstance(value, (dict, list)) or (value is None and comparison not in ("==", "!=")):
