@@ -442,19 +442,24 @@ mod large {
         // as long as they are.
         unsafe {
             let mapped = new.next_multiple_of(LARGE_PAGE);
-            if libc::mremap(block.cast(), old, mapped, 0) != libc::MAP_FAILED {
-                return shrunk(block, mapped, new);
+            loop {
+                if libc::mremap(block.cast(), old, mapped, 0) != libc::MAP_FAILED {
+                    return shrunk(block, mapped, new);
+                }
+                let to = super::with_room(|| map_pages(mapped));
+                if to.is_null() {
+                    return to;
+                }
+                let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+                if libc::mremap(block.cast(), old, mapped, flags, to) != libc::MAP_FAILED {
+                    return shrunk(to, mapped, new);
+                }
+                // What was at `to` may be gone already, and its place another thread's. To move, the system
+                // wants room for what is new a second time.
+                if !super::reserve::release() {
+                    return null_mut();
+                }
             }
-            let to = super::with_room(|| map_pages(mapped));
-            if to.is_null() {
-                return to;
-            }
-            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-            if libc::mremap(block.cast(), old, mapped, flags, to) == libc::MAP_FAILED {
-                // What was at `to` may be gone already, and its place another thread's.
-                return null_mut();
-            }
-            shrunk(to, mapped, new)
         }
     }
 }
