@@ -74,12 +74,10 @@ pub fn listening<R>(
     })
 }
 
-/// Stops the work of this thread here, by unwinding, if the caller no longer waits or memory is scarce.
+/// Stops the work of this thread here, by unwinding, if the caller no longer waits or memory is scarce. A
+/// thread that listens to nobody goes on.
 #[inline]
 pub fn poll() {
-    if room::is_scarce() {
-        room::none(0);
-    }
     if let Some(is_to_end) = ASKED.get() {
         ask(is_to_end);
     }
@@ -94,6 +92,9 @@ fn poll_of_loop() {
 
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
+    if room::is_scarce() {
+        room::none(0);
+    }
     if is_to_end() {
         // No panic: nothing is wrong, and no hook runs.
         resume_unwind(Box::new(Interrupted));

@@ -18,6 +18,7 @@ pub use building::{TokenBlock, TokenOptions, Tokens, reordered};
 
 use crate::tokenizer::Tokenizer;
 use jeton_text::error::Result;
+use jeton_text::interrupt::listening;
 use jeton_text::mem::room;
 use jeton_training::corpus::{Corpus, DocumentOptions, DocumentPart, Documents, Next, PATIENCE};
 
@@ -173,9 +174,12 @@ impl Shared {
     fn work(&self) {
         let mut ids = Vec::new();
         while let Some((number, parts)) = self.take() {
-            let made = catch_unwind(AssertUnwindSafe(|| {
-                TokenBlock::new(&self.tokenizer, &self.options, &parts?, &mut ids)
-            }));
+            let made = parts.and_then(|parts| {
+                let make = || TokenBlock::new(&self.tokenizer, &self.options, &parts?, &mut ids);
+                // Who listens ends where memory is scarce.
+                let make = || listening(&|| false, make).expect("nobody interrupts it");
+                catch_unwind(AssertUnwindSafe(make))
+            });
             let mut state = lock(&self.state);
             if !state.cancelled {
                 state.done.insert(number, made);
@@ -188,7 +192,7 @@ impl Shared {
     }
 
     /// The parts of the next block and its number; nothing when there are no more.
-    fn take(&self) -> Option<(u64, Result<Vec<DocumentPart>>)> {
+    fn take(&self) -> Option<(u64, thread::Result<Result<Vec<DocumentPart>>>)> {
         let mut source = lock(&self.documents);
         let mut state = lock(&self.state);
         while !state.cancelled && source.next >= state.next + self.window {
@@ -197,16 +201,22 @@ impl Shared {
         }
         drop(state);
         while !source.ended && !lock(&self.state).cancelled {
-            let parts = match source.documents.step(PATIENCE) {
-                Ok(Next::Item(parts)) => Ok(parts),
-                Ok(Next::Waiting) => continue,
-                Ok(Next::End) => {
+            // The caller waits for a block in which reading panics as for any other.
+            let parts = catch_unwind(AssertUnwindSafe(|| source.documents.step(PATIENCE)));
+            let parts = match parts {
+                Ok(Ok(Next::Waiting)) => continue,
+                Ok(Ok(Next::Item(parts))) => Ok(Ok(parts)),
+                Ok(Ok(Next::End)) => {
                     source.ended = true;
                     break;
                 }
-                Err(error) => {
+                Ok(Err(error)) => {
                     source.ended = true;
-                    Err(error)
+                    Ok(Err(error))
+                }
+                Err(panic) => {
+                    source.ended = true;
+                    Err(panic)
                 }
             };
             let number = source.next;
