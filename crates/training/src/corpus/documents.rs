@@ -167,10 +167,10 @@ impl Documents {
                     let _ = reader.sender.send(Err(error));
                 }
             };
-            if thread::Builder::new().spawn(read).is_err() {
-                room::no_thread();
-            }
-            receiver
+            let Ok(thread) = thread::Builder::new().spawn(read) else {
+                room::no_thread()
+            };
+            (receiver, thread)
         })
     }
 }

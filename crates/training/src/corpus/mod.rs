@@ -9,11 +9,12 @@ use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 mod binary;
@@ -288,10 +289,13 @@ pub enum Next<T> {
     End,
 }
 
+/// What a thread reads, and the thread.
+type Opened<T> = (Receiver<Result<T>>, JoinHandle<()>);
+
 /// What threads read of some files each, in the order of the files.
 struct ReadAhead<F, T> {
     waiting: VecDeque<F>,
-    open: VecDeque<Receiver<Result<T>>>,
+    open: VecDeque<Opened<T>>,
     threads: usize,
 }
 
@@ -305,24 +309,26 @@ impl<F, T> ReadAhead<F, T> {
     }
 
     /// What comes next, if it does so within `patience`. `read` starts the thread of some files.
-    fn step(
-        &mut self,
-        patience: Duration,
-        read: impl Fn(F) -> Receiver<Result<T>>,
-    ) -> Result<Next<T>> {
+    fn step(&mut self, patience: Duration, read: impl Fn(F) -> Opened<T>) -> Result<Next<T>> {
         loop {
             while self.open.len() < self.threads
                 && let Some(files) = self.waiting.pop_front()
             {
                 self.open.push_back(read(files));
             }
-            let Some(first) = self.open.front() else {
+            let Some((first, _)) = self.open.front() else {
                 return Ok(Next::End);
             };
             match first.recv_timeout(patience) {
                 Ok(item) => return item.map(Next::Item),
                 Err(RecvTimeoutError::Timeout) => return Ok(Next::Waiting),
-                Err(RecvTimeoutError::Disconnected) => drop(self.open.pop_front()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let thread = self.open.pop_front().map(|(_, thread)| thread.join());
+                    // A thread that found no memory has not read everything.
+                    if let Some(Err(panic)) = thread {
+                        resume_unwind(panic);
+                    }
+                }
             }
         }
     }
@@ -420,7 +426,7 @@ fn read_ahead(
     number: usize,
     file: Arc<CorpusFile>,
     options: &BlockOptions,
-) -> Receiver<Result<CountedBlock>> {
+) -> Opened<CountedBlock> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
     let options = options.clone();
     let on_disk = Arc::<AtomicU64>::default();
@@ -441,10 +447,10 @@ fn read_ahead(
         }
         Err(error) => drop(sender.send(Err(error))),
     };
-    if thread::Builder::new().spawn(read).is_err() {
-        room::no_thread();
-    }
-    receiver
+    let Ok(thread) = thread::Builder::new().spawn(read) else {
+        room::no_thread()
+    };
+    (receiver, thread)
 }
 
 /// Some lines of a file, or a part of it where it is one document.
