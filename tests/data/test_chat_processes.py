@@ -45,7 +45,7 @@ def several(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[chat_processes.Cha
 
     monkeypatch.setattr(chat_processes, "process_count", lambda: 3)
     monkeypatch.setattr(chats, "_FEW", 8)
-    monkeypatch.setattr(chats, "ChatProcesses", Seen)
+    monkeypatch.setattr(chat_processes, "ChatProcesses", Seen)
     monkeypatch.setattr(chat_processes, "_RECORDS", 5)
     yield started
     assert all(it.poll() is not None for some in started for it in some._processes)
