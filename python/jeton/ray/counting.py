@@ -24,6 +24,7 @@ from jeton.corpora.word_counts import WordCounts
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
+from jeton.stores.files import only_paths
 from jeton.training.trainer import Trainer
 
 __all__ = ["count"]
@@ -84,7 +85,7 @@ def count(
     if isinstance(data, ray.Dataset):
         counts = mapped(data, task.of_texts, None, num_cpus)
     else:
-        pieces = list(map(asdict, pieces_of(_files(data), size, field, unit=unit)))
+        pieces = list(map(asdict, pieces_of([*_files(data)], size, field, unit=unit)))
         dataset = ray.from_items(pieces, override_num_blocks=len(pieces))
         counts = mapped(dataset, task.of_pieces, 1, num_cpus)
     with in_order(counts):
@@ -114,7 +115,7 @@ def _files(data: object) -> list[Path]:
         )
     if any(os.fspath(path) == "-" for path in files):
         raise ArgumentError("the standard input cannot be read from a cluster; name files")
-    return files
+    return only_paths(files, "pass a ray.data.Dataset that reads them")
 
 
 class _CountTask:
