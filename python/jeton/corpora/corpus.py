@@ -30,7 +30,7 @@ from jeton.errors import (
 from jeton.files import expanded, opened
 from jeton.stores.files import InputFile, StoreFile, listed
 from jeton.stores.local_copies import local_files
-from jeton.stores.urls import is_url
+from jeton.stores.urls import StorePath, is_url
 
 __all__ = [
     "ARROW_ERRORS",
@@ -131,7 +131,7 @@ def drops_bad(bad_records: object) -> bool:
 
 
 def kind_of(
-    path: InputFile, field: str | None = None
+    path: InputFile | StorePath, field: str | None = None
 ) -> Literal["table", "delimited", "records", "text"]:
     """What a file holds, by its name: a Parquet table, CSV or TSV, JSON lines, or text.
 

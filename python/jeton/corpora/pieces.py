@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from jeton.corpora.corpus import kind_of
@@ -27,7 +27,7 @@ class CorpusPiece:
 
 
 def pieces_of(
-    files: list[InputFile], size: int, field: str | None, *, unit: bool | str
+    files: Iterable[InputFile], size: int, field: str | None, *, unit: bool | str
 ) -> Iterator[CorpusPiece]:
     """Files in their order, those of lines in pieces of about `size` bytes.
 

@@ -254,12 +254,19 @@ def _run(
     with ExitStack() as stack:
         for source in sources.values():
             stack.callback(source.close)
-        folder, publish = stack.enter_context(written_to(target, partial(_is_taken, plan)))
-        whole = whole_set(plan, sources, folder)
+        place = stack.enter_context(written_to(target, partial(_is_taken, plan)))
+        try:
+            whole = whole_set(plan, sources, place.folder)
+        except FileError:
+            if not place.is_waiting:
+                raise
+            # It may be of other data, and is nowhere else: the store takes it only if it is not.
+            shutil.rmtree(place.folder)
+            whole = None
         if whole is None:
-            with Journal(folder) as journal:
+            with Journal(place.folder) as journal:
                 whole = PrepareRun(plan, sources, journal, watch).go()
-        publish(whole)
+        place.publish(whole)
         return whole
 
 

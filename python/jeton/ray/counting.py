@@ -85,7 +85,7 @@ def count(
     if isinstance(data, ray.Dataset):
         counts = mapped(data, task.of_texts, None, num_cpus)
     else:
-        pieces = list(map(asdict, pieces_of([*_files(data)], size, field, unit=unit)))
+        pieces = list(map(asdict, pieces_of(_files(data), size, field, unit=unit)))
         dataset = ray.from_items(pieces, override_num_blocks=len(pieces))
         counts = mapped(dataset, task.of_pieces, 1, num_cpus)
     with in_order(counts):

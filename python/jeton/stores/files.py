@@ -151,7 +151,7 @@ def _infos(system: Any, path: str, *, is_web: bool) -> dict[str, dict[str, Any]]
     else:
         if info["type"] != "directory":
             return {info["name"]: info}
-        found = system.find(path, detail=True)
+        found = _linked(system, path) if is_web else system.find(path, detail=True)
         is_pattern = False
     start = path.rstrip("/").count("/") + 1 if not is_pattern else 0
     return {
@@ -161,6 +161,18 @@ def _infos(system: Any, path: str, *, is_web: bool) -> dict[str, dict[str, Any]]
         and not name.endswith("/")
         and not any(part.startswith(".") for part in name.split("/")[start:])
     }
+
+
+def _linked(system: Any, folder: str) -> dict[str, dict[str, Any]]:
+    """The files that the pages of a folder of a web server link to, and its folders' pages."""
+    found = {}
+    for info in system.ls(folder, detail=True):
+        name = info["name"]
+        if info["type"] != "directory":
+            found[name] = info
+        elif name.startswith(folder) and name != folder:
+            found |= _linked(system, f"{name.rstrip('/')}/")
+    return found
 
 
 def _with_size(system: Any, url: str, name: str, info: dict[str, Any]) -> dict[str, Any]:
@@ -330,9 +342,9 @@ def _error_of(url: str, doing: str, error: Exception) -> tuple[FileError, bool]:
     cause = error.__cause__ if isinstance(error, FileNotFoundError) else None
     reason: BaseException = cause or error
     status = getattr(reason, "status", None)
-    if status in _MISSING or isinstance(reason, FileNotFoundError):
-        return MissingFileError(f"{shown(url)}: there is no such file or folder"), False
     kind = type(reason).__name__
+    if status in _MISSING or isinstance(reason, FileNotFoundError) or kind == "NoSuchBucket":
+        return MissingFileError(f"{shown(url)}: there is no such file or folder"), False
     why = scrubbed(str(reason)) or "no reason was given"
     message = f"{shown(url)}: cannot be {doing}: {kind}: {why}"
     is_denied = isinstance(reason, PermissionError) or status in _DENIED

@@ -16,7 +16,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
-from threading import Event
+from threading import Event, Lock
 from urllib.parse import unquote
 
 from jeton.cache_folder import cache_folder
@@ -134,17 +134,15 @@ class StoreFolder:
             text.write_text(identity)
             put(text, f"{self._url}/{_MARK}")
         written = set(done.read_text("utf-8").splitlines()) if done.exists() else set()
+        lock = Lock()
         with done.open("a", encoding="utf-8") as record:
 
-            def one(name: str) -> str:
+            def write(name: str) -> None:
                 put(source / name, f"{self._url}/{name}")
-                return name
+                with lock:
+                    print(name, file=record, flush=True)
 
-            _in_parallel(
-                one,
-                [name for name in names if name not in written],
-                lambda name: print(name, file=record, flush=True),
-            )
+            _in_parallel(write, [name for name in names if name not in written])
         put(source / self.manifest, f"{self._url}/{self.manifest}")
         self.finish()
 
@@ -156,14 +154,12 @@ class StoreFolder:
             (self.work / name).unlink(missing_ok=True)
 
 
-def _in_parallel(
-    work: Callable[[str], str], names: Sequence[str], then: Callable[[str], object]
-) -> None:
+def _in_parallel(work: Callable[[str], None], names: Sequence[str]) -> None:
     with ThreadPoolExecutor(THREADS) as threads:
         transfers = [threads.submit(work, name) for name in names]
         try:
             for transfer in transfers:
-                then(transfer.result())
+                transfer.result()
         finally:
             threads.shutdown(cancel_futures=True)
 
@@ -192,16 +188,15 @@ def _synchronised(copy: Path, files: dict[str, StoreFile]) -> None:
     record.write_text(json.dumps({it: of for it, of in versions.items() if it not in missing}))
     stopped = Event()
 
-    def one(name: str) -> str:
+    def copied(name: str) -> None:
         target = copy / name
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.part")
         fetch(files[name], part, stopped)
         os.replace(part, target)
-        return name
 
     try:
-        _in_parallel(one, missing, lambda _: None)
+        _in_parallel(copied, missing)
     finally:
         stopped.set()
     record.write_text(json.dumps(versions))

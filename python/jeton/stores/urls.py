@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 
@@ -20,7 +19,7 @@ SCHEMES = {
 }
 """The schemes of URLs, each with the package that reads it."""
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_URL = re.compile(r"([a-z]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
 _USER = re.compile(r"(://)[^/\s@]*:[^/\s@]*@")
 _QUERY = re.compile(r"\?[^\s'\")>]*")
 _SECRET = re.compile("SECRET|TOKEN|KEY|PASSWORD|CREDENTIAL")
@@ -118,6 +117,8 @@ def shown(url: str) -> str:
     base, mark, query = url.partition("?")
     if not mark or not base.lower().startswith("http"):
         return url
+    import hashlib
+
     return f"{base}?…{hashlib.sha256(query.encode(errors='replace')).hexdigest()[:8]}"
 
 

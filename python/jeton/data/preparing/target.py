@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from jeton.data.manifest import NAME, Manifest
@@ -15,14 +16,24 @@ from jeton.stores.folders import StoreFolder
 from jeton.stores.local_copies import LocalFiles
 from jeton.stores.urls import is_url
 
-__all__ = ["written_to"]
+__all__ = ["SetTarget", "written_to"]
+
+
+@dataclass(frozen=True)
+class SetTarget:
+    """Where a set is made, and what brings it to where it belongs."""
+
+    folder: Path
+    """The folder of this machine in which it is made."""
+    publish: Callable[[Manifest], None]
+    """Brings the complete set to its place."""
+    is_waiting: bool
+    """Whether the folder may hold a complete set that is not yet, or not wholly, in its place."""
 
 
 @contextlib.contextmanager
-def written_to(
-    target: str, is_taken: Callable[[str], bool]
-) -> Iterator[tuple[Path, Callable[[Manifest], None]]]:
-    """The folder of this machine in which a set is made, and what brings it to its target.
+def written_to(target: str, is_taken: Callable[[str], bool]) -> Iterator[SetTarget]:
+    """The place for a set.
 
     Args:
         target: A folder, or the URL of one.
@@ -33,7 +44,7 @@ def written_to(
         UnsupportedError: Nothing can be written there.
     """
     if not is_url(target):
-        yield Path(target), lambda _: None
+        yield SetTarget(Path(target), lambda _: None, False)
         return
     refuse_reading_only(target)
     store = StoreFolder(target)
@@ -56,4 +67,4 @@ def written_to(
             else:
                 store.write(folder, [*manifest.files])
 
-        yield folder, publish
+        yield SetTarget(folder, publish, not is_whole)
