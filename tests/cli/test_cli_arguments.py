@@ -69,7 +69,7 @@ class TestFilesAndTexts:
     def test_a_text_in_place_of_a_tokenizer_is_told_its_place(
         self, run: Run, here: Path, command: tuple[str, ...], hint: str
     ) -> None:
-        (here / "README.md").write_text("# Title of it\n\nSome words.\n")
+        (here / "README.md").write_text("# The title\n\nSome words.\n")
         more = ["x", "-o", "out"] if command == ("prepare",) else []
         code = 2 if command == ("chat",) else 1
         told = run(*command, "README.md", *more, code=code).stderr
@@ -78,7 +78,7 @@ class TestFilesAndTexts:
     def test_a_command_that_takes_no_text_gives_no_hint_about_it(
         self, run: Run, here: Path
     ) -> None:
-        (here / "README.md").write_text("# Title of it\n\nSome words.\n")
+        (here / "README.md").write_text("# The title\n\nSome words.\n")
         told = run("convert", "README.md", "x.json", code=1).stderr
         assert told == "Error: README.md: this is no tokenizer\n"
 

@@ -43,9 +43,9 @@ def several(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[chat_processes.Cha
             super().__init__(*given)
             started.append(self)
 
-    monkeypatch.setattr(chats, "process_count", lambda: 3)
+    monkeypatch.setattr(chat_processes, "process_count", lambda: 3)
     monkeypatch.setattr(chats, "_FEW", 8)
-    monkeypatch.setattr(chats, "ChatProcesses", Seen)
+    monkeypatch.setattr(chat_processes, "ChatProcesses", Seen)
     monkeypatch.setattr(chat_processes, "_RECORDS", 5)
     yield started
     assert all(it.poll() is not None for some in started for it in some._processes)
@@ -64,7 +64,7 @@ def written(data: Any, folder: Path, **options: Any) -> dict[str, bytes]:
 def in_one(data: Any, folder: Path, **options: Any) -> dict[str, bytes]:
     """What a single process writes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chats, "process_count", lambda: 0)
+        patch.setattr(chat_processes, "process_count", lambda: 0)
         return written(data, folder, **options)
 
 

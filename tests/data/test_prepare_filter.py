@@ -1,4 +1,8 @@
-"""`filter=` of `prepare`: rules, functions and contamination, counted, resumed and merged."""
+"""`filter=` of `prepare`: rules, functions and contamination, counted, resumed and merged.
+
+These tests hold `jeton.data.preparing.filters`, and `jeton.data.preparing.record_encoder`, which
+counts the records that each filter leaves out.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ import jeton
 from chat_cases import byte_level
 from jeton.chat import TEMPLATES
 from jeton.data import Contamination, Conversations, Manifest, PrepareProgress, merge, prepare
-from jeton.data.preparing import chats, pipeline, text_records
+from jeton.data.preparing import chat_processes, chats, pipeline, text_records
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, UnsupportedError
 
 TOK = byte_level(TEMPLATES["chatml"]).with_added_tokens([jeton.AddedToken("<|endoftext|>")])
@@ -161,7 +165,7 @@ def test_parts_are_merged(tmp_path: Path) -> None:
 @pytest.mark.medium
 @pytest.mark.parametrize("processes", [0, 2])
 def test_conversations(processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chats, "process_count", lambda: processes)
+    monkeypatch.setattr(chat_processes, "process_count", lambda: processes)
     monkeypatch.setattr(chats, "_FEW", 10)
     records = [
         {

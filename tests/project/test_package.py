@@ -244,6 +244,17 @@ print(json.dumps(sorted(set(sys.modules) - before)))
     }
 
 
+def test_data_and_edits_import_no_chats() -> None:
+    """Importing chats takes as long as all of data, which seldom needs them."""
+    script = """
+import sys
+import jeton.data, jeton.edit, jeton.samples
+print([name for name in sys.modules if name.startswith(("jeton.chat", "jinja2", "pyarrow"))])
+"""
+    done = subprocess.run([sys.executable, "-c", _with_path(script)], capture_output=True)
+    assert (done.returncode, done.stdout.strip()) == (0, b"[]"), done.stderr.decode()
+
+
 def _with_path(script: str) -> str:
     return f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}\n{script}"
 

@@ -1,4 +1,4 @@
-"""The source distribution holds every file that building a wheel of it reads."""
+"""A wheel can be built from the source distribution: no file is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("maturin")
 
 ROOT = Path(__file__).parents[2]
-# Built on the crates of the package, and no part of it.
+# This crate uses the package's crates; the package does not use it.
 FOR_RUST_USERS = "crates/jeton/"
 
 

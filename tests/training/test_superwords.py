@@ -39,7 +39,7 @@ def _printable() -> list[str]:
 
 
 def documents(table: dict[str, Any]) -> list[str]:
-    """The texts of a table of results: so many lines of each file, a line of each in turn."""
+    """The texts that the authors trained on: the first lines of each file, interleaved."""
     count = int(table["corpus"]["lines"].split()[2])
     files = [SHARED / name for name in table["corpus"]["files"]]
     lines = [[line for line in _lines(path) if line.strip()][:count] for path in files]

@@ -242,8 +242,8 @@ impl Calls {
     /// The ids of a text as a numpy array, on request with where each token came from: no Python object
     /// a token.
     ///
-    /// Ids and spans are those of `encode_with_spans`; most spans are found at half the speed of the ids
-    /// alone or more. A token that holds part of a character has the span of the whole character, and
+    /// Ids and spans are those of `encode_with_spans`; finding spans too takes at most twice as long for most
+    /// tokenizers. A token that holds part of a character has the span of the whole character, and
     /// one that the post-processor added has `(0, 0)`.
     ///
     /// Args:

@@ -259,9 +259,9 @@ class LongestMatch(Model):
 class Superwords(Model):
     """Byte pair encoding of words, whose later merges join whole words.
 
-    It splits text into words itself, so there is no pre-tokenizer in front of it. A word that is
-    one token, and that `joining` allows, may join its neighbours; the merges run over each stretch
-    of such words. `BPETrainer(superwords=...)` trains it.
+    It splits text into words itself, so the tokenizer has no pre-tokenizer. A word that is one
+    token may join its neighbours if `joining` allows it; the merges run over each stretch of such
+    words. `BPETrainer(superwords=...)` trains it.
 
     Args:
         words: The encoding of single words; its vocabulary holds the superwords too.

@@ -1,7 +1,7 @@
 """Counting the words of files with a checkpoint: a file from which a stopped run resumes.
 
-The file is a line of JSON, which says what was counted, and the counts of it. It is replaced every
-half minute, after whole pieces of the corpus.
+The file holds a line of JSON that says what was counted, and then the counts. It is replaced every
+half minute, between two pieces of the corpus.
 """
 
 from __future__ import annotations

@@ -35,13 +35,16 @@ __all__ = [
     "Progress",
     "TextsOrFiles",
     "batches",
+    "check_column",
     "check_watch",
     "count",
     "drops_bad",
     "files_of",
+    "groups_from",
     "is_table",
     "kind_of",
     "names_a_file",
+    "opened_table",
     "paths_or_texts",
     "rows_at_once",
     "size_of",
@@ -472,33 +475,60 @@ def _too_long(path: Path, place: str) -> UnsupportedError:
     )
 
 
+def opened_table(path: Path) -> tuple[Any, list[str]]:
+    """A `pyarrow.parquet.ParquetFile` and the names of its columns.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FormatError: It is not a Parquet file.
+        UnsupportedError: pyarrow is not installed.
+    """
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise UnsupportedError(
+            f"{path}: reading Parquet needs pyarrow (pip install 'jeton[parquet]')"
+        ) from None
+    try:
+        file = parquet.ParquetFile(path, buffer_size=1 << 16)
+        return file, file.schema_arrow.names
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: there is no such file") from None
+    except ARROW_ERRORS as error:
+        reason = " ".join(str(error).split())
+        raise FormatError(f"{path}: not a Parquet file: {reason}") from None
+
+
+def check_column(place: str, name: str, names: list[str]) -> None:
+    """Refuses the name of a column that is not among these, in a table at `place`."""
+    if name not in names:
+        close = _core.did_you_mean(name, names)
+        hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
+        raise FormatError(f"{place}there is no column {name!r} ({hint})")
+
+
+def groups_from(file: Any, first: int) -> tuple[list[int], int]:
+    """The groups of rows of a Parquet file from row `first` on, and the rows of them before it."""
+    skipped = 0
+    while skipped < file.num_row_groups and file.metadata.row_group(skipped).num_rows <= first:
+        first -= file.metadata.row_group(skipped).num_rows
+        skipped += 1
+    return list(range(skipped, file.num_row_groups)), first
+
+
 class ParquetColumn:
     """A column of a Parquet file; a missing file or column is an error at once."""
 
     def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:
-        try:
-            from pyarrow import parquet, types
-        except ImportError:
-            raise UnsupportedError(
-                f"{path}: reading Parquet needs pyarrow (pip install 'jeton[parquet]')"
-            ) from None
+        self._table, names = opened_table(path)
+        from pyarrow import types
+
         self._path, self._column, self._errors = path, column, errors
         self._drops_bad = drops_bad
         #: The cells that were left out because they are not UTF-8.
         self.dropped: list[DroppedRecord] = []
         self._read = 0
-        try:
-            self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
-            names: list[str] = self._table.schema_arrow.names
-        except FileNotFoundError:
-            raise MissingFileError(f"{path}: there is no such file") from None
-        except ARROW_ERRORS as error:
-            reason = " ".join(str(error).split())
-            raise FormatError(f"{path}: not a Parquet file: {reason}") from None
-        if column not in names:
-            close = _core.did_you_mean(column, names)
-            hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
-            raise FormatError(f"{path}: there is no column {column!r} ({hint})")
+        check_column(f"{path}: ", column, names)
         kind = self._table.schema_arrow.field(names.index(column)).type
         values = kind.value_type if types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view", "null"):
@@ -520,11 +550,7 @@ class ParquetColumn:
         groups = [self._table.metadata.row_group(at) for at in range(self._table.num_row_groups)]
         bytes_of_rows = sum(group.total_byte_size for group in groups)
         rows = max(1, min(self._max_rows, size * self.rows // max(1, bytes_of_rows)))
-        skipped = 0
-        while skipped < len(groups) and groups[skipped].num_rows <= first:
-            first -= groups[skipped].num_rows
-            skipped += 1
-        groups_to_read = list(range(skipped, len(groups)))
+        groups_to_read, first = groups_from(self._table, first)
         waiting: list[Any] = []
         for array in self._arrays(rows, groups_to_read):
             if first < len(array):

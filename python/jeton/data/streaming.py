@@ -36,7 +36,7 @@ from jeton.tokenizer import Tokenizer
 __all__ = ["TokenStream", "stream"]
 
 _CHARACTERS = 1 << 20
-"""Characters of an iterable that are encoded at a time: as much may wait for a slow one."""
+"""How many characters of an iterable are collected before they are encoded."""
 
 
 def stream(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
@@ -20,6 +21,7 @@ from jeton.results.vocabulary import bytes_by_id, bytes_of
 from jeton.tokenizer import Tokenizer
 
 __all__ = [
+    "OF_ENTRIES",
     "EditableVocabulary",
     "id_map_of",
     "kept_and_new",
@@ -32,6 +34,16 @@ _SPACES = {b" ", "▁".encode()}
 """Decoders recognise a space by these tokens, and not by its byte token."""
 
 _BYTE_NAME = re.compile(rb"<0x[0-9A-F]{2}>")
+
+OF_ENTRIES: Final = (
+    models.BPE,
+    models.PickyBPE,
+    models.WordPiece,
+    models.WordLevel,
+    models.Characters,
+    models.LongestMatch,
+)
+"""The models whose vocabulary is tokens with ids, without scores."""
 
 
 @dataclass(frozen=True)
@@ -249,17 +261,7 @@ def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> mo
             )
         unk_id = None if model.unk_id is None else new[model.unk_id]
         return replace(model, pieces=[piece for _, piece in pieces], unk_id=unk_id)
-    assert isinstance(
-        model,
-        (
-            models.BPE,
-            models.PickyBPE,
-            models.WordPiece,
-            models.WordLevel,
-            models.Characters,
-            models.LongestMatch,
-        ),
-    )
+    assert isinstance(model, OF_ENTRIES)
     vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
     if isinstance(model, models.BPE):
         return _renumber_bpe(tok, model, {bytes_of(token): id for token, id in vocab.items()})

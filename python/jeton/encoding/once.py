@@ -39,7 +39,7 @@ def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[Base
 
 @once_per_tokenizer
 def added_tokens_of(tok: BaseTokenizer) -> tuple[AddedToken, ...]:
-    """`tok.stages.added_tokens`, which makes them anew each time."""
+    """`tok.stages.added_tokens`, kept, since the property builds a new list each time."""
     return tuple(tok.stages.added_tokens)
 
 

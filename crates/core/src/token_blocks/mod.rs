@@ -174,11 +174,13 @@ impl Shared {
     fn work(&self) {
         let mut ids = Vec::new();
         while let Some((number, parts)) = self.take() {
+            // Only work that listens to somebody ends where memory is scarce; nobody interrupts this one.
             let made = parts.and_then(|parts| {
-                let make = || TokenBlock::new(&self.tokenizer, &self.options, &parts?, &mut ids);
-                // Who listens ends where memory is scarce.
-                let make = || listening(&|| false, make).expect("nobody interrupts it");
-                catch_unwind(AssertUnwindSafe(make))
+                catch_unwind(AssertUnwindSafe(|| {
+                    let make =
+                        || TokenBlock::new(&self.tokenizer, &self.options, &parts?, &mut ids);
+                    listening(&|| false, make).expect("nobody interrupts it")
+                }))
             });
             let mut state = lock(&self.state);
             if !state.cancelled {
@@ -201,7 +203,7 @@ impl Shared {
         }
         drop(state);
         while !source.ended && !lock(&self.state).cancelled {
-            // The caller waits for a block in which reading panics as for any other.
+            // A panic while reading is the result of this block, for which the caller waits.
             let parts = catch_unwind(AssertUnwindSafe(|| source.documents.step(PATIENCE)));
             let parts = match parts {
                 Ok(Ok(Next::Waiting)) => continue,

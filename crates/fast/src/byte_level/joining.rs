@@ -56,7 +56,7 @@ impl Joining {
 pub(super) struct Joiner<'j, S: Sink> {
     joining: &'j Joining,
     sink: &'j mut S,
-    /// The words of the stretch at hand.
+    /// The words of the current stretch.
     words: Vec<u32>,
     /// The merge of each of them with the next one.
     merges: Vec<Option<Merge>>,

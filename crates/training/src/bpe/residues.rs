@@ -1,5 +1,4 @@
-//! Training that leaves no residues: a token that is left almost only inside of a longer one is taken out
-//! again.
+//! Training that leaves no residues: a token that occurs almost only inside a longer one is removed again.
 //!
 //! By definition: the most frequent pair is merged, of equally frequent ones the smallest pair of byte
 //! strings. Then each of its two tokens, the left one first, is deleted if it is longer than a byte and at
@@ -7,9 +6,8 @@
 //! was last merged from, or its bytes. So it goes on until there are enough tokens. In a run of equal tokens
 //! pairs do not overlap: `aaa` has one `aa`.
 //!
-//! A token is deleted once its merge is done, so later merges never make it from the same counts again; but
-//! they may make it anew. A deleted token may come back as a part of another deleted one, and is then a
-//! token of words that is not in the vocabulary: see `PickyBpe` for what encoding makes of it.
+//! Later merges may make a deleted token again. It may also come back as part of another deleted token; words
+//! then hold a token that is not in the vocabulary. `PickyBpe` says how these are encoded.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -416,7 +414,7 @@ impl Corpus {
         });
     }
 
-    /// Writes words anew, and counts what changes.
+    /// Rewrites words, and counts what changes.
     fn rewrite(
         &mut self,
         mut words: Vec<u32>,

@@ -58,7 +58,7 @@ impl PairSketch {
         }
     }
 
-    /// The count of the cell with this rank, the fullest first; 0 if there are not so many.
+    /// The count of the cell with this rank, the largest count first; 0 if fewer cells are used.
     pub fn count_at(&self, rank: usize) -> u64 {
         let cells = self.cells.iter().map(|cell| cell.load(Ordering::Relaxed));
         let mut counts: Vec<u32> = cells.filter(|&count| count > 0).collect();
@@ -125,12 +125,12 @@ pub fn numbers(stretch: &str) -> impl Iterator<Item = u32> {
     codes.map(|code| if code < 0xD800 { code } else { code - 0x800 })
 }
 
-/// The stretch at hand of one text.
+/// The current stretch of a text.
 pub(super) struct Stretch<'n, 't> {
     neighbours: &'n Neighbours,
     table: &'t mut CountTable,
     text: String,
-    /// The words of it, in the place of the first one.
+    /// How many words it has.
     length: usize,
     place: u64,
     last: u32,

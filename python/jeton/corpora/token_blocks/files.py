@@ -24,13 +24,44 @@ from jeton.corpora.token_blocks.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
 from jeton.files import digest_of
 
-__all__ = ["FileSource", "check_unchanged", "consumed_files", "identity_of", "samples_of"]
+__all__ = ["FileSource", "OfFiles", "check_unchanged", "identity_of"]
 
 _BYTES = 8_000_000
 """Bytes of a table that are encoded at a time."""
 
 
-class FileSource(DocumentSource):
+class OfFiles(DocumentSource):
+    """A source that is files."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        self._paths = paths
+        self._sizes = [size_of(path) for path in paths]
+        self._identities = [identity_of(path) for path in paths]
+
+    @property
+    def size(self) -> int:
+        """The bytes of the files on the disk; 0 if one is a pipe."""
+        return sum(self._sizes) if all(path.is_file() for path in self._paths) else 0
+
+    def identity(self) -> list[dict[str, object]]:
+        """The files, with the properties that show whether one has changed."""
+        return [dict(entry) for entry in self._identities]
+
+    def consumed(self, start: SourcePosition) -> int | None:
+        """The files before `start`, and a partly read table; the core compares a partly read text
+        with what was read."""
+        file, position, *_ = start.place or (0, 0)
+        is_partly_read = file < len(self._paths) and position > 0 and is_table(self._paths[file])
+        return file + is_partly_read
+
+    def samples(self) -> list[tuple[SourcePosition, int]]:
+        """The beginnings of the first, middle and last file."""
+        sizes = self._sizes
+        numbers = sorted({0, len(sizes) // 2, len(sizes) - 1})
+        return [(SourcePosition((number, 0, 0, 0)), sum(sizes[:number])) for number in numbers]
+
+
+class FileSource(OfFiles):
     """Files whose documents are files, lines, records or rows.
 
     A place is the number of a file, a byte of it (decompressed; for a table, a row), a line, and
@@ -46,30 +77,12 @@ class FileSource(DocumentSource):
         errors: str,
         unit: bool | str,
     ) -> None:
-        self._paths, self._encoding = paths, encoding
+        super().__init__(paths)
+        self._encoding = encoding
         self._field, self._errors, self._unit = field, errors, unit
-        self._sizes = [size_of(path) for path in paths]
-        self._identities = [identity_of(path) for path in paths]
         # Tables that cannot be read are an error before any work.
         for path in filter(is_table, paths):
             ParquetColumn(path, field or "text", errors)
-
-    @property
-    def size(self) -> int:
-        """The bytes of the files on the disk; 0 if one is a pipe."""
-        return sum(self._sizes) if all(path.is_file() for path in self._paths) else 0
-
-    def identity(self) -> list[dict[str, object]]:
-        """The files, with the properties that show whether one has changed."""
-        return [dict(entry) for entry in self._identities]
-
-    def consumed(self, start: SourcePosition) -> int | None:
-        """The files before `start`, and a partly read table; the core compares a partly read text
-        with what was read."""
-        return consumed_files(self._paths, start)
-
-    def samples(self) -> list[tuple[SourcePosition, int]]:
-        return samples_of(self._sizes)
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of all files, from `start` on."""
@@ -166,18 +179,6 @@ class FileSource(DocumentSource):
 
     def _check(self, number: int, read: int) -> None:
         check_unchanged(self._paths[number], self._identities[number], read)
-
-
-def consumed_files(paths: list[Path], start: SourcePosition) -> int:
-    """How many files were read before `start`; of partly read ones, only a table counts."""
-    file, position, *_ = start.place or (0, 0)
-    return file + (position > 0 and is_table(paths[file]) if file < len(paths) else 0)
-
-
-def samples_of(sizes: list[int]) -> list[tuple[SourcePosition, int]]:
-    """The beginnings of the first, middle and last file, each with the bytes of those before it."""
-    numbers = sorted({0, len(sizes) // 2, len(sizes) - 1})
-    return [(SourcePosition((number, 0, 0, 0)), sum(sizes[:number])) for number in numbers]
 
 
 def check_unchanged(path: Path, identity: dict[str, object], read: int) -> None:

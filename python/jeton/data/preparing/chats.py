@@ -23,7 +23,6 @@ import jeton._core as _core
 from jeton.corpora.dropped import DroppedRecord
 from jeton.corpora.token_blocks.blocks import Block, Facts, SourcePosition
 from jeton.data.conversations import Conversations
-from jeton.data.preparing.chat_processes import ChatProcesses, process_count
 from jeton.data.preparing.filters import Filters
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
@@ -40,6 +39,7 @@ from jeton.errors import (
 if TYPE_CHECKING:
     from jeton.chat import Chat
     from jeton.chat.chat import Notes
+    from jeton.data.preparing.chat_processes import ChatProcesses
     from jeton.tokenizer import Tokenizer
 
 __all__ = ["ChatEncoder"]
@@ -173,6 +173,8 @@ class ChatEncoder(RecordEncoder):
         for row in itertools.islice(rows, max(0, _FEW - self._encoded)):
             self._encoded += 1
             yield row, self._conversation_encoder(_kept(row))
+        from jeton.data.preparing.chat_processes import ChatProcesses, process_count
+
         if self._processes is None and self._encoded >= _FEW and (count := process_count()):
             with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
                 self._processes = ChatProcesses(count, self._conversation_encoder)

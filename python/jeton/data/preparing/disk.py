@@ -16,7 +16,7 @@ from jeton.errors import FileError, JetonError
 __all__ = ["DiskNeed", "disk_need"]
 
 _SMALL = 64 << 20
-"""Inputs below so many bytes are not sampled."""
+"""Smaller inputs, in bytes, are not sampled."""
 _SAMPLE = 1 << 18
 """The least bytes of a sample."""
 
@@ -67,7 +67,7 @@ def disk_need(
         try:
             tokens, documents = _counts(source)
         except JetonError:
-            # The work itself comes to the same error, and says more about it.
+            # `prepare` itself will meet this error and explain it better.
             return DiskNeed()
         needed += tokens * token + documents * 8
     return DiskNeed(int(needed), shutil.disk_usage(folder).free if needed else 0)

@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import jeton._core as _core
-from jeton.corpora.corpus import ARROW_ERRORS, is_table, kind_of, rows_at_once, size_of
+from jeton.corpora.corpus import (
+    ARROW_ERRORS,
+    check_column,
+    groups_from,
+    is_table,
+    kind_of,
+    opened_table,
+    rows_at_once,
+)
 from jeton.corpora.dropped import RecordPlace
 from jeton.corpora.token_blocks.blocks import Block, DocumentSource, Facts, SourcePosition, nothing
-from jeton.corpora.token_blocks.files import (
-    check_unchanged,
-    consumed_files,
-    identity_of,
-    samples_of,
-)
+from jeton.corpora.token_blocks.files import OfFiles, check_unchanged
 from jeton.corpora.token_blocks.rows import (
     Iterated,
     SlicedRows,
@@ -33,7 +36,6 @@ from jeton.errors import (
     FileError,
     FormatError,
     JetonError,
-    MissingFileError,
     UnsupportedError,
 )
 from jeton.files import digest_of
@@ -58,13 +60,12 @@ class _OfRecords(DocumentSource):
         return self._encoder.facts(super().facts(end, digests), end)
 
 
-class RecordFiles(_OfRecords):
-    """Files of JSON lines and of Parquet. A place is that of `Files`."""
+class RecordFiles(_OfRecords, OfFiles):
+    """Files of JSON lines and of Parquet. A place is that of `FileSource`."""
 
     def __init__(self, paths: list[Path], encoder: RecordEncoder, errors: str) -> None:
-        self._paths, self._encoder, self._errors = paths, encoder, errors
-        self._sizes = [size_of(path) for path in paths]
-        self._identities = [identity_of(path) for path in paths]
+        super().__init__(paths)
+        self._encoder, self._errors = encoder, errors
         # Tables that cannot be read are an error before any work.
         for path in paths:
             if is_table(path):
@@ -74,19 +75,6 @@ class RecordFiles(_OfRecords):
                     f"{path}: separated values are not read as records with messages or filters; "
                     "write them as JSON lines or Parquet"
                 )
-
-    @property
-    def size(self) -> int:
-        return sum(self._sizes) if all(path.is_file() for path in self._paths) else 0
-
-    def identity(self) -> list[dict[str, object]]:
-        return [dict(entry) for entry in self._identities]
-
-    def consumed(self, start: SourcePosition) -> int | None:
-        return consumed_files(self._paths, start)
-
-    def samples(self) -> list[tuple[SourcePosition, int]]:
-        return samples_of(self._sizes)
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         progress = start
@@ -210,36 +198,18 @@ class _ParquetColumns:
     """Columns of a Parquet file; a missing file or column is an error at once."""
 
     def __init__(self, path: Path, columns: list[str] | None) -> None:
-        try:
-            from pyarrow import parquet
-        except ImportError:
-            raise UnsupportedError(
-                f"{path}: reading Parquet needs pyarrow (pip install 'jeton[parquet]')"
-            ) from None
+        self._file, names = opened_table(path)
         self._path = path
-        try:
-            self._file = parquet.ParquetFile(path, buffer_size=1 << 16)
-            names: list[str] = self._file.schema_arrow.names
-        except FileNotFoundError:
-            raise MissingFileError(f"{path}: there is no such file") from None
-        except ARROW_ERRORS as error:
-            reason = " ".join(str(error).split())
-            raise FormatError(f"{path}: not a Parquet file: {reason}") from None
         columns = names if columns is None else columns
         for name in columns:
-            _check_column(f"{path}: ", name, names)
+            check_column(f"{path}: ", name, names)
         self._columns = columns
         self._max_rows = min(_ROWS, rows_at_once(path, self._file.metadata, columns))
         self.rows = int(self._file.metadata.num_rows)
 
     def records(self, first: int) -> Iterator[dict[str, Any]]:
         """The rows from `first` on."""
-        groups = [self._file.metadata.row_group(at) for at in range(self._file.num_row_groups)]
-        skipped = 0
-        while skipped < len(groups) and groups[skipped].num_rows <= first:
-            first -= groups[skipped].num_rows
-            skipped += 1
-        groups_to_read = list(range(skipped, len(groups)))
+        groups_to_read, first = groups_from(self._file, first)
         try:
             for batch in self._file.iter_batches(
                 batch_size=self._max_rows, row_groups=groups_to_read, columns=self._columns
@@ -252,13 +222,6 @@ class _ParquetColumns:
                 raise
             reason = " ".join(str(error).split())
             raise FormatError(f"{self._path}: cannot be read: {reason}") from None
-
-
-def _check_column(place: str, name: str, names: list[str]) -> None:
-    if name not in names:
-        close = _core.did_you_mean(name, names)
-        hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
-        raise FormatError(f"{place}there is no column {name!r} ({hint})")
 
 
 class RecordItems(Iterated, _OfRecords):
@@ -312,7 +275,7 @@ def rows_of(data: Any, encoder: RecordEncoder) -> RecordRows | None:
             return None
         columns = data.column_names if encoder.columns is None else encoder.columns
         for name in columns:
-            _check_column("data: ", name, data.column_names)
+            check_column("data: ", name, data.column_names)
         rows = data.select_columns(columns).with_format("arrow")
         identity = {"dataset": str(data._fingerprint), "columns": columns, "rows": len(data)}
         sliced_rows = SlicedRows(
@@ -333,7 +296,7 @@ def rows_of(data: Any, encoder: RecordEncoder) -> RecordRows | None:
         raise ArgumentError("data is a single column, not a table with columns") from None
     columns = table.column_names if encoder.columns is None else encoder.columns
     for name in columns:
-        _check_column("data: ", name, table.column_names)
+        check_column("data: ", name, table.column_names)
     table = table.select(columns)
     sliced_rows = SlicedRows(
         len(table),

@@ -148,7 +148,7 @@ class SaveMethods(ChangeMethods):
             )
 
     def _warn_of_the_unknown_text(self, name: str) -> None:
-        """Says that a `tokenizer.json` with byte pieces decodes the unknown one to its spelling."""
+        """Warns that a `tokenizer.json` with byte pieces decodes the unknown one as spelled."""
         from jeton.components import decoders
 
         decoder = self.stages.decoder
