@@ -284,7 +284,7 @@ class TestInspect:
 
     def test_files_and_standard_input(self, run: Run, here: Path, pair: str) -> None:
         (here / "a.txt").write_bytes(b"he\xff")
-        assert "‹U+" not in run("inspect", pair, "a.txt").stdout
+        assert "‹U+" not in run("inspect", pair, "a.txt", "--invalid", "replace").stdout
         assert "1 token ·" in run("inspect", pair, "-", input="hello").stdout
         both = run("inspect", pair, "--text", "text", "a.txt", code=2).stderr
         assert "--text goes without FILE" in both
