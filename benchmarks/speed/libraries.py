@@ -478,7 +478,9 @@ class Toktok(Library):
 
         if family.name not in ("cl100k", "o200k"):
             raise Skipped(f"toktok has no {family.name}")
-        return partial(toktok.batch_count, encoding=f"{family.name}_base", threads=1)
+        count = partial(toktok.batch_count, encoding=f"{family.name}_base", threads=1)
+        count([""])  # it reads the encoding at its first call
+        return count
 
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"count": lambda text: tokenizer([text])[0]}

@@ -47,7 +47,7 @@ def page(rows: Sequence[Row], commit: str) -> str:
         "`python benchmarks/encode.py`.",
         "",
         "Medians; a first pass is one with a tokenizer that has seen nothing. “differ” counts the "
-        "documents, of those checked in the same run, whose ids are not the judge's.",
+        "documents, of those checked in the same run, whose ids or counts are not the judge's.",
         "",
     ]
     for section, title in TITLES.items():
