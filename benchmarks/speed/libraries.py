@@ -329,7 +329,7 @@ class Quicktok(Library):
 
         if family.name not in self.known:
             raise Skipped(f"quicktok has no {family.name} of its own")
-        return quicktok.get_encoding(self.known[family.name])
+        return quicktok.Tokenizer(self.known[family.name], "")  # `get_encoding` keeps the first
 
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"list": tokenizer.encode_ordinary, "count": tokenizer.count}
