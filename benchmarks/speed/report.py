@@ -82,7 +82,9 @@ def _table(section: str, rows: Sequence[Row]) -> list[str]:
             found = [r for r in rows if (r.family, r.text, r.size) == place]
             found = [row for row in found if row.library == library]
             texts = [
-                f"{row.output} {_figures(row)}".strip() if len(found) > 1 else _figures(row)
+                f"{row.output} {_figures(row)}".strip()
+                if len(found) > 1 or row.output == "count"
+                else _figures(row)
                 for row in found
             ]
             cells.append("<br>".join(texts) or "–")
