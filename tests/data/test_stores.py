@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import jeton
 from jeton import data
+from jeton.cli import main
 from jeton.data import StorePath, TokenDataset, prepare
 from jeton.errors import (
     ArgumentError,
@@ -430,6 +432,33 @@ def test_web_servers_are_not_written_to(tmp_path: Path) -> None:
     pytest.importorskip("aiohttp")
     with pytest.raises(UnsupportedError, match="a web server can only be read"):
         prepare(TEXTS, TOK, "https://example.org/set")
+
+
+# The command line
+
+
+def test_commands_take_urls(memory: Any, tmp_path: Path) -> None:
+    put_corpus(memory, tmp_path / "corpus", {"a.jsonl": jsonl(TEXTS), "b.jsonl": jsonl(["b"])})
+    TOK.save(tmp_path / "tok.json")
+
+    def run(*arguments: str, code: int = 0) -> str:
+        result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+        assert result.exit_code == code, result.output
+        return result.output
+
+    tok, corpus = str(tmp_path / "tok.json"), "memory://b/corpus/*.jsonl"
+    run("train", corpus, "-o", str(tmp_path / "new.json"), "--vocab-size", "300")
+    assert "memory://b/set" in run("prepare", tok, corpus, "-o", "memory://b/set")
+    there = run("encode", tok, "memory://b/corpus/")
+    assert there == run("encode", tok, str(tmp_path / "corpus"))
+    assert "all as they were written" in run("data", "verify", "memory://b/set")
+    assert run("data", "show", "memory://b/set", "--at", "0", "--text").startswith(TEXTS[0][:20])
+    mixture = str(tmp_path / "mixture.json")
+    assert "total" in run("data", "mix", "memory://b/set=1.0", "-o", mixture)
+    run("prepare", tok, corpus, "-o", "memory://b/part", "--part", "1/1")
+    run("data", "merge", "memory://b/part", "-o", "memory://b/merged")
+    assert memory.cat("/b/merged/train-00000.bin") == memory.cat("/b/set/train-00000.bin")
+    assert "is a URL, which is not taken here" in run("inspect", "s3://b/tok.json", code=2)
 
 
 # Web servers

@@ -110,7 +110,7 @@ def check_inputs(paths: Iterable[PathLike]) -> None:
     inputs = list(paths)
     check_target(None, inputs=inputs, force=False)
     for path in inputs:
-        if os.fspath(path) != STREAM:
+        if os.fspath(path) != STREAM and not is_url(path):
             try:
                 os.stat(path)
             except FileNotFoundError:
