@@ -537,6 +537,30 @@ class TestHelpOfEachCommand:
         if not isinstance(ctx.command, click.Group):
             assert {"--color", "--no-color", "--quiet"} <= spelled
 
+    def test_without_memory_the_hint_is_an_option_of_the_command(
+        self,
+        ctx: click.Context,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        def without_memory(*_: object, **__: object) -> None:
+            raise MemoryError
+
+        if isinstance(ctx.command, click.Group):
+            return
+        monkeypatch.setattr(ctx.command, "callback", without_memory)
+        with pytest.raises(click.exceptions.Exit):
+            ctx.command.invoke(ctx)
+        error, *hints = capsys.readouterr().err.splitlines()
+        assert error.removesuffix(".") == "Error: out of memory"
+        name = ctx.command_path.removeprefix("jeton ")
+        reads = {
+            "--documents line": ["train", "prepare", "sweep"],
+            "--lines": ["encode", "count", "cost", "edit extend", "edit prune"],
+        }
+        options = [it for it, names in reads.items() if name in names]
+        assert hints == [f"hint: documents that are lines take less memory: {it}" for it in options]
+
 
 def test_the_list_of_commands_has_five_groups(run: Run) -> None:
     output = run("--help").stdout
