@@ -322,6 +322,7 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             source.at += 1
             depth -= character == "}"
             continue
+        key_at = source.place
         key = yield from _string(source, calls)
         yield from _expect(source, ":")
         character = yield from _peek(source)
@@ -345,6 +346,8 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             source.at += 1
             depth += 1
         else:
+            if key != "type" and character != "n":  # null says nothing
+                calls.problem(f"{key!r:.60} is left out of the call", key_at)
             yield from _json(source, calls, lambda _: None)
     if name is None:
         calls.nameless(start, source.place)
