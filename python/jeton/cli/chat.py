@@ -13,7 +13,7 @@ import click
 
 from jeton import saved_json
 from jeton.cli.command import Command, add_hint, echo_note, format_option
-from jeton.cli.documents import input_files
+from jeton.cli.documents import input_file
 from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
@@ -29,8 +29,9 @@ __all__ = ["chat", "conversation_of", "template_text", "variables_of"]
 HELP = """Show a conversation as a model sees it, and who wrote what.
 
 MESSAGES is a file of JSON, or - for standard input: a list of messages, each with a role and a
-content, or an object with "messages" and, if there are, "tools" and "documents". Control
-tokens in messages stay text; only those of the template are control tokens.
+content, or an object with "messages" and, if there are, "tools" and "documents". Control tokens in
+messages stay text; only those of the template are control tokens. For many conversations, use
+`jeton cost --messages` or `jeton prepare`.
 
 \b
 Examples:
@@ -109,7 +110,7 @@ def chat(
         raise error
     conversation: dict[str, Any] = {"messages": [{"role": "user", "content": text}]}
     if messages is not None:
-        (path,) = input_files([messages])
+        path = input_file(messages, "one conversation")
         check_inputs([path])
         conversation = _read(path)
     result = source.load().chat(

@@ -38,6 +38,7 @@ __all__ = [
     "batches",
     "documents_option",
     "file_or_line_option",
+    "input_file",
     "input_files",
     "input_options",
     "input_size",
@@ -87,24 +88,48 @@ class InputDocument:
 
 
 def input_files(paths: Iterable[str]) -> tuple[str, ...]:
-    """The files of a command line, and those in its folders.
+    """The files of a command line: those that it names, those in folders, those of patterns.
 
     Raises:
-        MissingFileError: A path is no file.
+        MissingFileError: A path is no file, or a pattern matches none.
     """
     found: list[str] = []
     for path in paths:
-        if path != STDIN and not os.path.exists(path):
-            if any(sign in path for sign in "*?["):
-                found += map(str, files_of(path) or ())
-                continue
-            params = click.get_current_context().command.params
-            texts = (it for it in params if isinstance(it, click.Option) and "--text" in it.opts)
-            hint = f"for a text: --text {shlex.quote(path)}" if any(texts) else None
-            raise MissingFileError(f"{path}: no such file", hint=hint)
-        inner = files_of(Path(path)) if os.path.isdir(path) else None
-        found += [path] if inner is None else map(str, inner)
+        if path != STDIN and (os.path.isdir(path) or not os.path.exists(path)):
+            try:
+                found += map(str, files_of(Path(path)) or ())
+            except MissingFileError:
+                if os.path.exists(path):
+                    raise
+                raise _missing(path) from None
+        else:
+            found.append(path)
     return tuple(found)
+
+
+def _missing(path: str) -> MissingFileError:
+    params = click.get_current_context().command.params
+    texts = (it for it in params if isinstance(it, click.Option) and "--text" in it.opts)
+    hint = f"for a text: --text {shlex.quote(path)}" if any(texts) else None
+    return MissingFileError(f"{path}: no such file", hint=hint)
+
+
+def input_file(path: str, what: str) -> str:
+    """The one file of a command that takes no more.
+
+    Args:
+        path: The file.
+        what: What the file holds, as in `"one conversation"`.
+
+    Raises:
+        FileError: The path is a folder, or a pattern of several files.
+        MissingFileError: The path is no file.
+    """
+    files = input_files([path])
+    if len(files) == 1 and not os.path.isdir(path):
+        return files[0]
+    kind = "a folder" if os.path.isdir(path) else f"a pattern of {len(files):,} files"
+    raise FileError(f"{path}: is {kind}, and this reads {what}", hint=f"name one file: {files[0]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +274,11 @@ def only_document(path: str, progress: ProgressBar) -> InputDocument:
     """The text of a file; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
+        FileError: The path is a folder, or a pattern of several files.
         FormatError: The file has several texts.
+        MissingFileError: The path is no file.
     """
-    if os.path.isdir(path):
-        raise FileError(f"{path}: is a folder, and this reads one text")
+    path = input_file(path, "one text")
     if path != STDIN and kind_of(Path(path)) != "text":
         raise FormatError(f"{path}: a file of records has several texts, and this reads one")
     (document,) = Reader(errors="replace").documents([path], progress)
