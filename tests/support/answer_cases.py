@@ -529,6 +529,10 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
     "a quote of Gemma is missing": (
         "gemma4", '<|tool_call>call:get_weather{city:<|"|>Bergen}<tool_call|>', "malformed", "Berg"
     ),
+    "a comma is missing": (
+        "hermes", '<tool_call>{"name": "get_weather" "arguments": {"city": "Bergen"}}</tool_call>',
+        "malformed", '"city": "Bergen"',
+    ),
     "arguments without their key": (
         "hermes", '<tool_call>{"name": "get_weather", "city": "Bergen"}</tool_call>',
         "malformed", "get_weather",
