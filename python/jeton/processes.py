@@ -48,7 +48,9 @@ def pipes_of_server() -> tuple[BinaryIO, BinaryIO]:
     # The process that asks is interrupted, and ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Output that is printed in any other way is not an answer.
-    requests, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
+    # They stay open until the process ends.
+    requests = os.fdopen(os.dup(0), "rb", 0, closefd=False)
+    answers = os.fdopen(os.dup(1), "wb", 0, closefd=False)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)

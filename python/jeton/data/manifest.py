@@ -109,6 +109,8 @@ class Manifest:
             FormatError: It is damaged, or from a later version of jeton.
         """
         path = Path(checked_path("folder", folder), NAME)
+        if os.path.isfile(path.parent):
+            raise FileError(f"{path.parent}: is a file; name the folder of a token set")
         try:
             text = files.read(path).decode()
         except MissingFileError:
