@@ -136,6 +136,50 @@ class TestFilesAndTexts:
         told = run(*command, "README.md", *more, code=code).stderr
         assert f"hint: {hint}\n" in told.replace("first: main ", "first: jeton ")
 
+    @pytest.mark.parametrize(
+        ("command", "hint"),
+        [
+            (("count", "in"), "; a tokenizer comes first: jeton count jeton-4k in"),
+            (("prepare", "in", "x", "-o", "out"), "first: jeton prepare jeton-4k in"),
+            (("compare", TOK, "in", "--corpus", TOK), "; for a text: --corpus in"),
+            (("chat", "in"), "hint: a tokenizer comes first: jeton chat jeton-4k in"),
+            (("prepare", "in"), "hint: in is taken for TOKENIZER"),
+            (("convert", "in", "x.json"), "hint: give the path of the file"),
+        ],
+    )
+    def test_a_folder_of_texts_in_place_of_a_tokenizer(
+        self, run: Run, here: Path, command: tuple[str, ...], hint: str
+    ) -> None:
+        (here / "in").mkdir()
+        (here / "in" / "a.txt").write_text("low")
+        failed = run(*command, code=2 if len(command) == 2 and command[0] != "count" else 1)
+        assert failed.stderr.replace("first: main ", "first: jeton ").endswith(f"{hint}\n")
+
+    @pytest.mark.parametrize(
+        ("command", "told"),
+        [
+            (("data", "show", "a.txt"), "a.txt: is a file; name the folder of a token set"),
+            (("data", "verify", "a.txt"), "a.txt: is a file; name the folder of a token set"),
+            (
+                ("data", "merge", "a.txt", "-o", "x"),
+                "a.txt: is a file; name the folder of a token set",
+            ),
+            (("data", "mix", "a.txt"), "a.txt: its name is not that of a file of tokens"),
+            (("edit", "merge", TOK, "a.txt", "-o", "x"), "a.txt: this is no tokenizer"),
+        ],
+        ids=lambda it: it if isinstance(it, str) else it[1],
+    )
+    def test_a_text_where_a_command_needs_something_else(
+        self, run: Run, here: Path, command: tuple[str, ...], told: str
+    ) -> None:
+        (here / "a.txt").write_text("low lower\n")
+        assert error_of(run(*command, code=1)) == told
+
+    def test_a_file_where_a_command_needs_a_name(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("low lower\n")
+        told = error_of(run("fetch", "a.txt", code=1))
+        assert told.startswith("'a.txt' is not a known name, and names no download (known are")
+
     def test_a_command_that_takes_no_text_gives_no_hint_about_it(
         self, run: Run, here: Path
     ) -> None:

@@ -105,7 +105,7 @@ def chat(
 ) -> None:
     if (messages is None) == (text is None):
         error = click.UsageError("give MESSAGES or --text, one of them.")
-        if messages is None and Path(source.name).is_file():
+        if messages is None and Path(source.name).exists():
             add_hint(error, f"a tokenizer comes first: jeton chat jeton-4k {source.name}")
         raise error
     conversation: dict[str, Any] = {"messages": [{"role": "user", "content": text}]}

@@ -165,7 +165,7 @@ class Command(click.Command):
         except click.MissingParameter as error:
             arguments = [it for it in self.params if isinstance(it, click.Argument)]
             value = ctx.params.get(arguments[0].name or "") if arguments else None
-            if error.param in arguments[1:] and isinstance(value, str) and os.path.isfile(value):
+            if error.param in arguments[1:] and isinstance(value, str) and os.path.exists(value):
                 add_hint(error, f"{value} is taken for {arguments[0].make_metavar(ctx)}")
             raise
         for param in self.params:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
 from jeton.cli.mix import mix
@@ -17,6 +16,7 @@ from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath, check_folders
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
+from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
 from jeton.stores.folders import local_copy
 from jeton.stores.urls import StorePath
@@ -105,7 +105,7 @@ def show(
     from jeton.data import Manifest, TokenDataset
     from jeton.data.manifest_defaults import tokenizer_of
 
-    option = None if tokenizer is None else jeton.load(tokenizer)
+    option = None if tokenizer is None else load_tokenizer(tokenizer)
     dataset = TokenDataset(folder, split=split, tokenizer=option)
     if not -len(dataset) <= at < len(dataset):
         raise click.UsageError(f"--at {at}: {split} has {len(dataset):,} tokens.")
@@ -219,7 +219,7 @@ def merge(
     from jeton import data
 
     check_folders(*(part for part in parts if isinstance(part, Path)))
-    tok = None if tokenizer is None else jeton.load(tokenizer)
+    tok = None if tokenizer is None else load_tokenizer(tokenizer)
     with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
     say_set(folder, manifest)

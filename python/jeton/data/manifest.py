@@ -110,6 +110,8 @@ class Manifest:
             FormatError: It is damaged, or from a later version of jeton.
         """
         path = Path(local_copy(checked_path("folder", folder, urls=True)), NAME)
+        if os.path.isfile(path.parent):
+            raise FileError(f"{path.parent}: is a file; name the folder of a token set")
         try:
             text = files.read(path).decode()
         except MissingFileError:
