@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 NAMES = sorted(layouts.LAYOUTS)
 DTYPES = ["uint16", "uint32"]
-KEEPING_ENDS = ["datatrove", "jeton", "mds", "megatron", "olmo", "parquet"]
+KEEPING_ENDS = ["datatrove", "jeton", "litdata", "mds", "megatron", "olmo", "parquet"]
 SHARDED = [name for name in NAMES if name != "nanogpt"]
 
 

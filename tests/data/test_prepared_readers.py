@@ -70,6 +70,8 @@ def read(folder: Path, layout: str, split: str, dtype: str) -> list[list[int]] |
         return [row for file in files for row in peer_readers.olmo(file, dtype)]
     if layout == "mds":
         return peer_readers.mds(folder / split)
+    if layout == "litdata":
+        return peer_readers.litdata(folder / split, dtype)
     if layout == "npy":
         return [id for file in sorted(folder.glob(f"{split}_*.npy")) for id in np.load(file)]
     files = sorted(folder.glob(f"{split}-*.parquet"))
@@ -117,6 +119,37 @@ def test_mosaicml_streaming_reads_samples(tmp_path: Path) -> None:
         found = [theirs[number]["tokens"] for number in range(len(theirs))]
         assert [it.tolist() for it in found] == [row.tolist() for row in rows]
         assert {it.dtype.name for it in found} == {dtype}
+
+
+@pytest.mark.large
+def test_litdata_reads_blocks_of_tokens(tmp_path: Path) -> None:
+    """Blocks of 16 tokens by its own data set and loader, chunk by chunk.
+
+    `pip install --no-deps litdata` and `pip install lightning_utilities`: its other requirements
+    are for stores.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs: Any = pytest.importorskip("litdata", exc_type=ImportError)
+    lengths = np.array([30, 0, 100, 255, 256, 700, 5])
+    for dtype, kind in (("uint16", "torch.uint16"), ("uint32", "torch.int32")):
+        folder = tmp_path / dtype
+        with layouts.create("litdata", folder, dtype=dtype, shard_tokens=500) as writer:
+            writer.append(np.arange(lengths.sum()) + 7, lengths)
+            writer.finish()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            blocks = theirs.StreamingDataset(
+                str(folder / "train"), item_loader=theirs.TokensLoader(16), shuffle=False
+            )
+            found = [blocks[number] for number in range(len(blocks))]
+        shards = [shard.tokens for shard in layouts.read(folder)]
+        assert [it.tolist() for it in found] == [
+            tokens[at : at + 16].tolist()
+            for tokens in shards
+            for at in range(0, len(tokens) - 15, 16)
+        ]
+        assert {str(it.dtype) for it in found} == {kind}
 
 
 @pytest.mark.large

@@ -30,7 +30,18 @@ __all__ = ["folder_option", "prepare", "say_set"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
-LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy", "mds")
+LAYOUTS = (
+    "jeton",
+    "nanogpt",
+    "llm.c",
+    "megatron",
+    "datatrove",
+    "parquet",
+    "olmo",
+    "npy",
+    "mds",
+    "litdata",
+)
 
 HELP = """Encode a corpus once, into files that a training loop reads.
 
@@ -70,6 +81,7 @@ The layouts:
   olmo       train-00000.npy, … without header, .csv.gz; loss mask
   npy        train_000000.npy, … as numpy has them
   mds        train/shard.00000.mds, …: samples, for mosaicml-streaming
+  litdata    train/chunk-0-0.bin, …: chunks, for litdata's TokensLoader
 """
 
 

@@ -11,6 +11,7 @@
 | `olmo` | `train-00000.npy`, `train-00000.csv.gz`, … | OLMo-core, and what reads sets of dolma |
 | `npy` | `train_000000.npy`, … | numpy; build-nanogpt |
 | `mds` | `train/shard.00000.mds`, …, `train/index.json` | mosaicml-streaming, Composer |
+| `litdata` | `train/chunk-0-0.bin`, …, `train/index.json` | litdata, LitGPT |
 
 **Writing.** `create(layout, folder, ...)` returns a `Writer` for one split. Its calls are the same
 for every layout:
@@ -60,6 +61,7 @@ from jeton.corpora.token_blocks.ids import dtype_for
 from jeton.data.layouts import (
     datatrove,
     jeton_layout,
+    litdata,
     llmc,
     mds,
     megatron,
@@ -89,7 +91,7 @@ __all__ = [
 ]
 
 Layout = Literal[
-    "jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy", "mds"
+    "jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy", "mds", "litdata"
 ]
 
 LAYOUTS = {
@@ -102,6 +104,7 @@ LAYOUTS = {
     "olmo": olmo.OlmoLayout(),
     "npy": npy.NpyLayout(),
     "mds": mds.MdsLayout(),
+    "litdata": litdata.LitdataLayout(),
 }
 """The layouts by name."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -89,7 +90,7 @@ def _splits(
 ) -> tuple[BaseLayout, dict[str, list[Path]]]:
     files: list[Path] = []
     # A split may have its own folder, unless there are such files in the folder itself.
-    for pattern in ("*", "*/*.ds", "*/*.arrow", "*/*.mds"):
+    for pattern in ("*", "*/*.ds", "*/*.arrow", "*/*.mds", "*/chunk-*.bin"):
         if any(path.suffix == Path(pattern).suffix != "" for path in files):
             continue
         files += (
@@ -138,6 +139,8 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
                 parameter="layout",
             )
         return ""
+    if re.fullmatch(r"chunk-\d+-\d+\.bin", path.name) and path.with_name("index.json").exists():
+        return "litdata"
     if path.with_suffix(".idx").exists():
         return "megatron"
     if path.with_suffix(".ends").exists():
