@@ -13,7 +13,7 @@ CARGO      = PYO3_PYTHON=$(abspath $(BIN))/python cargo
 RUST_HOME := $(abspath $(VENV))/rust
 PYTEST     = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
 
-.PHONY: setup optimised wheel dist demo check test quick-core-tests core-tests test-all stub types alone bare judges docs docs-serve newcomer fuzz lint format bench clean
+.PHONY: setup optimised wheel dist demo check test quick-core-tests core-tests test-all stub types alone bare judges docs docs-serve newcomer fuzz lint format peers bench clean
 
 # On a machine without Rust, make puts a toolchain into the environment.
 ifeq ($(shell command -v cargo),)
@@ -56,6 +56,15 @@ $(VENV)/site: $(VENV)/tools
 # The newest sentencepiece lacks calls that the one before had, and that jeton has.
 $(VENV)/sentencepiece-0.2.1: $(VENV)/tools
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ sentencepiece==0.2.1
+	touch $@
+
+# The newest tokenizers, beside the one that judges.
+$(VENV)/next-tokenizers: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --upgrade --pre --no-deps --target $@ tokenizers
+	touch $@
+
+$(VENV)/peers: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --group benchmarks --constraint tests/judges.txt
 	touch $@
 
 # Which build is in the environment: an optimised one serves the tests too, until a file changes.
@@ -177,8 +186,13 @@ format: setup
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: $(VENV)/tools optimised  ## speed, on an optimised build
-	for program in benchmarks/*.py; do $(BIN)/python $$program || exit 1; done
+peers: $(VENV)/peers $(VENV)/next-tokenizers  ## the libraries that `make bench` compares with
+
+bench: peers optimised  ## measures anew: the pages of docs/benchmarks, but for prepare.md, and the README's picture
+	for page in encode spans answers play; do \
+		$(BIN)/python benchmarks/$$page.py --out docs/benchmarks || exit 1; done
+	$(BIN)/python benchmarks/train.py
+	$(BIN)/python site/illustrations.py
 
 dist: $(VENV)/builder  ## a wheel for this machine and the source distribution, in dist/
 	@$(CARGO_IS_THERE)

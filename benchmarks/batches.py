@@ -75,6 +75,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tokens", type=int, default=100_000_000)
     tokens = parser.parse_args().tokens
+    if tokens < 10_000_000:
+        parser.error("the passes over loaders take ten million tokens or more")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lengths = made(folder, tokens)

@@ -1,16 +1,18 @@
-"""Times `tok(...)` beside transformers on the same tokenizer, which must give the same.
+"""Times `tok(...)` beside transformers on the same tokenizer, which must agree, and tuetoken.
 
     python benchmarks/call.py [--texts 1000] [--runs 5]
 
 Batches of texts of 2,000 characters become padded arrays: whole, with offsets, cut to 512 tokens,
 in windows, as pairs, and as words; one short text becomes lists. Of several runs the best counts,
-of transformers of two. It needs ../shared/data, and transformers.
+of the others of two. tuetoken is timed where it is installed, reads the tokenizer, and returns the
+columns that were asked for. It needs ../shared/data, and transformers.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +63,21 @@ def theirs(tok: jeton.Tokenizer) -> Any:
     return fast
 
 
+def tuetokens(tok: jeton.Tokenizer) -> Any:
+    """The same tokenizer as tuetoken has it, or nothing where it does not read it."""
+    try:
+        import tuetoken
+    except ImportError:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tokenizer.json"
+        file.write_text(tok.to_json(), encoding="utf-8")
+        try:
+            return tuetoken.AutoTokenizer.from_file(str(file), {"pad_token": tok.roles["pad"]})
+        except (TypeError, ValueError):
+            return None
+
+
 def best(call: Callable[..., object], given: tuple[Any, ...], options: Any, runs: int) -> float:
     """The seconds of a call in the shortest of several runs; a run has many short calls."""
     calls = 200 if isinstance(given[0], str) else 1
@@ -85,6 +102,23 @@ def is_same(mine: Any, other: Any) -> bool:
     )
 
 
+def beside(
+    peer: Any, given: tuple[Any, ...], arguments: dict[str, Any], mine: Any, seconds: float
+) -> str:
+    """The time of tuetoken, if it returns what was asked for, and how often jeton's fits in it."""
+    try:
+        columns = {"return_token_type_ids": "token_type_ids" in mine}
+        other = peer(*given, **arguments, **columns)
+    except Exception:  # what it refuses, it refuses in many ways
+        return f"{'-':>9}"
+    if set(other) != set(mine) or len(other["input_ids"]) != len(mine["input_ids"]):
+        return f"{'-':>9}"
+    if not is_same({name: other[name] for name in mine}, mine):
+        return f"{'differs':>9}"
+    times = best(peer, given, {**arguments, **columns}, 2)
+    return f"{times * 1e3:9.3f} {times / seconds:6.1f}"
+
+
 def main() -> None:
     """Prints a row for each tokenizer and kind of call."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
@@ -106,9 +140,10 @@ def main() -> None:
         "one, as an array": ((short,), {"return_tensors": "np"}),
     }
     print(f"{len(texts)} texts of 2,000 characters; {os.cpu_count()} cores; ms")
-    print(f"{'':8} {'':17} {'jeton':>9} {'transformers':>13} {'times':>6}")
+    head = f"{'jeton':>9} {'transformers':>13} {'times':>6} {'tuetoken':>9} {'times':>6}"
+    print(f"{'':8} {'':17} {head}")
     for name, tok in tokenizers().items():
-        fast = theirs(tok)
+        fast, peer = theirs(tok), tuetokens(tok)
         for kind, (given, arguments) in calls.items():
             mine = tok(*given, **arguments)
             other = fast(*given, **arguments, split_special_tokens=True)
@@ -116,8 +151,8 @@ def main() -> None:
                 raise SystemExit(f"{name}, {kind}: not the same")
             seconds = best(tok, given, arguments, options.runs)
             others = best(fast, given, {**arguments, "split_special_tokens": True}, 2)
-            times = f"{others / seconds:6.1f}"
-            print(f"{name:8} {kind:17} {seconds * 1e3:9.3f} {others * 1e3:13.3f} {times}")
+            figures = f"{seconds * 1e3:9.3f} {others * 1e3:13.3f} {others / seconds:6.1f}"
+            print(f"{name:8} {kind:17} {figures} {beside(peer, given, arguments, mine, seconds)}")
 
 
 if __name__ == "__main__":

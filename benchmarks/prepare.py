@@ -139,7 +139,8 @@ def others(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
         # Theirs take minutes.
         found = best(way, inputs, folder / "out", runs if not ours else 1)
         if "seconds" not in found:
-            print(f"| {way} | | left out: {found} |")
+            said = ", ".join(f"{what} {it}" for what, it in found.items())
+            print(f"| {way} | | left out: {said} |")
             continue
         ours, ids = ours or found["seconds"], ids_of(folder / "out")
         wanted = wanted or ids

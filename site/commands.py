@@ -132,11 +132,11 @@ def _default(option: click.Option) -> list[str]:
 
 
 def _prose(text: str) -> str:
-    """Text as markdown that shows it as it is, options and other names as code."""
-    parts = re.split(r"((?<![\w-])--?[a-z][\w-]*|\b\w+_\w+)", " ".join(text.split()))
+    """Text as markdown: code in backticks stays code, options and other names become it."""
+    parts = re.split(r"(`[^`]+`|(?<![\w-])--?[a-z][\w-]*|\b\w+_\w+)", " ".join(text.split()))
     for number, part in enumerate(parts):
         escaped = re.sub(r"([\\`*_\[\]])", r"\\\1", part).replace("&", "&amp;").replace("<", "&lt;")
-        parts[number] = f"`{part}`" if number % 2 else escaped
+        parts[number] = f"`{part.strip('`')}`" if number % 2 else escaped
     return "".join(parts)
 
 

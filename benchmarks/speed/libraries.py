@@ -6,7 +6,10 @@ Look here for why a library is not in a table: what it cannot load raises `Skipp
 from __future__ import annotations
 
 import base64
+import functools
+import importlib
 import importlib.metadata
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -198,6 +201,55 @@ class Tokenizers(Library):
         return {"list": tokenizer.decode}
 
 
+class NextTokenizers(Tokenizers):
+    """The newest release or candidate, in a folder of its own: `make peers` fills it."""
+
+    name = "next-tokenizers"
+    folder: ClassVar = Path(sys.prefix) / "next-tokenizers"
+
+    def version(self) -> str:
+        [found] = importlib.metadata.distributions(name="tokenizers", path=[str(self.folder)])
+        return found.version
+
+    def load(self, family: Family) -> Any:
+        if family.kind == "sentencepiece":
+            return super().load(family)
+        if not self.folder.is_dir():
+            raise Skipped(f"{self.name} is not installed: `make peers` does it")
+        return _next_tokenizers(self.folder).Tokenizer.from_file(str(family.json()))
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        encode = tokenizer.encode
+        return {
+            "numpy": lambda text: encode(text, add_special_tokens=False).ids_array,
+            "list": lambda text: encode(text, add_special_tokens=False).ids,
+        }
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        encode = tokenizer.encode_batch
+        return {"batch": lambda given: encode(given.texts, add_special_tokens=False)}
+
+
+@functools.cache
+def _next_tokenizers(folder: Path) -> Any:
+    """The package tokenizers in a folder, beside the installed one, which keeps its name."""
+
+    def loaded() -> dict[str, Any]:
+        return {name: it for name, it in sys.modules.items() if name.split(".")[0] == "tokenizers"}
+
+    installed = loaded()
+    for name in installed:
+        del sys.modules[name]
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module("tokenizers")
+    finally:
+        sys.path.remove(str(folder))
+        for name in loaded():
+            del sys.modules[name]
+        sys.modules.update(installed)
+
+
 class SentencePiece(Library):
     name = "sentencepiece"
 
@@ -277,7 +329,7 @@ class Quicktok(Library):
 
         if family.name not in self.known:
             raise Skipped(f"quicktok has no {family.name} of its own")
-        return quicktok.get_encoding(self.known[family.name])
+        return quicktok.Tokenizer(self.known[family.name], "")  # `get_encoding` keeps the first
 
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"list": tokenizer.encode_ordinary, "count": tokenizer.count}
@@ -390,6 +442,32 @@ class Splintr(OfJson):
         return {"batch": lambda given: tokenizer.encode_batch_flat(given.texts)}
 
 
+class Tuetoken(OfJson):
+    name = "tuetoken"
+
+    def read(self, path: str) -> Any:
+        import tuetoken
+
+        return tuetoken.Tokenizer(path)
+
+    def encoders(self, tokenizer: Any) -> dict[str, Encode]:
+        to_bytes = tokenizer.encode_to_bytes
+        return {
+            "numpy": lambda text: np.frombuffer(to_bytes(text), np.uint32),
+            "list": tokenizer.encode_ordinary,
+            "count": tokenizer.count_tokens,
+        }
+
+    def batches(self, tokenizer: Any) -> dict[str, Callable[[Documents], Any]]:
+        return {
+            "batch": lambda given: tokenizer.encode_ordinary_to_buffer(given.texts),
+            "count": lambda given: tokenizer.count_tokens_batch(given.texts),
+        }
+
+    def decoders(self, tokenizer: Any) -> dict[str, Callable[[Any], Any]]:
+        return {"numpy": tokenizer.decode_array, "list": tokenizer.decode}
+
+
 class Toktok(Library):
     """It counts only, with encodings that are built in."""
 
@@ -400,7 +478,9 @@ class Toktok(Library):
 
         if family.name not in ("cl100k", "o200k"):
             raise Skipped(f"toktok has no {family.name}")
-        return partial(toktok.batch_count, encoding=f"{family.name}_base", threads=1)
+        count = partial(toktok.batch_count, encoding=f"{family.name}_base", threads=1)
+        count([""])  # it reads the encoding at its first call
+        return count
 
     def encoders(self, tokenizer: Any) -> dict[str, Encode]:
         return {"count": lambda text: tokenizer([text])[0]}
@@ -416,6 +496,7 @@ LIBRARIES: Sequence[Library] = (
     Riptoken(),
     Quicktok(),
     Tokenizers(),
+    NextTokenizers(),
     SentencePiece(),
     Kitoken(),
     Tokie(),
@@ -424,6 +505,7 @@ LIBRARIES: Sequence[Library] = (
     Splintr(),
     Morpheme(),
     Iree(),
+    Tuetoken(),
     Toktok(),
 )
 

@@ -48,7 +48,8 @@ class Row:
     milliseconds."""
     later: float | None = None
     differ: int | None = None
-    """How many of the documents checked have other ids than the family's judge gives."""
+    """How many of the documents checked have other ids, or another count, than the family's judge
+    gives."""
     note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -168,11 +169,13 @@ def _encode(
             fresh = partial(_fresh, library, family, output, texts)
             first, one_pass = first_passes(plan, fresh)
             later = later_passes(plan, one_pass)
-            differ = None
-            if output != "count":
-                call = one_pass.args[0]
-                found = (library.ids(call(text)) for text in texts[: len(expected)])
-                differ = sum(a != b for a, b in zip(found, expected, strict=True))
+            call = one_pass.args[0]
+            found = [call(text) for text in texts[: len(expected)]]
+            if output == "count":
+                differ = sum(count != len(ids) for count, ids in zip(found, expected, strict=True))
+            else:
+                lists = map(library.ids, found)
+                differ = sum(a != b for a, b in zip(lists, expected, strict=True))
         except BaseException as error:  # some libraries panic
             if isinstance(error, KeyboardInterrupt):
                 raise

@@ -47,7 +47,7 @@ def page(rows: Sequence[Row], commit: str) -> str:
         "`python benchmarks/encode.py`.",
         "",
         "Medians; a first pass is one with a tokenizer that has seen nothing. “differ” counts the "
-        "documents, of those checked in the same run, whose ids are not the judge's.",
+        "documents, of those checked in the same run, whose ids or counts are not the judge's.",
         "",
     ]
     for section, title in TITLES.items():
@@ -82,7 +82,9 @@ def _table(section: str, rows: Sequence[Row]) -> list[str]:
             found = [r for r in rows if (r.family, r.text, r.size) == place]
             found = [row for row in found if row.library == library]
             texts = [
-                f"{row.output} {_figures(row)}".strip() if len(found) > 1 else _figures(row)
+                f"{row.output} {_figures(row)}".strip()
+                if len(found) > 1 or row.output == "count"
+                else _figures(row)
                 for row in found
             ]
             cells.append("<br>".join(texts) or "–")

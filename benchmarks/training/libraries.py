@@ -66,7 +66,7 @@ def _gigabpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
 
     def save(trained: Any) -> None:
         vocab, merges = trained
-        stage = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+        stage = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
         content = {
             "model": {"type": "BPE", "vocab": vocab, "merges": merges},
             "pre_tokenizer": stage,

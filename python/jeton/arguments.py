@@ -12,10 +12,12 @@ import inspect
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 import jeton._core as _core
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.stores.urls import checked_url, is_broken_url, is_url, shown
 
 __all__ = [
     "call_text",
@@ -167,8 +169,8 @@ def checked_characters(name: str, characters: Iterable[str]) -> list[str]:
     return listed
 
 
-def checked_path(name: str, path: object, expected: str = "a path") -> str:
-    """A path that the file system accepts."""
+def checked_path(name: str, path: object, expected: str = "a path", *, urls: bool = False) -> str:
+    """A path that the file system accepts; or a URL of an object store, with `urls`."""
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(path).__name__}")
     text = os.fspath(path)
@@ -176,6 +178,18 @@ def checked_path(name: str, path: object, expected: str = "a path") -> str:
         raise ArgumentTypeError(f"{name} must be a path of str, not of {type(text).__name__}")
     if not text:
         raise ArgumentError(f"{name} is empty: name a file or a folder")
+    if is_url(text):
+        if urls:
+            return checked_url(name, text)
+        raise UnsupportedError(
+            f"{name}: {shown(text)[:200]} is a URL, which is not taken here: pass a path, and copy "
+            "the files from or to the store"
+        )
+    if isinstance(path, PurePath) and is_broken_url(text):
+        raise ArgumentError(
+            f"{name}: pathlib drops a slash of URLs, as in {text[:100]!r}: pass the URL as a str, "
+            "or in a list as jeton.data.StorePath"
+        )
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The command line while its modules are imported: Ctrl-C ends it without a traceback.
+"""The command line while its modules are imported: Ctrl-C and a lack of memory end it plainly.
 
 Look here for why importing jeton changes no signal in any other program.
 """
@@ -9,7 +9,7 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` takes mil
 import os
 import sys
 
-__all__ = ["ends_when_interrupted", "raises_when_interrupted"]
+__all__ = ["ends_when_interrupted", "fits_into_memory", "raises_when_interrupted"]
 
 
 def ends_when_interrupted() -> None:
@@ -25,6 +25,29 @@ def raises_when_interrupted() -> None:
     """Lets Ctrl-C raise KeyboardInterrupt again."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def fits_into_memory() -> None:
+    """Lets numpy start no threads in the command `jeton` if its address space is limited.
+
+    OpenBLAS, which numpy loads, maps 40 MB for each core. Without memory it tries for ever, and
+    where a thread does not start it raises SIGINT. What is too little for one core ends here.
+    """
+    if sys.platform == "win32" or not _is_command():
+        return
+    import resource
+
+    # What the interpreter and numpy need before a command begins.
+    needs = (resource.RLIMIT_AS, 192, "-v"), (resource.RLIMIT_DATA, 64, "-d")
+    for limited, megabytes, option in needs:
+        limit, _ = resource.getrlimit(limited)
+        if limit == resource.RLIM_INFINITY:
+            continue
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        if limit < megabytes << 20:
+            needed = f"Error: out of memory: ulimit {option} must be {megabytes << 10} or more\n"
+            os.write(2, needed.encode())
+            os._exit(1)
 
 
 def _end(number: int, _: object) -> None:
@@ -47,3 +70,4 @@ def _is_command() -> bool:
 
 
 ends_when_interrupted()
+fits_into_memory()

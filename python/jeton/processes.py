@@ -47,8 +47,10 @@ def pipes_of_server() -> tuple[BinaryIO, BinaryIO]:
     """The requests and the answers of a process that was started so; call it first in there."""
     # The process that asks is interrupted, and ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # They stay open until the process ends.
+    requests = os.fdopen(os.dup(0), "rb", 0, closefd=False)
+    answers = os.fdopen(os.dup(1), "wb", 0, closefd=False)
     # Output that is printed in any other way is not an answer.
-    requests, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)

@@ -19,9 +19,9 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from answer_cases import MARKS
+from answer_cases import MARKS, WRITTEN
 from chat_cases import WEATHER, byte_level
-from damaged_answers import DAMAGES, damaged, shuffled
+from damaged_answers import DAMAGES, damaged, shuffled, sound, strewn
 from jeton.chat import FORMATS, Parsed
 
 TABLE = Path(__file__).with_name("damaged_answers.json")
@@ -82,6 +82,53 @@ def test_damaged_answers_lose_nothing_in_silence(format: str, damage: str) -> No
         assert parsed.problems or not left
 
 
+REASONING = {
+    # what opens and what ends it, in formats that have it between two marks
+    name: (opening.strip(), next(iter(format.states["reasoning"].marks)).strip())
+    for name, format in FORMATS.items()
+    for opening, target in format.states["start"].marks.items()
+    if target == "reasoning"
+}
+
+
+@pytest.mark.parametrize("format", REASONING)
+def test_a_call_in_reasoning_without_its_end_is_read_in_every_format(format: str) -> None:
+    opening, closing = REASONING[format]
+    call = sound(format)
+    if opening in call:
+        call = call[call.index(opening) + len(opening) :].replace(closing, "", 1)
+    text = f"{opening}I look.{call}"
+    for given in (text, TOK.encode(text, special="allow")):
+        parsed = TOK.parse(given, format=format, tools=[WEATHER])
+        stream = TOK.parse_stream(format=format, tools=[WEATHER])
+        for piece in given:
+            stream.push(piece)
+        stream.finish()
+        assert stream.parsed == parsed
+        assert parsed.calls and parsed.message["reasoning_content"].startswith("I look.")
+        assert any("the reasoning has no end" in it.what for it in parsed.problems)
+
+
+_TWO_ARGUMENTS = {
+    **{format: WRITTEN[format][0][0] for format in ("qwen-coder", "seed", "minimax-m2", "glm")},
+    "deepseek-v4": "<｜DSML｜tool_calls>\n"
+    '<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" string="true">Bergen'
+    '</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>\n'
+    "</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
+}
+
+
+@pytest.mark.parametrize("format", ["qwen-coder", "seed", "minimax-m2", "deepseek-v4", "glm"])
+@pytest.mark.parametrize("space", ["", "\n"])
+def test_an_argument_without_its_end_is_read_up_to_the_next(format: str, space: str) -> None:
+    ends = r"\s*</(?:parameter|arg_value|｜DSML｜parameter)>\s*"
+    text = re.sub(ends, space, _TWO_ARGUMENTS[format], count=1)
+    for given in (text, TOK.encode(text, special="allow")):
+        parsed = TOK.parse(given, format=format, tools=[WEATHER])
+        assert [it.arguments for it in parsed.calls] == [{"city": "Bergen", "days": 3}]
+        assert parsed.finish == "malformed"
+
+
 def _is_sound(format: str, text: str, tools: list[Any] | None, rng: random.Random) -> None:
     """Whether an answer is read alike in all pieces, loses nothing, and names what is left over."""
     for given in (text, TOK.encode(text, special="allow")):
@@ -113,6 +160,23 @@ def test_answers_in_disorder_raise_nothing_and_name_what_is_left(format: str) ->
     rng = random.Random(format)
     for _ in range(20):
         _is_sound(format, shuffled(rng, format), rng.choice([[WEATHER], None]), rng)
+
+
+def _has(parsed: Parsed, word: str) -> bool:
+    calls = [(it.id, it.name, it.arguments) for it in parsed.calls]
+    apart = ("rest", "call") if parsed.finish == "length" else ("rest",)
+    kept = [it.text for it in parsed.parts if it.kind in apart]
+    return word in repr((parsed.message, calls, parsed.unfinished, kept))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_word_in_a_damaged_answer_is_kept_or_a_problem(format: str) -> None:
+    rng = random.Random(f"words {format}")
+    for _ in range(60):
+        text = strewn(rng, format, "zqz")
+        for given in (text, TOK.encode(text, special="allow")):
+            parsed = TOK.parse(given, format=format, tools=rng.choice([[WEATHER], None]))
+            assert parsed.problems or "zqz" not in text or _has(parsed, "zqz"), text
 
 
 @pytest.mark.large

@@ -374,7 +374,7 @@ def test_a_damaged_description_is_refused_or_reads_every_answer(name: str, tmp_p
 
 
 @pytest.mark.parametrize("value", ["{1: 2}", "01", r"'\x41'", "[1,]", "1.", "+1", "f()", "'a' 'b'", "{'a': 1, 'a': 2}",
-                                   "9007199254740992", "1e999", r"'\ud83d'", "'a\nb'", "(1)", "nan"])  # fmt: skip
+                                   "9007199254740992", "1e999", "1 2", "1.5\n5", r"'\ud83d'", "'a\nb'", "(1)", "nan"])  # fmt: skip
 def test_lists_of_calls_in_python_are_as_strict_as_those_of_transformers(
     value: str, tmp_path: Path
 ) -> None:
@@ -392,8 +392,9 @@ def test_lists_of_calls_in_python_are_as_strict_as_those_of_transformers(
     [
         "[]", "[f()]", " [ f ( a = 1 , b = -2.5e3 ) , g.h-i(x=None) ] ", "[f(a=[1, [2, {}]], b={})]",
         r"""[f(a='it\'s "x" \u00e9\n', b="it's \ud83d\ude42 \/")]""", "[f(a={'k': [True, false, null]})]",
-        "[f(True=1, None=2)]", "[f(a=1),]", "[f(a=1) g()]", "[[f()]]", "['f']", "[f(a=1)", "[f(a=1)] x",
-        "[f(a=1, a=2)]", "[f(g())]", "[f(a={'b'=1})]", "[f('a': 1)]", "[f(a=0)]", "[-f()]", "[f(a=-0)]",
+        "[f(True=1, None=2)]", "[f(True = 1, null\n=None)]", "[True (a=1)]", "[f(a=true )]",
+        "[f(a=1),]", "[f(a=1) g()]", "[[f()]]", "['f']", "[f(a=1)", "[f(a=1)] x", "[f(a=1, a=2)]",
+        "[f(g())]", "[f(a={'b'=1})]", "[f('a': 1)]", "[f(a=0)]", "[-f()]", "[f(a=-0)]",
     ],
 )  # fmt: skip
 def test_lists_of_calls_in_python_are_those_of_transformers(text: str) -> None:

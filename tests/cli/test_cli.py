@@ -284,7 +284,7 @@ class TestInspect:
 
     def test_files_and_standard_input(self, run: Run, here: Path, pair: str) -> None:
         (here / "a.txt").write_bytes(b"he\xff")
-        assert "‹U+" not in run("inspect", pair, "a.txt").stdout
+        assert "‹U+" not in run("inspect", pair, "a.txt", "--invalid", "replace").stdout
         assert "1 token ·" in run("inspect", pair, "-", input="hello").stdout
         both = run("inspect", pair, "--text", "text", "a.txt", code=2).stderr
         assert "--text goes without FILE" in both
@@ -536,6 +536,30 @@ class TestHelpOfEachCommand:
         assert not spelled & {"--json", "--jsonl", "--errors", "--colour", "--special-tokens"}
         if not isinstance(ctx.command, click.Group):
             assert {"--color", "--no-color", "--quiet"} <= spelled
+
+    def test_without_memory_the_hint_is_an_option_of_the_command(
+        self,
+        ctx: click.Context,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        def without_memory(*_: object, **__: object) -> None:
+            raise MemoryError
+
+        if isinstance(ctx.command, click.Group):
+            return
+        monkeypatch.setattr(ctx.command, "callback", without_memory)
+        with pytest.raises(click.exceptions.Exit):
+            ctx.command.invoke(ctx)
+        error, *hints = capsys.readouterr().err.splitlines()
+        assert error.removesuffix(".") == "Error: out of memory"
+        name = ctx.command_path.removeprefix("jeton ")
+        reads = {
+            "--documents line": ["train", "prepare", "sweep"],
+            "--lines": ["encode", "count", "cost", "edit extend", "edit prune"],
+        }
+        options = [it for it, names in reads.items() if name in names]
+        assert hints == [f"hint: documents that are lines take less memory: {it}" for it in options]
 
 
 def test_the_list_of_commands_has_five_groups(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,66 @@ class TestFilesAndTexts:
         assert len(run("encode", TOK, "in").stdout.splitlines()) == 2
         assert "14 B, 2 lines" in run("diff", TOK, TOK, "in").stdout
 
+    def test_inspect_shows_the_files_of_a_folder_one_after_another(
+        self, run: Run, here: Path
+    ) -> None:
+        (here / "in").mkdir()
+        (here / "in" / "a.txt").write_text("low")
+        (here / "in" / "b.txt").write_text("lower lower")
+        shown = run("inspect", TOK, "in").stdout
+        assert shown.index("in/a.txt · 1 token ·") < shown.index("in/b.txt · 3 tokens ·")
+        assert run("inspect", TOK, "in/a.txt", "in/b.txt").stdout == shown
+        assert run("inspect", TOK, "in/b*").stdout == run("inspect", TOK, "in/b.txt").stdout
+        found = run("inspect", TOK, "in", "--gotchas", "--format", "json").stdout
+        assert [json.loads(it)["file"] for it in found.splitlines()] == ["in/a.txt", "in/b.txt"]
+
+    def test_inspect_shows_each_record_of_a_file(self, run: Run, here: Path) -> None:
+        (here / "two.jsonl").write_text('{"text": "low"}\n{"text": "lower lower"}\n')
+        shown = run("inspect", TOK, "two.jsonl").stdout
+        assert shown.index("two.jsonl:1 · 1 token ·") < shown.index("two.jsonl:2 · 3 tokens ·")
+        found = run("inspect", TOK, "two.jsonl", "--gotchas", "--format", "json").stdout
+        assert [json.loads(it)["line"] for it in found.splitlines()] == [1, 2]
+
+    def test_inspect_takes_bytes_that_are_no_text_if_it_may(self, run: Run, here: Path) -> None:
+        (here / "bad.txt").write_bytes(b"low\xff")
+        told = error_of(run("inspect", TOK, "bad.txt", code=1))
+        assert told.startswith("bad.txt: not UTF-8 at byte 3 (--invalid")
+        assert "4 characters" in run("inspect", TOK, "bad.txt", "--invalid", "replace").stdout
+
+    def test_decode_reads_the_files_of_a_folder(self, run: Run, here: Path) -> None:
+        (here / "ids").mkdir()
+        run("encode", TOK, "--text", "low ", "-o", "ids/a.npy")
+        run("encode", TOK, "--text", "lower", "-o", "ids/b.txt")
+        assert run("decode", TOK, "ids").stdout == run("decode", TOK, "ids/*").stdout == "low lower"
+
+    @pytest.mark.parametrize(
+        ("command", "what"),
+        [
+            (("chat", TOK), "one conversation"),
+            (("learn", "bpe", "--file"), "one text"),
+            (("play", "--file"), "one text"),
+        ],
+        ids=lambda it: it[0] if isinstance(it, tuple) else "",
+    )
+    @pytest.mark.parametrize(
+        ("path", "kind"), [("in", "a folder"), ("in/*", "a pattern of 2 files")]
+    )
+    def test_a_command_that_reads_one_file_names_one_of_several(
+        self, run: Run, here: Path, command: tuple[str, ...], what: str, path: str, kind: str
+    ) -> None:
+        (here / "in").mkdir()
+        for name in ("a.json", "b.json"):
+            (here / "in" / name).write_text("[]")
+        told = error_of(run(*command, path, code=1))
+        assert told == f"{path}: is {kind}, and this reads {what} (name one file: in/a.json)"
+
+    @pytest.mark.parametrize(
+        "command", [("encode",), ("count",), ("inspect",), ("chat",), ("diff", TOK)]
+    )
+    def test_a_pattern_that_matches_nothing(self, run: Run, command: tuple[str, ...]) -> None:
+        told = error_of(run(*command, TOK, "no/*.txt", code=1))
+        assert told == "no/*.txt: no such file (for a text: --text 'no/*.txt')"
+
     def test_a_text_in_place_of_a_tokenizer(self, run: Run, here: Path) -> None:
         (here / "README.md").write_text("# Title\n\nSome words about it.\n")
         told = error_of(run("count", "README.md", code=1))
@@ -74,6 +135,50 @@ class TestFilesAndTexts:
         code = 2 if command == ("chat",) else 1
         told = run(*command, "README.md", *more, code=code).stderr
         assert f"hint: {hint}\n" in told.replace("first: main ", "first: jeton ")
+
+    @pytest.mark.parametrize(
+        ("command", "hint"),
+        [
+            (("count", "in"), "; a tokenizer comes first: jeton count jeton-4k in"),
+            (("prepare", "in", "x", "-o", "out"), "first: jeton prepare jeton-4k in"),
+            (("compare", TOK, "in", "--corpus", TOK), "; for a text: --corpus in"),
+            (("chat", "in"), "hint: a tokenizer comes first: jeton chat jeton-4k in"),
+            (("prepare", "in"), "hint: in is taken for TOKENIZER"),
+            (("convert", "in", "x.json"), "hint: give the path of the file"),
+        ],
+    )
+    def test_a_folder_of_texts_in_place_of_a_tokenizer(
+        self, run: Run, here: Path, command: tuple[str, ...], hint: str
+    ) -> None:
+        (here / "in").mkdir()
+        (here / "in" / "a.txt").write_text("low")
+        failed = run(*command, code=2 if len(command) == 2 and command[0] != "count" else 1)
+        assert failed.stderr.replace("first: main ", "first: jeton ").endswith(f"{hint}\n")
+
+    @pytest.mark.parametrize(
+        ("command", "told"),
+        [
+            (("data", "show", "a.txt"), "a.txt: is a file; name the folder of a token set"),
+            (("data", "verify", "a.txt"), "a.txt: is a file; name the folder of a token set"),
+            (
+                ("data", "merge", "a.txt", "-o", "x"),
+                "a.txt: is a file; name the folder of a token set",
+            ),
+            (("data", "mix", "a.txt"), "a.txt: its name is not that of a file of tokens"),
+            (("edit", "merge", TOK, "a.txt", "-o", "x"), "a.txt: this is no tokenizer"),
+        ],
+        ids=lambda it: it if isinstance(it, str) else it[1],
+    )
+    def test_a_text_where_a_command_needs_something_else(
+        self, run: Run, here: Path, command: tuple[str, ...], told: str
+    ) -> None:
+        (here / "a.txt").write_text("low lower\n")
+        assert error_of(run(*command, code=1)) == told
+
+    def test_a_file_where_a_command_needs_a_name(self, run: Run, here: Path) -> None:
+        (here / "a.txt").write_text("low lower\n")
+        told = error_of(run("fetch", "a.txt", code=1))
+        assert told.startswith("'a.txt' is not a known name, and names no download (known are")
 
     def test_a_command_that_takes_no_text_gives_no_hint_about_it(
         self, run: Run, here: Path

@@ -65,8 +65,8 @@ def test_a_leaf_is_removed_before_what_it_is_merged_from() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"leaves": 1}, ArgumentError, "leaves needs corpus"),
-        ({"leaves": 1, "counts": {}}, ArgumentError, "leaves needs corpus"),
+        ({"leaves": 1}, ArgumentError, "leaves needs a corpus"),
+        ({"leaves": 1, "counts": {}}, ArgumentError, "leaves needs a corpus"),
         ({"leaves": 0, "corpus": ["a"]}, ArgumentError, "leaves must be at least 1"),
         ({"leaves": "2", "corpus": ["a"]}, ArgumentTypeError, "leaves must be an int"),
         ({"leaves": 1, "corpus": ["a"], "size": 9}, ArgumentError, "not down to a size"),

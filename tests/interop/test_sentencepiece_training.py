@@ -98,6 +98,7 @@ COUNTED: dict[str, dict[str, Any]] = {
     "plain": {},
     "all": {"use_all_vocab": True},
     "coverage": {"character_coverage": 0.98},
+    "all, whatever is to be covered": {"use_all_vocab": True, "character_coverage": 0.98},
     "control": {"control_symbols": ["<c>"]},
     "bytes": {"byte_fallback": True, "vocab_size": 275},
     "too many": {"vocab_size": 400, "hard_vocab_limit": False},
@@ -136,7 +137,7 @@ def test_a_sample_of_the_lines_is_trained_from() -> None:
     assert pieces_of(first) == pieces_of(trained(sentence_iterator=iter(LINES[:3]), vocab_size=40))
     assert pieces_of(trained(input_sentence_size=len(LINES))) == pieces_of(trained())
     with pytest.warns(TrainingWarning, match="12 of 15 lines were drawn"):
-        drawn = trained(input_sentence_size=12, self_test_sample_size=3, use_all_vocab=True)
+        drawn = trained(input_sentence_size=12, self_test_sample_size=3)
     assert len(pieces_of(drawn)) == 60
 
 
@@ -176,6 +177,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         UnsupportedError,
         "user_defined_symbols",
     ),
+    "all of what is no list": ({"use_all_vocab": True}, ArgumentError, "'word' and 'char'"),
     "what there is not": ({"input_format": "tsv"}, UnsupportedError, "input_format"),
     "two sources": ({"input": "a.txt"}, ArgumentError, "give either input or sentence_iterator"),
     "no number": ({"vocab_size": "many"}, ArgumentTypeError, "vocab_size must be a number"),

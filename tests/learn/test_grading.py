@@ -149,6 +149,16 @@ def test_the_imports_of_a_file_may_take_longer_than_the_file(
 
 
 @pytest.mark.medium
+def test_the_process_of_a_file_closes_its_pipes(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    (here / "mine.py").write_text("def decode(tokens)\n")
+    run("learn", "--grade", "mine.py", code=1)
+    assert "Warning" not in capfd.readouterr().err
+
+
+@pytest.mark.medium
 def test_a_syntax_error_keeps_its_line_and_caret(run: Run, here: Path) -> None:
     (here / "mine.py").write_text("def decode(tokens)\n    return 1\n")
     said = run("learn", "--grade", "mine.py", code=1).stderr.split("\n")

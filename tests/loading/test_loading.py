@@ -13,6 +13,7 @@ import pytest
 
 import jeton
 from jeton import _core, samples
+from jeton.cache_folder import cache_folder
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -176,7 +177,7 @@ def test_a_known_file_is_fetched_once_and_kept(
     monkeypatch.setattr(download, "fetch", fetch)
     for _ in range(2):
         [path] = registry.files_of("made_up", offline=False)
-        assert path == registry.cache_folder() / "made_up.tiktoken"
+        assert path == cache_folder() / "made_up.tiktoken"
     assert fetched == ["https://example.org/made_up"]
     assert registry.files_of("made_up", offline=True) == [path]
     path.write_bytes(BYTES[:-1])  # damaged: fetched again, or refused where nothing may be fetched
@@ -219,7 +220,7 @@ def test_the_cache_is_where_the_platform_keeps_caches(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     expected = folder.replace("HOME", Path.home().as_posix())
-    assert registry.cache_folder().as_posix() == expected
+    assert cache_folder().as_posix() == expected
 
 
 def test_unknown_names_are_guessed_at_only_in_the_message() -> None:

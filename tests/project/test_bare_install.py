@@ -69,6 +69,14 @@ assert tok.chat([{"role": "user", "content": "Hi"}], template="chatml").ids
 """,
     "plots": "import sklearn.manifold  # what jeton.nn.embedding_map imports",
     "ray": "import ray.data; from jeton import ray; assert ray.count and ray.prepare",
+    "stores": """
+import aiohttp, fsspec, gcsfs, huggingface_hub, s3fs
+from jeton import data
+fsspec.filesystem("memory").pipe("/b/a.txt", b"a text")
+tok = jeton.load("jeton-4k")
+assert data.prepare("memory://b/a.txt", tok, "memory://b/set").documents == 1
+assert tok.decode(data.TokenDataset("memory://b/set")[:-1]) == "a text"
+""",
     "torch": """
 from jeton import nn
 tok = jeton.load("jeton-4k")

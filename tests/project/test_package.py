@@ -233,6 +233,8 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.results.encoding",
         "jeton.results.pad_batch",
         "jeton.results.vocabulary",
+        "jeton.stores",
+        "jeton.stores.urls",
         "jeton.tokenizer",
         "jeton.tokenizer.call",
         "jeton.tokenizer.chat",

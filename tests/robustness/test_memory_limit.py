@@ -113,3 +113,20 @@ def test_without_memory_a_command_is_an_error(
     code, _, errors = shell(f"ulimit -v {kilobytes}; jeton {COMMANDS[command]}")
     assert code in (0, 1), errors
     assert "mistake in jeton" not in errors and "memory allocation" not in errors
+
+
+@pytest.mark.medium
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to such a limit")
+@pytest.mark.parametrize(
+    ("limit", "error"),
+    [
+        ("-v 140000", "out of memory: ulimit -v must be 196608 or more"),
+        ("-v 180000", "out of memory: ulimit -v must be 196608 or more"),
+        ("-v 200000", "none: no such file"),
+        ("-d 30000", "out of memory: ulimit -d must be 65536 or more"),
+        ("-d 66000", "none: no such file"),
+    ],
+)
+def test_a_command_starts_or_says_that_memory_is_missing(limit: str, error: str) -> None:
+    command = f"unset OPENBLAS_NUM_THREADS; ulimit {limit}; jeton decode gpt2 none"
+    assert shell(command) == (1, "", f"Error: {error}\n")

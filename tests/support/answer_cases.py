@@ -512,6 +512,59 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
     "Python that is none": (
         "lfm2", "<|tool_call_start|>[get_weather(city=)]<|tool_call_end|>", "malformed", "city=)"
     ),
+    "a quote is missing": (
+        "hermes",
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "Bergen}}</tool_call>',
+        "malformed", "Bergen",
+    ),
+    "a quote of Python is missing": (
+        "olmo3", '<function_calls>get_weather(city="Bergen)</function_calls>', "malformed", "Bergen"
+    ),
+    "a quote is missing in front of another call": (
+        "mistral",
+        '[TOOL_CALLS]get_weather[ARGS]{"city": "Bergen}[TOOL_CALLS]get_weather[ARGS]'
+        '{"city": "Voss"}',
+        "malformed", "Voss",
+    ),
+    "a quote of Gemma is missing": (
+        "gemma4", '<|tool_call>call:get_weather{city:<|"|>Bergen}<tool_call|>', "malformed", "Berg"
+    ),
+    "a comma is missing": (
+        "hermes", '<tool_call>{"name": "get_weather" "arguments": {"city": "Bergen"}}</tool_call>',
+        "malformed", '"city": "Bergen"',
+    ),
+    "arguments without their key": (
+        "hermes", '<tool_call>{"name": "get_weather", "city": "Bergen"}</tool_call>',
+        "malformed", "get_weather",
+    ),
+    "a key that holds a mark": (
+        "qwen-coder",
+        "<tool_call>\n<function=get_weather>\n<parameter=city\nBergen\n</parameter>\n"
+        "<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
+        "malformed", '"days": 3',
+    ),
+    "a name that holds marks": (
+        "minimax-m2",
+        '<minimax:tool_call>\n<invoke name="get_weather\n<parameter name="city">Bergen'
+        "</parameter>\n</invoke>\n</minimax:tool_call>",
+        "malformed", '"city": "Bergen"',
+    ),
+    "a key without its end": (
+        "glm",
+        "<tool_call>get_weather\n<arg_key>city<arg_value>Bergen</arg_value>\n</tool_call>",
+        "malformed", '"city": "Bergen"',
+    ),
+    "an id without its end": (
+        "solar", "<|tool_calls|><|tool_call:begin|>a<|tool_call:args|>{}<|tool_call:end|>",
+        "malformed", "",
+    ),
+    "words in a header": (
+        "gpt-oss", "<|start|>So <|channel|>final<|message|>It will.<|return|>",
+        "malformed", "It will.",
+    ),
+    "a channel that is none": (
+        "gpt-oss", "<|channel|>fnal<|message|>It will.<|return|>", "malformed", "It will."
+    ),
 }  # fmt: skip
 
 

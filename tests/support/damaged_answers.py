@@ -9,7 +9,7 @@ from collections.abc import Callable
 from answer_cases import WRITTEN
 from jeton.chat import FORMATS
 
-__all__ = ["DAMAGES", "damaged", "shuffled", "sound"]
+__all__ = ["DAMAGES", "damaged", "shuffled", "sound", "strewn"]
 
 
 def sound(format: str) -> str:
@@ -83,4 +83,16 @@ def shuffled(rng: random.Random, format: str) -> str:
             pieces[at] = pieces[at][: rng.randrange(len(pieces[at]) + 1)]
         else:
             del pieces[at + 1 :]
+    return "".join(pieces)
+
+
+def strewn(rng: random.Random, format: str, word: str) -> str:
+    """A damaged answer with a word in it, at a place where no mark is."""
+    pieces = _pieces(format, shuffled(rng, format))[:80]
+    # The recipient in a header of Muse is the name of a tool, which the call has once more.
+    places = [it for it in range(0, len(pieces), 2) if "to=" not in pieces[it]]
+    if places:
+        at = rng.choice(places)
+        cut = rng.randrange(len(pieces[at]) + 1)
+        pieces[at] = pieces[at][:cut] + word + pieces[at][cut:]
     return "".join(pieces)

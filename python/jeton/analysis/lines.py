@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final, Literal
 
 from jeton.arguments import checked_errors
@@ -22,6 +23,7 @@ from jeton.corpora.corpus import (
 from jeton.corpora.documents import documents_of
 from jeton.corpora.text_files import TextFile
 from jeton.errors import ArgumentTypeError
+from jeton.stores.local_copies import LocalFiles, local_files
 
 __all__ = ["Lines"]
 
@@ -107,12 +109,18 @@ class Lines:
 
     def _of_files(self) -> Iterator[Iterable[str]]:
         """The documents, each as texts that end with a line."""
-        for path in self._paths:
-            if kind_of(path) == "text":
-                yield TextFile(path, self._errors).lines()
-            else:
-                for document in documents_of([path], errors=self._errors):
-                    yield [document.text]
+        for here in local_files(self._paths):
+            for path in here.paths:
+                if kind_of(path) == "text":
+                    yield self._lines_of(path, here)
+                    continue
+                with here.named():
+                    for document in documents_of([path], errors=self._errors):
+                        yield [document.text]
+
+    def _lines_of(self, path: Path, here: LocalFiles) -> Iterator[str]:
+        with here.named():
+            yield from TextFile(path, self._errors).lines()
 
 
 def _without_ends(document: Iterable[str]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from jeton.errors import (
     JetonError,
     MissingFileError,
 )
+from jeton.stores.local_copies import local_files
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -208,14 +209,16 @@ class Corpus:
             self._add(clean, len(data))
             yield
         end = 0
-        for path in self._paths:
-            match kind_of(path, self._field):
-                case "text":
-                    yield from self._of_text(path)
-                case _:
-                    yield from self._of_records(path, end)
-            end += size_of(path)
-            self.read = end
+        for here in local_files(self._paths):
+            for path in here.paths:
+                with here.named():
+                    match kind_of(path, self._field):
+                        case "text":
+                            yield from self._of_text(path)
+                        case _:
+                            yield from self._of_records(path, end)
+                end += size_of(path)
+                self.read = end
 
     def _add(self, text: str, size: int) -> None:
         self._batch.add(text)

@@ -13,7 +13,7 @@ import click
 
 from jeton import saved_json
 from jeton.cli.command import Command, add_hint, echo_note, format_option
-from jeton.cli.documents import input_files
+from jeton.cli.documents import input_file
 from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
@@ -29,8 +29,9 @@ __all__ = ["chat", "conversation_of", "template_text", "variables_of"]
 HELP = """Show a conversation as a model sees it, and who wrote what.
 
 MESSAGES is a file of JSON, or - for standard input: a list of messages, each with a role and a
-content, or an object with "messages" and, if there are, "tools" and "documents". Control
-tokens in messages stay text; only those of the template are control tokens.
+content, or an object with "messages" and, if there are, "tools" and "documents". Control tokens in
+messages stay text; only those of the template are control tokens. For many conversations, use
+`jeton cost --messages` or `jeton prepare`.
 
 \b
 Examples:
@@ -104,12 +105,12 @@ def chat(
 ) -> None:
     if (messages is None) == (text is None):
         error = click.UsageError("give MESSAGES or --text, one of them.")
-        if messages is None and Path(source.name).is_file():
+        if messages is None and Path(source.name).exists():
             add_hint(error, f"a tokenizer comes first: jeton chat jeton-4k {source.name}")
         raise error
     conversation: dict[str, Any] = {"messages": [{"role": "user", "content": text}]}
     if messages is not None:
-        (path,) = input_files([messages])
+        path = input_file(messages, "one conversation")
         check_inputs([path])
         conversation = _read(path)
     result = source.load().chat(

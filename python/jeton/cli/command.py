@@ -165,7 +165,7 @@ class Command(click.Command):
         except click.MissingParameter as error:
             arguments = [it for it in self.params if isinstance(it, click.Argument)]
             value = ctx.params.get(arguments[0].name or "") if arguments else None
-            if error.param in arguments[1:] and isinstance(value, str) and os.path.isfile(value):
+            if error.param in arguments[1:] and isinstance(value, str) and os.path.exists(value):
                 add_hint(error, f"{value} is taken for {arguments[0].make_metavar(ctx)}")
             raise
         for param in self.params:
@@ -253,14 +253,18 @@ def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -
 
 
 def _one_line(error: Exception) -> str:
-    # This is Python's error for a thread whose stack does not fit into memory.
-    if isinstance(error, MemoryError) or str(error) == "can't start new thread":
-        return "out of memory (documents that are lines take less: --lines)"
+    if _is_out_of_memory(error):
+        return "out of memory"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
         name = error.filename or (STDOUT if error.errno in UNWRITABLE else None)
         return f"{os.fsdecode(name)}: {reason}" if name else reason
     return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    # The second is Python's error for a thread whose stack does not fit into memory.
+    return isinstance(error, MemoryError) or str(error) == "can't start new thread"
 
 
 _OPTIONS = {"errors": "invalid"}
@@ -272,6 +276,8 @@ def _hint_of(error: Exception, command: click.Command) -> str | None:
 
     A command without such an option cannot do what the hint says, and shows none.
     """
+    if _is_out_of_memory(error):
+        return _less_memory(command)
     if not isinstance(error, JetonError) or error.parameter is None:
         return error.hint if isinstance(error, JetonError) else None
     names = (error.parameter, _OPTIONS.get(error.parameter))
@@ -279,6 +285,18 @@ def _hint_of(error: Exception, command: click.Command) -> str | None:
         if option.name in names and isinstance(option, click.Option):
             value = option.make_metavar(click.get_current_context())
             return f"{option.opts[-1]} {value}: {option.help}"
+    return None
+
+
+def _less_memory(command: click.Command) -> str | None:
+    options = {name for it in command.params for name in it.opts}
+    # `decode` has --lines alone, for what it writes.
+    for option, needed in (
+        ("--documents line", {"--documents"}),
+        ("--lines", {"--lines", "--field"}),
+    ):
+        if needed <= options:
+            return f"documents that are lines take less memory: {option}"
     return None
 
 

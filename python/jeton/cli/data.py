@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
 from jeton.cli.mix import mix
@@ -17,7 +16,10 @@ from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath, check_folders
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
+from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
+from jeton.stores.folders import local_copy
+from jeton.stores.urls import StorePath
 
 __all__ = ["data"]
 
@@ -36,11 +38,12 @@ Compares the size and the SHA-256 of every file in FOLDER with those that were w
 
 
 @data.command(cls=Command, help=VERIFY, short_help="Check all files for damage.")
-@click.argument("folder", type=FilePath(path_type=Path))
-def verify(folder: Path) -> None:
+@click.argument("folder", type=FilePath(path_type=Path, urls=True))
+def verify(folder: Path | StorePath) -> None:
     from jeton.data import Manifest
     from jeton.data import verify as verified
 
+    folder = Path(local_copy(folder))
     check_folders(folder)
     manifest = Manifest.read(folder)
     total = sum(file.bytes for file in manifest.files.values())
@@ -66,7 +69,7 @@ Examples:
 
 
 @data.command(cls=Command, help=SHOW, short_help="What is in a set.")
-@click.argument("folder", type=FilePath(path_type=Path))
+@click.argument("folder", type=FilePath(path_type=Path, urls=True))
 @click.option("--at", type=int, metavar="N", help="The first token; below 0, from the end.")
 @click.option(
     "--tokens",
@@ -84,7 +87,7 @@ Examples:
 @click.option("--ids", is_flag=True, help="Show only ids.")
 @click.option("--text", is_flag=True, help="Show only the text, unchanged.")
 def show(
-    folder: Path,
+    folder: Path | StorePath,
     at: int | None,
     tokens: int,
     split: str,
@@ -94,6 +97,7 @@ def show(
 ) -> None:
     if ids and text:
         raise click.UsageError("give --ids or --text, not both.")
+    folder = Path(local_copy(folder))
     check_folders(folder)
     if at is None:
         _show_set(folder)
@@ -101,7 +105,7 @@ def show(
     from jeton.data import Manifest, TokenDataset
     from jeton.data.manifest_defaults import tokenizer_of
 
-    option = None if tokenizer is None else jeton.load(tokenizer)
+    option = None if tokenizer is None else load_tokenizer(tokenizer)
     dataset = TokenDataset(folder, split=split, tokenizer=option)
     if not -len(dataset) <= at < len(dataset):
         raise click.UsageError(f"--at {at}: {split} has {len(dataset):,} tokens.")
@@ -195,7 +199,7 @@ Example:
 
 
 @data.command(cls=Command, help=MERGE, short_help="Merge parts from several machines.")
-@click.argument("parts", nargs=-1, required=True, type=FilePath(path_type=Path))
+@click.argument("parts", nargs=-1, required=True, type=FilePath(path_type=Path, urls=True))
 @folder_option
 @click.option(
     "--tokenizer",
@@ -206,12 +210,16 @@ Example:
 @click.option("--memory", default="1GB", help="How much memory shuffling may use.")
 @progress_option
 def merge(
-    parts: tuple[Path, ...], folder: Path, tokenizer: str | None, memory: str, progress: str
+    parts: tuple[Path | StorePath, ...],
+    folder: Path | StorePath,
+    tokenizer: str | None,
+    memory: str,
+    progress: str,
 ) -> None:
     from jeton import data
 
-    check_folders(*parts)
-    tok = None if tokenizer is None else jeton.load(tokenizer)
+    check_folders(*(part for part in parts if isinstance(part, Path)))
+    tok = None if tokenizer is None else load_tokenizer(tokenizer)
     with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
     say_set(folder, manifest)

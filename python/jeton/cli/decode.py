@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from jeton import saved_json
 from jeton.cli.command import Command, echo_note, format_option
-from jeton.cli.documents import read_standard_input
+from jeton.cli.documents import input_files, read_standard_input
 from jeton.cli.printing import for_terminal
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
@@ -43,7 +43,7 @@ Examples:
 
 @click.command(cls=Command, help=HELP, short_help="Decode token ids to text.")
 @tokenizer_options
-@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES]...")
+@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]...")
 @click.option(
     "-o",
     "--output",
@@ -95,6 +95,7 @@ def decode(
     if paths and all(path.isdecimal() and not os.path.exists(path) for path in paths):
         hint = f"for ids: --ids '{' '.join(paths)}'"
         raise MissingFileError(f"{paths[0]}: no such file", hint=hint)
+    paths = input_files(paths)
     inputs = [*paths, *([] if offsets is None else [offsets])]
     check_inputs(inputs)
     check_target(target, inputs=[*inputs, *source.files], force=force, stream=True)

@@ -22,6 +22,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import jeton._core as _core
+from jeton.arguments import checked_path
 from jeton.cli import streams
 from jeton.cli.command import decorated, echo_note
 from jeton.cli.progress import ProgressBar
@@ -31,6 +32,7 @@ from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import files_of, kind_of
 from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError, MissingFileError
+from jeton.stores.urls import StorePath, is_url, shown
 
 __all__ = [
     "InputDocument",
@@ -38,6 +40,7 @@ __all__ = [
     "batches",
     "documents_option",
     "file_or_line_option",
+    "input_file",
     "input_files",
     "input_options",
     "input_size",
@@ -86,25 +89,50 @@ class InputDocument:
         return source if self.line is None else f"{source}:{self.line}"
 
 
-def input_files(paths: Iterable[str]) -> tuple[str, ...]:
-    """The files of a command line, and those in its folders.
+def input_files(paths: Iterable[str | StorePath]) -> tuple[str, ...]:
+    """The files of a command line: those that it names, those in folders, those of patterns. URLs
+    stay.
 
     Raises:
-        MissingFileError: A path is no file.
+        MissingFileError: A path is no file, or a pattern matches none.
     """
     found: list[str] = []
-    for path in paths:
-        if path != STDIN and not os.path.exists(path):
-            if any(sign in path for sign in "*?["):
-                found += map(str, files_of(path) or ())
-                continue
-            params = click.get_current_context().command.params
-            texts = (it for it in params if isinstance(it, click.Option) and "--text" in it.opts)
-            hint = f"for a text: --text {shlex.quote(path)}" if any(texts) else None
-            raise MissingFileError(f"{path}: no such file", hint=hint)
-        inner = files_of(Path(path)) if os.path.isdir(path) else None
-        found += [path] if inner is None else map(str, inner)
+    for path in [os.fspath(it) for it in paths]:
+        if path != STDIN and not is_url(path) and (os.path.isdir(path) or not os.path.exists(path)):
+            try:
+                found += map(str, files_of(Path(path)) or ())
+            except MissingFileError:
+                if os.path.exists(path):
+                    raise
+                raise _missing(path) from None
+        else:
+            found.append(path)
     return tuple(found)
+
+
+def _missing(path: str) -> MissingFileError:
+    params = click.get_current_context().command.params
+    texts = (it for it in params if isinstance(it, click.Option) and "--text" in it.opts)
+    hint = f"for a text: --text {shlex.quote(path)}" if any(texts) else None
+    return MissingFileError(f"{path}: no such file", hint=hint)
+
+
+def input_file(path: str, what: str) -> str:
+    """The one file of a command that takes no more.
+
+    Args:
+        path: The file.
+        what: What the file holds, as in `"one conversation"`.
+
+    Raises:
+        FileError: The path is a folder, or a pattern of several files.
+        MissingFileError: The path is no file.
+    """
+    files = input_files([path])
+    if len(files) == 1 and not os.path.isdir(path):
+        return files[0]
+    kind = "a folder" if os.path.isdir(path) else f"a pattern of {len(files):,} files"
+    raise FileError(f"{path}: is {kind}, and this reads {what}", hint=f"name one file: {files[0]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +171,9 @@ class Reader:
             if path == STDIN:
                 yield from self._of_standard_input(progress)
                 continue
-            with open(path, "rb") as file:
-                refuse_endless(file, path)
+            if not is_url(path):
+                with open(path, "rb") as file:
+                    refuse_endless(file, path)
             before = 0
 
             def advance(read: int) -> None:
@@ -153,14 +182,14 @@ class Reader:
                 before = read
 
             for document in documents_of(
-                [Path(path)],
+                files_of(path) or [] if is_url(path) else [Path(path)],
                 field=self.field,
                 errors=self.errors,
                 unit=self.by_line if self.split_on is None else self.split_on,
                 read=advance,
             ):
                 size = len(document.text.encode("utf-8", "surrogatepass"))
-                yield InputDocument(document.text, path, size, document.line)
+                yield InputDocument(document.text, shown(path), size, document.line)
 
     def json_values(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
         """JSON in files, as text: all of each file, or each of its lines.
@@ -172,7 +201,7 @@ class Reader:
             if path == STDIN:
                 yield from self._of_standard_input(progress)
                 continue
-            contents = _core.FileContents(path)
+            contents = _core.FileContents(checked_path("FILES", path))
             data = b"".join(iter(lambda: contents.read(BATCH_BYTES), b""))  # noqa: B023
             progress.advance(len(data))
             if not self.by_line:
@@ -249,10 +278,11 @@ def only_document(path: str, progress: ProgressBar) -> InputDocument:
     """The text of a file; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
+        FileError: The path is a folder, or a pattern of several files.
         FormatError: The file has several texts.
+        MissingFileError: The path is no file.
     """
-    if os.path.isdir(path):
-        raise FileError(f"{path}: is a folder, and this reads one text")
+    path = input_file(checked_path("FILE", path), "one text")
     if path != STDIN and kind_of(Path(path)) != "text":
         raise FormatError(f"{path}: a file of records has several texts, and this reads one")
     (document,) = Reader(errors="replace").documents([path], progress)
@@ -263,7 +293,12 @@ def input_size(paths: Iterable[str]) -> int | None:
     """How many bytes there are to read, if that is known before reading."""
     total = 0
     for path in paths:
-        if path == STDIN or path.lower().endswith(_PACKED) or not Path(path).is_file():
+        if (
+            path == STDIN
+            or is_url(path)
+            or path.lower().endswith(_PACKED)
+            or not Path(path).is_file()
+        ):
             return None
         total += Path(path).stat().st_size
     return total
@@ -352,7 +387,9 @@ def documents_option(function: F) -> F:
     return cast(F, decorated(command, decorators))
 
 
-def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents: str) -> None:
+def say_what_documents_are(
+    inputs: Iterable[Path | StorePath], field: str | None, documents: str
+) -> None:
     """Notes whether a file or a line is a document, unless the user said so.
 
     Commands with `--split-on` also advise on files that look as if they held several documents.
@@ -370,7 +407,7 @@ def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents:
         return
     echo_note(f"{note}; --split-on TEXT: what is between these texts is)")
     for path in texts[:_EXAMINED]:
-        if (advice := _advice_on_splitting(path)) is not None:
+        if isinstance(path, Path) and (advice := _advice_on_splitting(path)) is not None:
             echo_note(advice)
 
 
@@ -423,7 +460,7 @@ def input_options(function: F) -> F:
     @functools.wraps(function)
     def command(
         *,
-        paths: tuple[str, ...],
+        paths: tuple[str | StorePath, ...],
         text: str | None,
         lines: bool,
         field: str | None,
@@ -448,7 +485,7 @@ def input_options(function: F) -> F:
         return function(paths=input_files(paths), reader=reader, **others)
 
     decorators = [
-        click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]..."),
+        click.argument("paths", nargs=-1, type=FilePath(urls=True), metavar="[FILES|FOLDERS]..."),
         text_option,
         click.option("--lines", is_flag=True, help="Each line is a document (without its \\n)."),
         click.option(

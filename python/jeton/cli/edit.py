@@ -27,7 +27,7 @@ from jeton.cli.targets import (
     workshop,
 )
 from jeton.cli.terminal import table
-from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, load_tokenizer, tokenizer_options
 from jeton.edit import (
     Edited,
     add_special_tokens,
@@ -291,7 +291,7 @@ def _truncate(tok: jeton.Tokenizer, size: int) -> Edited:
 @_target_options
 def _merge(tok: jeton.Tokenizer, other: str) -> Edited:
     """Keep TOKENIZER, and add the tokens that only OTHER has."""
-    edited = merge(tok, jeton.load(other))
+    edited = merge(tok, load_tokenizer(other))
     if edited.left_out:
         echo_note("tokens that the merges of TOKENIZER make unreachable are left out")
     return edited
@@ -353,7 +353,7 @@ def _transplant(tok: jeton.Tokenizer, other: str, donor: str | None, terms: int)
         raise click.UsageError("transplant needs the model, --model FOLDER.")
     if donor is None:
         _refuse_set("--donor", "terms")
-    moved = transplant(tok, jeton.load(other), model=model, donor=donor, terms=terms)
+    moved = transplant(tok, load_tokenizer(other), model=model, donor=donor, terms=terms)
     rows = [
         ("copied", f"{moved.shared:,}"),
         ("copied by role", f"{moved.by_role:,}"),

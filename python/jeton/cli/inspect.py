@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -12,7 +13,7 @@ import click
 import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow, paint
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import input_files, invalid_option, only_document, text_option
+from jeton.cli.documents import InputDocument, Reader, input_files, invalid_option, text_option
 from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_inputs
@@ -44,8 +45,9 @@ the longest and oddest ones. With --corpus: how often tokens occur in files and 
 never do.
 
 With a text: its tokens in alternating colours, with white space visible, and a table of ids,
-tokens and bytes. With --gotchas: what in the text leads to unexpected tokens, such as spaces at
-its ends, capitals, numbers, special tokens, look-alikes, invisible characters, and lost text.
+tokens and bytes. Several files, and the records of a file of records, are shown one after another.
+With --gotchas: what in the text leads to unexpected tokens, such as spaces at its ends, capitals,
+numbers, special tokens, look-alikes, invisible characters, and lost text.
 
 \b
 Examples:
@@ -61,7 +63,7 @@ Examples:
 
 @click.command(cls=Command, help=HELP, short_help="Show a tokenizer, or how it splits text.")
 @tokenizer_options
-@click.argument("file", required=False, type=FilePath())
+@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]...")
 @text_option
 @click.option(
     "--corpus",
@@ -78,11 +80,11 @@ Examples:
     help="Maximum number of rows of the table.",
 )
 @click.option("--gotchas", is_flag=True, help="Show what in the text gives unexpected tokens.")
-@format_option("show", "json", help="With --gotchas: for people, or one JSON object.")
+@format_option("show", "json", help="With --gotchas: for people, or a JSON object per text.")
 @encoding_options
 def inspect(
     source: TokenizerSource,
-    file: str | None,
+    paths: tuple[str, ...],
     text: str | None,
     corpus: tuple[str, ...],
     invalid: Literal["strict", "replace"],
@@ -91,35 +93,48 @@ def inspect(
     form: str,
     options: EncodingFlags,
 ) -> None:
-    if text is not None and file is not None:
-        raise click.UsageError("--text goes without FILE.")
-    if corpus and not (text is file is None):
+    if text is not None and paths:
+        raise click.UsageError("--text goes without FILES.")
+    if corpus and (text is not None or paths):
         raise click.UsageError("--corpus goes without a text.")
-    if gotchas and text is file is None:
+    if gotchas and text is None and not paths:
         raise click.UsageError("--gotchas needs a FILE or --text.")
     if form != "show" and not gotchas:
         raise click.UsageError("--format goes with --gotchas.")
-    check_inputs([*corpus, *([] if file is None else input_files([file]))])
-    if file is not None:
-        with ProgressBar("reading", None) as progress:
-            text = only_document(file, progress).text
+    files = input_files(paths)
+    check_inputs([*corpus, *files])
     tok = source.load()
     note_on_special_tokens(tok, options)
     if corpus:
         for line in token_use(tok, corpus, invalid):
             say(line)
-    elif text is None:
+    elif text is None and not files:
         for line in tokenizer_summary(tok, source.name):
             say(line)
-    elif gotchas:
-        _show_gotchas(tok.gotchas(text), form)
-    else:
-        _show_text(tok, text, options, rows)
+    for number, document in enumerate(_documents(files, text, invalid)):
+        if number and form == "show":
+            say()
+        named = len(files) > 1 or document.line is not None
+        if gotchas:
+            _show_gotchas(tok.gotchas(document.text), form, document if named else None)
+        else:
+            _show_text(tok, document.text, options, rows, document.place if named else None)
 
 
-def _show_gotchas(gotchas: Gotchas, form: str) -> None:
+def _documents(
+    files: tuple[str, ...], text: str | None, invalid: Literal["strict", "replace"]
+) -> Iterator[InputDocument]:
+    """The text of the command line, or those of files; the bar is away while one is shown."""
+    with ProgressBar("reading", None) as progress:
+        for document in Reader(errors=invalid, text=text).documents(files, progress):
+            progress.close()
+            yield document
+
+
+def _show_gotchas(gotchas: Gotchas, form: str, document: InputDocument | None) -> None:
     if form == "json":
         record = {
+            **({} if document is None else {"file": document.source, "line": document.line}),
             "characters": len(gotchas.text),
             "gotchas": [dataclasses.asdict(gotcha) for gotcha in gotchas],
             "left_out": gotchas.left_out,
@@ -128,12 +143,15 @@ def _show_gotchas(gotchas: Gotchas, form: str) -> None:
         say(json.dumps(record, ensure_ascii=True))
         return
     size = counted(len(gotchas.text), "character")
-    say(heading(f"{counted(len(gotchas), 'gotcha')} · {size}"))
+    sizes = [counted(len(gotchas), "gotcha"), size]
+    say(heading(" · ".join(sizes if document is None else [document.place, *sizes])))
     say()
     show(gotchas)
 
 
-def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingFlags, limit: int) -> None:
+def _show_text(
+    tok: jeton.Tokenizer, text: str, options: EncodingFlags, limit: int, name: str | None
+) -> None:
     encoding = tok.encode_with_spans(text, **options)
     most = max(limit, _MAX_SHOWN)
     ids, spans = encoding.ids[:most], encoding.spans[:most]
@@ -150,6 +168,7 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingFlags, limit: i
     count = len(encoding.ids)
     size = len(text.encode("utf-8", "surrogatepass"))
     sizes = [counted(count, "token"), counted(len(text), "character"), counted(size, "byte")]
+    sizes = sizes if name is None else [name, *sizes]
     if count:
         sizes.append(f"{size / count:.2f} bytes per token")
     say(heading(" · ".join(sizes)))

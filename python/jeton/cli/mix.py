@@ -13,6 +13,7 @@ from jeton.cli.command import Command, format_option
 from jeton.cli.printing import say, styled
 from jeton.cli.targets import check_folders, check_target, force_option, output_option
 from jeton.cli.terminal import table
+from jeton.stores.urls import is_url
 
 if TYPE_CHECKING:
     from jeton.data import MixSource, Mixture
@@ -108,7 +109,7 @@ def mix(
             if path in named:
                 raise click.BadParameter(f"{path} is there twice")
             named[path] = source
-    check_folders(*(named or sources))
+    check_folders(*(source for source in named or sources if not is_url(source)))
     if output is not None:
         check_target(output, inputs=list(named), force=force)
     mixture = data.mix(

@@ -13,6 +13,7 @@ import click
 
 import jeton._core as _core
 from jeton.cli.command import Command, echo_note
+from jeton.cli.documents import input_file
 from jeton.cli.printing import put
 from jeton.cli.targets import FilePath
 from jeton.cli.tokenizers import load_tokenizer
@@ -58,7 +59,7 @@ def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, op
     from jeton.play import Page
     from jeton.play.server import MAX_SHOWN
 
-    text = "" if file is None else _text_of(Path(file))
+    text = "" if file is None else _text_of(Path(input_file(file, "one text")))
     if len(set(tokenizers)) > MAX_SHOWN:
         raise click.UsageError(f"the page shows up to {MAX_SHOWN} tokenizers")
     loaded = {name: load_tokenizer(name) for name in tokenizers}

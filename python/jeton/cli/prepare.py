@@ -19,6 +19,7 @@ from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
+from jeton.stores.urls import StorePath, is_url, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,9 +35,10 @@ LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olm
 HELP = """Encode a corpus once, into files that a training loop reads.
 
 INPUT is files, folders or patterns: text, JSON Lines (.jsonl, .ndjson), CSV and TSV, also
-compressed by gzip, Zstandard or xz, and Parquet; - is standard input. A document is a text file
-(with --documents line, a line), a record or a row. If it is stopped or killed, the same command
-resumes and writes the same files, byte for byte.
+compressed by gzip, Zstandard or xz, and Parquet; - is standard input. INPUT and the folder may be
+URLs of object stores: s3://, gs://, hf://, https:// (input only). A document is a text file (with
+--documents line, a line), a record or a row. If it is stopped or killed, the same command resumes
+and writes the same files, byte for byte.
 
 \b
 Examples:
@@ -49,6 +51,7 @@ Examples:
       --no-end-of-text --validation 0.1
   jeton prepare gpt2 web/ -o part-3/ --part 3/8
   jeton data merge part-*/ -o tokens/
+  jeton prepare gpt2 's3://bucket/web/*.jsonl.zst' -o s3://bucket/tokens/
   jeton prepare ./model chats.jsonl -o tokens/ --messages messages \\
       --max-tokens 4096
 
@@ -78,10 +81,10 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
     return int(number), int(parts)
 
 
-def _folder(_: click.Context, __: click.Parameter, value: str) -> Path:
+def _folder(_: click.Context, __: click.Parameter, value: str | StorePath) -> Path | StorePath:
     if value == "-":
         raise click.BadParameter("a set is a folder, not a stream; ./- names a folder")
-    return Path(value)
+    return value if isinstance(value, StorePath) else Path(value)
 
 
 def folder_option(function: F) -> F:
@@ -91,29 +94,33 @@ def folder_option(function: F) -> F:
         "--output",
         "folder",
         required=True,
-        type=FilePath(),
+        type=FilePath(urls=True),
         callback=_folder,
-        help="The folder to write.",
+        help="The folder to write, or its URL.",
     )(function)
 
 
 def _validation(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
-) -> float | list[Path] | None:
+) -> float | list[Path | StorePath] | None:
     """A single number is a share; anything else names files."""
     if not values:
         return None
     if "" in values:
         raise click.BadParameter("the path is empty")
     try:
-        return float(values[0]) if len(values) == 1 else [Path(value) for value in values]
+        return float(values[0]) if len(values) == 1 else [*map(_path, values)]
     except ValueError:
-        return [Path(values[0])]
+        return [_path(values[0])]
+
+
+def _path(value: str) -> Path | StorePath:
+    return StorePath(value) if is_url(value) else Path(value)
 
 
 @click.command(cls=Command, help=HELP, short_help="Encode a corpus into files to train on.")
 @tokenizer_options
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath())
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath(urls=True))
 @folder_option
 @click.option(
     "--layout",
@@ -226,8 +233,8 @@ def _validation(
 @progress_option
 def prepare(
     source: TokenizerSource,
-    inputs: tuple[str, ...],
-    folder: Path,
+    inputs: tuple[str | StorePath, ...],
+    folder: Path | StorePath,
     end_of_text: str | None,
     no_end_of_text: bool,
     progress: str,
@@ -266,7 +273,7 @@ def prepare(
         (options if messages is None else chosen_options)["bad_records"] = bad_records
     check_target(None, inputs=inputs, force=False)
     tok = source.load()
-    paths = [Path(path) for path in inputs]
+    paths = [_path(os.fspath(it)) for it in inputs]
     with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,
@@ -293,7 +300,7 @@ def _many(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + "s" * (number != 1)
 
 
-def say_set(folder: Path, manifest: Manifest) -> None:
+def say_set(folder: Path | StorePath, manifest: Manifest) -> None:
     """Prints the sizes of a finished set."""
     for name, split in manifest.splits.items():
         documents, files = _many(split.documents, "document"), _many(len(split.shards), "file")
@@ -314,7 +321,7 @@ def say_set(folder: Path, manifest: Manifest) -> None:
     for name, count in (manifest.filtered or {}).items():
         echo_note(f"{_many(count, 'record')} left out by {name}")
     _say_split(manifest)
-    put(f"{folder}")
+    put(shown(os.fspath(folder)))
 
 
 def _say_split(manifest: Manifest) -> None:

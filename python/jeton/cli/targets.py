@@ -15,7 +15,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import click
 
@@ -24,6 +24,7 @@ from jeton.cli.printing import say, terminal_text
 from jeton.cli.signals import temporary_folder, undisturbed
 from jeton.cli.streams import STDOUT, name_full_file
 from jeton.errors import FileError, JetonError, MissingFileError
+from jeton.stores.urls import StorePath, is_url, shown
 
 __all__ = [
     "FilePath",
@@ -50,14 +51,28 @@ class FilePath(click.Path):
 
     A path that ends in `..` is resolved, so that its last part is a name. A path loses a separator
     at its end; so `name.with-dot/` is an error if that folder does not exist. `~` is the home
-    folder, unless a file has that very name.
+    folder, unless a file has that very name. With `urls`, a URL of an object store is a
+    `StorePath`.
     """
+
+    def __init__(self, *args: Any, urls: bool = False, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._urls = urls
 
     def convert(
         self, value: PathLike, param: click.Parameter | None, ctx: click.Context | None
     ) -> PathLike | bytes:
         if value == "":
             self.fail("the path is empty", param, ctx)
+        if is_url(value):
+            if self._urls:
+                return StorePath(os.fspath(value))
+            self.fail(
+                f"{shown(os.fspath(value))} is a URL, which is not taken here (copy the files from "
+                "or to the store)",
+                param,
+                ctx,
+            )
         value = files.expanded(value)
         if os.path.basename(os.fspath(value).rstrip(os.sep)) == os.pardir:
             value = os.path.realpath(value)
@@ -95,7 +110,7 @@ def check_inputs(paths: Iterable[PathLike]) -> None:
     inputs = list(paths)
     check_target(None, inputs=inputs, force=False)
     for path in inputs:
-        if os.fspath(path) != STREAM:
+        if os.fspath(path) != STREAM and not is_url(path):
             try:
                 os.stat(path)
             except FileNotFoundError:

@@ -17,7 +17,7 @@ import click
 import jeton
 from jeton.cli.command import decorated, echo_note
 from jeton.cli.targets import FilePath, check_target
-from jeton.errors import ArgumentError, FormatError, UnsupportedError
+from jeton.errors import ArgumentError, FormatError, MissingFileError, UnsupportedError
 
 __all__ = [
     "TokenizerSource",
@@ -100,6 +100,12 @@ def load_tokenizer(name: str, **options: Any) -> jeton.Tokenizer:
         if path.suffix.lower() in _OF_TOKENIZERS or path.stem in ("vocab", "merges"):
             raise
         raise FormatError(f"{name}: this is no tokenizer", hint=_place_of_text(name)) from None
+    except MissingFileError as error:
+        place = _place_of_text(name)
+        if place is None or not Path(name).is_dir():
+            raise
+        hint = place if error.hint is None else f"{error.hint}; {place}"
+        raise MissingFileError(error.message, hint=hint) from None
 
 
 def _place_of_text(name: str) -> str | None:

@@ -30,18 +30,19 @@ from jeton.cli.train_targets import (
 from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.word_counts import is_counts
 from jeton.errors import ArgumentError, FileError
+from jeton.stores.urls import StorePath
 
 __all__ = ["train"]
 
 HELP = """Train a tokenizer on files of text.
 
 FILES are files or folders: text, JSON Lines (.jsonl, .ndjson), CSV or TSV, also compressed by
-gzip, Zstandard or xz, or Parquet; - is standard input. A text file is one document; with
---documents line, each line is, and with --split-on TEXT what is between these texts. A file that
-is named twice is read once, and files in folders whose names begin with a dot are skipped. Instead
-of FILES, give what --save-counts wrote: one file, or several that are added, or mixed by --weight
-or --temperature so that small languages get their share. With --languages, each of FILES is
-NAME=PATH: the corpus, or the counts, of one language.
+gzip, Zstandard or xz, or Parquet; or URLs, such as s3://bucket/web/*.txt; - is standard input. A
+text file is one document; with --documents line, each line is, and with --split-on TEXT what is
+between these texts. A file that is named twice is read once, and files in folders whose names begin
+with a dot are skipped. Instead of FILES, give what --save-counts wrote: one file, or several that
+are added, or mixed by --weight or --temperature so that small languages get their share. With
+--languages, each of FILES is NAME=PATH: the corpus, or the counts, of one language.
 
 The ending of --output sets the format: .json is a tokenizer.json, .tiktoken is ranks, .model is
 SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or if it is an
@@ -82,7 +83,7 @@ _NAME = 240
 
 
 @click.command(cls=Command, help=HELP, short_help="Train a tokenizer on files of text.")
-@click.argument("files", nargs=-1, required=True, type=_PATH)
+@click.argument("files", nargs=-1, required=True, type=FilePath(path_type=Path, urls=True))
 @click.option(
     "-o",
     "--output",
@@ -217,7 +218,7 @@ _NAME = 240
 @progress_option
 @force_option
 def train(
-    files: tuple[Path, ...],
+    files: tuple[Path | StorePath, ...],
     target: Path,
     *,
     kind: str,
@@ -399,16 +400,21 @@ def train(
         echo_note(_STYLES[trainer.style])
 
 
-def _checkpoint(save_counts: Path | None, files: tuple[Path, ...]) -> Path | None:
+def _checkpoint(save_counts: Path | None, files: tuple[Path | StorePath, ...]) -> Path | None:
     """The file beside the counts from which counting resumes; none for pipes."""
-    if save_counts is None or any(str(file) == "-" or file.is_fifo() for file in files):
+    if save_counts is None or any(
+        str(file) == "-" or (isinstance(file, Path) and file.is_fifo()) for file in files
+    ):
         return None
     name = os.fsencode(save_counts.name)[:_NAME] + b".checkpoint"
     return save_counts.with_name(os.fsdecode(name))
 
 
 def _mixed(
-    trainer: Any, files: tuple[Path, ...], weights: tuple[float, ...], temperature: float | None
+    trainer: Any,
+    files: tuple[Path | StorePath, ...],
+    weights: tuple[float, ...],
+    temperature: float | None,
 ) -> jeton.WordCounts:
     """The counts in these files, which the trainer accepts, in their shares."""
     corpora: list[jeton.WordCounts] = []
@@ -427,7 +433,7 @@ def _mixed(
 
 
 def _corpora(
-    files: tuple[Path, ...], languages: str | None, development: tuple[str, ...]
+    files: tuple[Path | StorePath, ...], languages: str | None, development: tuple[str, ...]
 ) -> tuple[dict[str, Path] | None, dict[str, Path]]:
     """The corpus and the development text of each language; `None` without languages."""
     if languages is None:
@@ -441,7 +447,9 @@ def _corpora(
     return corpora, {name: Path(path) for name, path in texts.items()}
 
 
-def _check_superwords(files: tuple[Path, ...], *, from_counts: bool, saves_counts: bool) -> None:
+def _check_superwords(
+    files: tuple[Path | StorePath, ...], *, from_counts: bool, saves_counts: bool
+) -> None:
     """Fails if superwords cannot be learnt from what is named, or counted for later."""
     if from_counts:
         raise click.UsageError(
@@ -464,7 +472,7 @@ _STYLES = {
 }
 
 
-def _refuse_options_of_counting(counts: Path) -> None:
+def _refuse_options_of_counting(counts: Path | StorePath) -> None:
     """Fails if the user passed an option that has no effect on existing counts."""
     context = click.get_current_context()
     for name in _COUNTING:

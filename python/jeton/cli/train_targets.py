@@ -12,7 +12,7 @@ from typing import Any
 
 import jeton
 from jeton.cli.signals import temporary_folder
-from jeton.cli.targets import check_moves, moves, publish, workshop
+from jeton.cli.targets import PathLike, check_moves, moves, publish, workshop
 from jeton.errors import FileError, JetonError, TrainingError, UnsupportedError
 
 __all__ = [
@@ -80,7 +80,9 @@ def is_of_bytes(tok: jeton.Tokenizer) -> bool:
     return True
 
 
-def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bool = False) -> None:
+def rehearse(
+    trainer: Any, path: Path, *, inputs: Iterable[PathLike] = (), force: bool = False
+) -> None:
     """Fails if the path's format cannot hold the trainer's tokenizers, or if files are in the way.
 
     It trains on a text of one letter: the answer depends on the trainer's parameters, and hardly
@@ -99,7 +101,11 @@ def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bo
 
 
 def save(
-    tok: jeton.Tokenizer, path: Path, *, inputs: Iterable[Path] = (), force: bool = False
+    tok: jeton.Tokenizer,
+    path: Path,
+    *,
+    inputs: Iterable[PathLike] = (),
+    force: bool = False,
 ) -> list[Path]:
     """Writes into a folder beside `path`, then moves the files; returns their paths."""
     with workshop(path) as folder:

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jeton._core as _core
@@ -23,6 +22,7 @@ from jeton.corpora.pieces import CorpusPiece, pieces_of
 from jeton.corpora.token_blocks.files import identity_of
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError
 from jeton.files import write
+from jeton.stores.files import InputFile
 
 __all__ = ["count_with_checkpoint"]
 
@@ -51,7 +51,7 @@ class _Counted:
 
 def count_with_checkpoint(
     path: str,
-    files: list[Path],
+    files: list[InputFile],
     new_counter: Callable[[], _core.WordCounter],
     *,
     settings: dict[str, Any],
@@ -90,6 +90,7 @@ def count_with_checkpoint(
     # Only whole files say which records are left out.
     largest = sys.maxsize if drops_bad(bad_records) else _PIECE
     runs = list(_runs(files, largest, field, unit_of(documents)))
+    by_name = {os.fspath(file): file for file in files}
     progress = _Progress(watch, sum(map(size_of, files)), counted.read, counted.text)
     while counted.pieces < len(runs):
         counter, due = new_counter(), time.monotonic() + _SECONDS
@@ -102,7 +103,7 @@ def count_with_checkpoint(
                     counter.count_part(name, piece.start, piece.stop, field, errors)
                     progress(Progress("counting", size, size, size))
                 else:
-                    paths = [Path(os.fsdecode(piece.path)) for piece in runs[at]]
+                    paths = [by_name[os.fsdecode(piece.path)] for piece in runs[at]]
                     here = count(counter, iter(paths), **reading, memory=memory, watch=progress)
                     dropped.number += here.number
                 progress.end()
@@ -156,12 +157,13 @@ class _Progress:
 
 
 def _runs(
-    files: list[Path], largest: int, field: str | None, unit: bool | str
+    files: list[InputFile], largest: int, field: str | None, unit: bool | str
 ) -> Iterator[list[CorpusPiece]]:
     """The pieces of a corpus; small files are counted together."""
     together, size = list[CorpusPiece](), 0
+    sizes = {os.fspath(file): size_of(file) for file in files}
     for piece in pieces_of(files, largest, field, unit=unit):
-        of_file = 0 if piece.stop else size_of(Path(os.fsdecode(piece.path)))
+        of_file = 0 if piece.stop else sizes[os.fsdecode(piece.path)]
         if together and (piece.stop or size + of_file > _PIECE):
             yield together
             together, size = [], 0

@@ -28,6 +28,9 @@ from jeton.errors import (
     warn_caller,
 )
 from jeton.files import expanded, opened
+from jeton.stores.files import InputFile, StoreFile, listed
+from jeton.stores.local_copies import local_files
+from jeton.stores.urls import StorePath, is_url
 
 __all__ = [
     "ARROW_ERRORS",
@@ -54,7 +57,7 @@ __all__ = [
 ]
 
 TextsOrFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
-"""A corpus: texts, or files by a path, a pattern of paths, or several paths."""
+"""A corpus: texts, or files by a path, a pattern of paths, or several paths; also by URLs."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BATCH_CHARACTERS = 4_000_000
@@ -129,7 +132,7 @@ def drops_bad(bad_records: object) -> bool:
 
 
 def kind_of(
-    path: Path, field: str | None = None
+    path: InputFile | StorePath, field: str | None = None
 ) -> Literal["table", "delimited", "records", "text"]:
     """What a file holds, by its name: a Parquet table, CSV or TSV, JSON lines, or text.
 
@@ -144,7 +147,8 @@ def kind_of(
         >>> kind_of(Path("a.txt"), field="body")
         'records'
     """
-    return _core.file_kind(os.fspath(path), field is not None)
+    name = path.name if isinstance(path, StoreFile) else os.fspath(path)
+    return _core.file_kind(name, field is not None)
 
 
 def warn(message: str) -> None:
@@ -193,23 +197,28 @@ def count(
             )
         counting.texts(counter.count(read, number, errors))
         number += len(batch)
-    tables = iter(
-        [ParquetColumn(path, field or "text", errors, drop) for path in paths if is_table(path)]
-    )
-    for of_tables, run in groupby(paths, is_table):
-        if of_tables:
-            for path in run:
-                table = next(tables)
-                for batch in batches(table.texts(size), size):
-                    counting.table(counter.count(batch, 0, errors), table.share())
-                dropped.add(table.dropped)
-                counting.finished([path])
-        else:
-            files = list(run)
-            names = [os.fspath(path) for path in files]
-            left_out = dropped.from_core if drop else None
-            counter.count_files(names, field, errors, unit, left_out, counting.files)
-            counting.finished(files)
+    # Tables that cannot be read are an error before any work.
+    tables = {
+        path: ParquetColumn(path, field or "text", errors, drop)
+        for path in paths
+        if isinstance(path, Path) and is_table(path)
+    }
+    for here in local_files(paths):
+        with here.named():
+            for of_tables, run in groupby(here.paths, is_table):
+                files = list(run)
+                if not of_tables:
+                    names = [os.fspath(path) for path in files]
+                    left_out = dropped.of_core(here.name) if drop else None
+                    counter.count_files(names, field, errors, unit, left_out, counting.files)
+                    counting.finished(files)
+                    continue
+                for path in files:
+                    table = tables.get(path) or ParquetColumn(path, field or "text", errors, drop)
+                    for batch in batches(table.texts(size), size):
+                        counting.table(counter.count(batch, 0, errors), table.share())
+                    dropped.add(record.named(here.name) for record in table.dropped)
+                    counting.finished([path])
     counting.end()
     return dropped
 
@@ -253,21 +262,22 @@ class _CountingProgress:
         self._tell(self._read)
 
 
-def files_of(data: Any) -> list[Path] | None:
+def files_of(data: Any) -> list[InputFile] | None:
     """The files of a corpus; `None` if it holds texts."""
     return paths_or_texts(data)[0] or None
 
 
 def paths_or_texts(
     data: TextsOrFiles, field: str | None = None
-) -> tuple[list[Path], Iterator[str]]:
+) -> tuple[list[InputFile], Iterator[str]]:
     """The files of a corpus, or its texts; the first item of an iterable decides which.
 
     Items that are records, such as the rows of a data set of Hugging Face, have their text in
     `field`, by default `text`.
     """
     if isinstance(data, (str, os.PathLike)):
-        return _files([checked_path("data", data)], is_str=isinstance(data, str)), iter(())
+        one = data if isinstance(data, StoreFile) else checked_path("data", data, urls=True)
+        return _files([one], is_str=isinstance(data, str)), iter(())
     if isinstance(data, (list, tuple)) and data and all(map(names_a_file, data)):
         raise ArgumentError(
             f"data is a list of texts, and each is also the path of a file, such as {data[0]!r}: "
@@ -296,15 +306,18 @@ def paths_or_texts(
                 "leave it out"
             )
         return [], _checked(items)
-    paths: list[str] = []
+    paths: list[str | StoreFile] = []
     for number, path in enumerate(items):
         if not isinstance(path, os.PathLike):
             raise ArgumentTypeError(
                 f"item {number} of data must be a path like the first, not {type(path).__name__}"
             )
-        paths.append(checked_path(f"item {number} of data", path))
+        if isinstance(path, StoreFile):
+            paths.append(path)
+        else:
+            paths.append(checked_path(f"item {number} of data", path, urls=True))
     if isinstance(data, (set, frozenset)):
-        paths.sort()
+        paths.sort(key=os.fspath)
     return _files(paths), iter(())
 
 
@@ -373,17 +386,28 @@ def batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield batch
 
 
-def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
-    """The files that paths or patterns name, each once; warns about repeated ones."""
-    names = [name for path in paths for name in _expanded(expanded(path), is_str)]
-    files, repeated = _core.find_files(names)
+def _files(paths: Iterable[str | StoreFile], *, is_str: bool = False) -> list[InputFile]:
+    """The files that paths, patterns or URLs name, each once; warns about repeated ones."""
+    found: list[InputFile] = []
+    repeated = 0
+    for of_stores, run in groupby(paths, lambda it: isinstance(it, StoreFile) or is_url(it)):
+        if of_stores:
+            for path in run:
+                found += [path] if isinstance(path, StoreFile) else listed(path)
+            continue
+        names = [name for path in run for name in _expanded(expanded(path), is_str)]
+        here, twice = _core.find_files(names)
+        found += map(Path, here)
+        repeated += twice
+    files = list(dict.fromkeys(found))
+    repeated += len(found) - len(files)
     if repeated:
         several = "files are" if repeated > 1 else "file is"
         warn(
             f"{repeated:,} {several} in the corpus more than once, but read only once: folders or "
             "patterns overlap, or a path is repeated or is a link to another"
         )
-    return [Path(file) for file in files]
+    return files
 
 
 _LONGEST_PATTERN = 4096
@@ -407,12 +431,14 @@ def _expanded(path: str, is_str: bool) -> list[str]:
     return [os.fspath(name) for name in sorted(map(Path, names))]
 
 
-def size_of(path: Path) -> int:
+def size_of(path: InputFile) -> int:
     """The bytes of a file; 0 for a pipe."""
+    if isinstance(path, StoreFile):
+        return path.bytes
     return path.stat().st_size if path.is_file() else 0
 
 
-def is_table(path: Path) -> bool:
+def is_table(path: InputFile) -> bool:
     return path.suffix.lower() == ".parquet"
 
 

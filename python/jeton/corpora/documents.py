@@ -16,6 +16,8 @@ from pathlib import Path
 import jeton._core as _core
 from jeton.corpora.corpus import ParquetColumn, is_table, size_of
 from jeton.files import digest_of
+from jeton.stores.files import InputFile
+from jeton.stores.local_copies import local_files
 
 __all__ = ["FileDocument", "documents_of"]
 
@@ -28,13 +30,12 @@ class FileDocument:
     """A document of a file."""
 
     text: str
-    path: Path
     line: int | None
     """Its line or record, from 1; `None` if it is the whole file, or a row of a table."""
 
 
 def documents_of(
-    paths: Iterable[Path],
+    paths: Iterable[InputFile],
     *,
     field: str | None = None,
     errors: str = "strict",
@@ -57,6 +58,26 @@ def documents_of(
         FormatError: A file is not text, or a record has no text in its field.
     """
     before = 0
+    for here in local_files([*paths]):
+        with here.named():
+            yield from _of_local(here.paths, field, errors, unit, _later(read, before), digest)
+        before += sum(map(size_of, here.paths))
+
+
+def _later(read: Callable[[int], None] | None, before: int) -> Callable[[int], None] | None:
+    """`read` for files that come after this many bytes."""
+    return None if read is None else lambda size: read(before + size)
+
+
+def _of_local(
+    paths: Iterable[Path],
+    field: str | None,
+    errors: str,
+    unit: bool | str,
+    read: Callable[[int], None] | None,
+    digest: Callable[[int, str], None] | None,
+) -> Iterator[FileDocument]:
+    before = 0
     for of_tables, run in groupby(paths, is_table):
         files = list(run)
         if of_tables:
@@ -65,7 +86,7 @@ def documents_of(
                 for text in table.texts(_TABLE_BYTES):
                     if read is not None:
                         read(before + int(table.share()))
-                    yield FileDocument(text, path, None)
+                    yield FileDocument(text, None)
                 before += size_of(path)
                 if digest is not None:
                     of_file = digest_of(path)
@@ -74,8 +95,8 @@ def documents_of(
         documents, ended = _core.Documents([*map(os.fspath, files)], field, errors, unit), 0
         while (part := documents.next()) is not None:
             texts, bytes_of_file, digests = part
-            for number, text, line in texts:
-                yield FileDocument(text, files[number], line)
+            for _, text, line in texts:
+                yield FileDocument(text, line)
             for number, size, sha256 in digests:
                 if digest is not None:
                     digest(size, sha256.hex())

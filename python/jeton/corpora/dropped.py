@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from jeton.display.human_readable import counted
 
@@ -38,6 +38,13 @@ class DroppedRecord:
     place: RecordPlace
     reason: str
 
+    def named(self, name: Callable[[str], str]) -> DroppedRecord:
+        """The record with another name of its file."""
+        path = self.place.path
+        if path is None:
+            return self
+        return replace(self, place=replace(self.place, path=name(path)))
+
     def to_json(self) -> str:
         """The record as a line of JSON."""
         path, unit, number = self.place.path, self.place.unit, self.place.number
@@ -64,9 +71,9 @@ class DroppedRecords:
             self.number += 1
             _LOGGER.warning("left out %s", record)
 
-    def from_core(self, path: str | os.PathLike[str], unit: str, number: int, reason: str) -> None:
-        """Logs a record of the core."""
-        self.add([from_core(path, unit, number, reason)])
+    def of_core(self, name: Callable[[str], str]) -> Callable[[str, str, int, str], None]:
+        """What logs a record of the core, given what its file is called."""
+        return lambda *record: self.add([from_core(*record).named(name)])
 
     def __str__(self) -> str:
         return f"left out {counted(self.number, 'record')} that cannot be read"

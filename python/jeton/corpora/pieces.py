@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from jeton.corpora.corpus import kind_of
+from jeton.stores.files import InputFile, StoreFile
 
 __all__ = ["CorpusPiece", "pieces_of"]
 
@@ -27,14 +27,17 @@ class CorpusPiece:
 
 
 def pieces_of(
-    files: list[Path], size: int, field: str | None, *, unit: bool | str
+    files: Iterable[InputFile], size: int, field: str | None, *, unit: bool | str
 ) -> Iterator[CorpusPiece]:
     """Files in their order, those of lines in pieces of about `size` bytes.
 
     Tables, separated values and compressed files can only be read from their beginning, so they
-    stay whole; so do texts whose lines are not documents.
+    stay whole; so do texts whose lines are not documents, and files of stores.
     """
     for path in files:
+        if isinstance(path, StoreFile):
+            yield CorpusPiece(os.fsencode(path))
+            continue
         total = path.stat().st_size
         kind = kind_of(path, field)
         with path.open("rb") as file:

@@ -5,7 +5,8 @@ prepared, and `verify` compares a set with its manifest. `TokenDataset` reads a 
 its `get_batch` and `loader` return batches. `mix` reads several sets in given
 shares. `pack` packs documents into sequences of one length.
 `stream` encodes texts while a model trains, and writes nothing.
-`layouts` are the file formats, each with a writer and a reader.
+`layouts` are the file formats, each with a writer and a reader. `StorePath` names files of object
+stores.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from jeton.data.packing import PackedRows, Packing, PackingReport, pack
 from jeton.data.prepare import AUTO, PrepareProgress, merge, prepare
 from jeton.data.preparing.filters import Contamination
 from jeton.data.streaming import TokenStream, stream
+from jeton.stores.urls import StorePath
 
 __all__ = [
     "AUTO",
@@ -45,6 +47,7 @@ __all__ = [
     "PackingReport",
     "PlannedSource",
     "PrepareProgress",
+    "StorePath",
     "TokenDataset",
     "TokenStream",
     "Windows",

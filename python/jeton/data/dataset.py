@@ -21,6 +21,8 @@ from jeton.data.manifest_defaults import facts_of
 from jeton.data.masks import IGNORED, LossMask
 from jeton.data.tensors import checked_device, on_device
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.stores.folders import local_copy
+from jeton.stores.urls import shown
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -71,7 +73,9 @@ class TokenDataset:
         """Opens a token set.
 
         Args:
-            path: A folder, a single file, or Megatron's name of two files without their ending.
+            path: A folder, a single file, or Megatron's name of two files without their ending. Or
+                the URL of a folder in an object store, of which a copy is kept in the folder of
+                fetched files (`JETON_CACHE_DIR`).
             split: Which split of a folder; by default the only one, or `train`.
             layout: A name of `jeton.data.layouts.LAYOUTS`, or `"datasets"` (`save_to_disk`); by
                 default detected from the files.
@@ -101,13 +105,14 @@ class TokenDataset:
             raise ArgumentError(
                 f'end_of_text_place must be "after" or "before", not {end_of_text_place!r}'
             )
-        facts = facts_of(path)
+        place = local_copy(path)
+        facts = facts_of(place)
         if tokenizer is not None:
             facts.check(tokenizer)
         layout, dtype = layout or facts.layout, dtype or facts.dtype
         if end_of_text is None and facts.end_of_text is not None:
             end_of_text, end_of_text_place = facts.end_of_text
-        self.shards = layouts.read(path, split=split, layout=layout, dtype=dtype, column=column)
+        self.shards = layouts.read(place, split=split, layout=layout, dtype=dtype, column=column)
         """The files, in order."""
         self._arguments: dict[str, Any] = {
             "path": os.fspath(path),
@@ -119,6 +124,7 @@ class TokenDataset:
             "end_of_text_place": end_of_text_place,
             "tokenizer": tokenizer,
         }
+        self._place = Path(place)
         self._tokenizer = tokenizer
         self._facts = facts
         kinds = {shard.tokens.dtype.name for shard in self.shards}
@@ -139,8 +145,13 @@ class TokenDataset:
 
     @property
     def path(self) -> Path:
-        """The path that was opened."""
-        return Path(self._arguments["path"])
+        """The path that was opened; for a URL, that of the copy."""
+        return self._place
+
+    @property
+    def location(self) -> str:
+        """The path or the URL that was opened."""
+        return str(self._arguments["path"])
 
     @property
     def tokenizer_digest(self) -> str | None:
@@ -378,7 +389,7 @@ class TokenDataset:
 
     def __repr__(self) -> str:
         shards = len(self.shards)
-        return f"TokenDataset({os.fspath(self.path)!r}, {len(self):,} tokens, {shards:,} shards)"
+        return f"TokenDataset({shown(self.location)!r}, {len(self):,} tokens, {shards:,} shards)"
 
 
 class Windows(Examples[Batch]):

@@ -22,6 +22,7 @@ from jeton.corpora.corpus import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
 from jeton.errors import FileError, FormatError, JetonError, MissingFileError
 from jeton.files import FileDigest, digest_of
+from jeton.stores.folders import local_copy
 
 __all__ = ["Damage", "Manifest", "WrittenSplit", "verify"]
 
@@ -108,7 +109,9 @@ class Manifest:
             FileError: It is not a file, or cannot be read.
             FormatError: It is damaged, or from a later version of jeton.
         """
-        path = Path(checked_path("folder", folder), NAME)
+        path = Path(local_copy(checked_path("folder", folder, urls=True)), NAME)
+        if os.path.isfile(path.parent):
+            raise FileError(f"{path.parent}: is a file; name the folder of a token set")
         try:
             text = files.read(path).decode()
         except MissingFileError:
@@ -313,8 +316,8 @@ def verify(
         FormatError: The manifest is damaged.
     """
     check_watch(watch)
-    manifest = Manifest.read(folder)
-    root = Path(checked_path("folder", folder))
+    root = Path(local_copy(checked_path("folder", folder, urls=True)))
+    manifest = Manifest.read(root)
     damages: list[Damage] = []
     with _stopping() as (threads, stopped):
         entries = list(manifest.files.items())

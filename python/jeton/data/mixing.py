@@ -21,6 +21,7 @@ from jeton.data.manifest import NAME
 from jeton.data.mixed_examples import MixedExamples, MixedRows
 from jeton.data.packing import pack
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.stores.urls import is_url
 
 __all__ = ["MixSource", "Mixture", "PlannedSource", "mix"]
 
@@ -49,7 +50,7 @@ class MixSource:
 
     def __post_init__(self) -> None:
         if not isinstance(self.data, TokenDataset):
-            checked_path("data", self.data, "a TokenDataset or a path")
+            checked_path("data", self.data, "a TokenDataset or a path", urls=True)
         amounts = [self.weight, self.tokens, self.epochs]
         if sum(amount is not None for amount in amounts) != 1:
             raise ArgumentError("a source has either a weight, or tokens, or epochs")
@@ -245,7 +246,7 @@ class Mixture:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the mixture as JSON, with the counts of each source, for `Mixture.read`.
 
-        Paths in it are relative to the file.
+        Paths in it are relative to the file; URLs stay.
         """
         target = Path(checked_path("path", path))
         entries = []
@@ -254,7 +255,9 @@ class Mixture:
             entries.append(
                 {
                     "name": planned.name,
-                    "path": os.path.relpath(tokens.path.absolute(), target.absolute().parent),
+                    "path": tokens.location
+                    if is_url(tokens.location)
+                    else os.path.relpath(tokens.path.absolute(), target.absolute().parent),
                     "open": tokens.reading,
                     "weight": _number_text(source.weight),
                     "tokens": source.tokens,
@@ -290,7 +293,9 @@ class Mixture:
                 raise FormatError(f"{place}: is not a mixture of this version of jeton")
             entries = {
                 check_text("name", entry["name"]): (
-                    place.absolute().parent / entry["path"],
+                    entry["path"]
+                    if is_url(entry["path"])
+                    else os.path.normpath(place.absolute().parent / entry["path"]),
                     dict(entry["open"]),
                     {
                         "weight": _number_of(entry["weight"]),
@@ -313,7 +318,7 @@ class Mixture:
         sources = {}
         for name, (at, opening, amounts, (size, manifest)) in entries.items():
             try:
-                tokens = TokenDataset(os.path.normpath(at), **opening)
+                tokens = TokenDataset(at, **opening)
                 sources[name] = MixSource(tokens, **amounts)
             except (ArgumentError, ArgumentTypeError, TypeError) as error:
                 raise FormatError(f"{place}: {name}: {error}") from None
@@ -394,7 +399,7 @@ def mix(
     if isinstance(sources, Mapping):
         named = {}
         for key, value in sources.items():
-            name = checked_path("each key of sources", key)
+            name = checked_path("each key of sources", key, urls=True)
             if not isinstance(value, MixSource):
                 value = MixSource(name, weight=value)
             named[name] = value
@@ -417,7 +422,7 @@ def _blend(blend: str | Iterable[str]) -> dict[str, MixSource]:
     except ValueError as error:
         raise ArgumentError(f"the blend {blend!r} cannot be split: {error}") from None
     parts = [
-        part if isinstance(part, str) else checked_path("each path of sources", part)
+        part if isinstance(part, str) else checked_path("each path of sources", part, urls=True)
         for part in parts
     ]
     weighted = bool(parts) and _is_number(parts[0])

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -28,8 +29,10 @@ from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, plan_of
 from jeton.data.preparing.parts import PartsSource, checked_parts
 from jeton.data.preparing.pipeline import PrepareProgress, PrepareRun, SetPlan
+from jeton.data.preparing.target import written_to
 from jeton.data.preparing.tokenizer_file import NAMES as TOKENIZER_FILES
 from jeton.errors import ArgumentTypeError, FileError, JetonError
+from jeton.stores.folders import local_copy
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["AUTO", "PrepareProgress", "merge", "prepare"]
@@ -75,10 +78,13 @@ def prepare(
         data: Files, folders or patterns of paths: text, JSON lines (`.jsonl`, `.ndjson`), CSV
             and TSV, also compressed by gzip, Zstandard or xz, and Parquet. Or an iterable of texts,
             or of records; a data set of Hugging Face; a table or a column of Arrow. A document is
-            a file of text, or a record, a row, an item. To resume, the part of the files that was
-            read must be unchanged, and so must all other data.
+            a file of text, or a record, a row, an item. Files may also be named by URLs of object
+            stores (`s3://`, `gs://`, `hf://`, `https://`): see `StorePath`. To resume, the part of
+            the files that was read must be unchanged, and so must all other data.
         tokenizer: The tokenizer.
-        folder: The folder for the files; it is created if it does not exist.
+        folder: The folder for the files; it is created if it does not exist. If it is a URL of an
+            object store, the set is made in the folder of fetched files (`JETON_CACHE_DIR`), where
+            the same call resumes, and then written there whole, the manifest last.
         layout: The format of the files: see `jeton.data.layouts`.
         shard_tokens: The maximum number of tokens per file; by default that of the layout.
         field: The field of records, or the column, that holds the text; by default `text`. If you
@@ -167,7 +173,7 @@ def prepare(
         filter=filter,
     )
     request = options.request(tokenizer)
-    target = Path(checked_path("folder", folder))
+    target = checked_path("folder", folder, urls=True)
     sources = {"train": source_of(data, request.encoding, request.reading)}
     if request.plan.by == "data":
         sources["val"] = source_of(validation, request.encoding, request.reading, name="validation")
@@ -189,8 +195,8 @@ def merge(
     `prepare`.
 
     Args:
-        parts: The folders of all parts, in any order.
-        folder: The folder for the files.
+        parts: The folders of all parts, in any order; or their URLs.
+        folder: The folder for the files; or its URL.
         tokenizer: The tokenizer of the parts, if no format can hold it.
         memory: The memory for shuffling.
         watch: Called with a `PrepareProgress` from time to time.
@@ -206,8 +212,8 @@ def merge(
     if isinstance(parts, (str, os.PathLike)) or not isinstance(parts, Iterable):
         raise ArgumentTypeError("parts must be an iterable of folders")
     check_watch(watch)
-    folders = [Path(checked_path("each of parts", part)) for part in parts]
-    target = Path(checked_path("folder", folder))
+    folders = [Path(local_copy(checked_path("each of parts", part, urls=True))) for part in parts]
+    target = checked_path("folder", folder, urls=True)
     checked = checked_parts(folders)
     first_folder, first = checked[0]
     if tokenizer is None:
@@ -229,7 +235,7 @@ def merge(
 def merged_parts(
     plan: SetPlan,
     parts: list[tuple[Path, Manifest]],
-    folder: Path,
+    folder: str,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
     """Joins parts that are checked and in order."""
@@ -242,17 +248,32 @@ def merged_parts(
 def _run(
     plan: SetPlan,
     sources: dict[str, DocumentSource],
-    folder: Path,
+    target: str,
     watch: Callable[[PrepareProgress], None] | None,
 ) -> Manifest:
     with ExitStack() as stack:
         for source in sources.values():
             stack.callback(source.close)
-        whole = whole_set(plan, sources, folder)
-        if whole is not None:
-            return whole
-        journal = stack.enter_context(Journal(folder))
-        return PrepareRun(plan, sources, journal, watch).go()
+        place = stack.enter_context(written_to(target, partial(_is_taken, plan)))
+        try:
+            whole = whole_set(plan, sources, place.folder)
+        except FileError:
+            if not place.is_waiting:
+                raise
+            # It may be of other data, and is nowhere else: the store takes it only if it is not.
+            shutil.rmtree(place.folder)
+            whole = None
+        if whole is None:
+            with Journal(place.folder) as journal:
+                whole = PrepareRun(plan, sources, journal, watch).go()
+        place.publish(whole)
+        return whole
+
+
+def _is_taken(plan: SetPlan, name: str) -> bool:
+    """Whether a file of a set with this plan may have such a name."""
+    layout = layout_of(layouts.LAYOUTS, plan.layout)
+    return name in TOKENIZER_FILES or layout.split_of(name) is not None
 
 
 def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -> Manifest | None:
@@ -268,11 +289,9 @@ def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -
     if is_begun:
         return None
     if not is_whole:
-        layout = layout_of(layouts.LAYOUTS, plan.layout)
         for path in sorted((*folder.glob("*"), *folder.glob("*/*.ds"))):
             name = path.relative_to(folder).as_posix()
-            is_taken = name in TOKENIZER_FILES or layout.split_of(name)
-            if is_taken and (path.is_file() or path.is_symlink()):
+            if _is_taken(plan, name) and (path.is_file() or path.is_symlink()):
                 raise FileError(
                     f"{path}: exists already, and is not of a set that was prepared here; choose "
                     "another folder, or remove it"

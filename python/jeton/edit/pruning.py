@@ -99,7 +99,9 @@ def prune(
     ):
         min_count = 1
     if min_count is not None and occurs is None:
-        raise ArgumentError("min_count needs counts: give corpus= or counts=")
+        raise ArgumentError(
+            "min_count needs counts", hint="give corpus= or counts=", parameter="corpus"
+        )
     if size is None and min_count is None and drop is None and scripts is None:
         raise ArgumentError(
             "say what to remove: size, corpus (leaves needs it), counts (or min_count with one of "
@@ -146,7 +148,7 @@ def prune(
 def _check_leaves(leaves: object, corpus: object, size: object) -> None:
     checked_int("leaves", leaves, 1)
     if corpus is None:
-        raise ArgumentError("leaves needs corpus=, which is counted again in each round")
+        raise ArgumentError("leaves needs a corpus, which is counted again in each round")
     if size is not None:
         raise ArgumentError("leaves removes by min_count, not down to a size; leave out one")
     if isinstance(corpus, Iterator):

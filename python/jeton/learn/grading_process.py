@@ -188,7 +188,11 @@ def serve(path: str, alive: int) -> None:
         alive: A descriptor that ends when the process that asks does; -1 where there is none.
     """
     # The file does not know the descriptors of questions and answers by number.
-    answers, questions = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
+    with os.fdopen(os.dup(1), "wb") as answers, os.fdopen(os.dup(0), "rb") as questions:
+        _serve(path, alive, answers, questions)
+
+
+def _serve(path: str, alive: int, answers: BinaryIO, questions: BinaryIO) -> None:
     if alive >= 0:
         _end_group_after(alive, (questions, answers))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one

@@ -21,6 +21,7 @@ from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
+from jeton.cache_folder import cache_folder
 from jeton.errors import ChecksumError, DownloadError, MissingFileError
 from jeton.loading import download
 
@@ -30,7 +31,6 @@ __all__ = [
     "MODELS",
     "KnownTokenizer",
     "PublishedFile",
-    "cache_folder",
     "encoding_of_model",
     "files_of",
     "is_here",
@@ -256,19 +256,6 @@ def is_offline(offline: bool | None = None) -> bool:
         "false",
         "no",
     )
-
-
-def cache_folder() -> Path:
-    """The folder of downloaded files: `JETON_CACHE_DIR`, or the user's cache folder.
-
-    The latter is `$XDG_CACHE_HOME/jeton` or `~/.cache/jeton`, `~/Library/Caches/jeton` on macOS,
-    and `%LOCALAPPDATA%\\jeton\\Cache` on Windows.
-    """
-    if folder := os.environ.get("JETON_CACHE_DIR"):
-        return Path(os.path.expanduser(folder))
-    from platformdirs import user_cache_path
-
-    return user_cache_path("jeton", appauthor=False)
 
 
 def files_of(

@@ -250,4 +250,5 @@ def _unknown(name: str) -> UnknownNameError:
     close = suggestion(name)
     hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}"
     short = name if len(name) <= 80 else name[:75] + "…"
-    return UnknownNameError(f"{short!r} is not a known name, and there is no such file", hint=hint)
+    exists = "names no download" if os.path.exists(name) else "there is no such file"
+    return UnknownNameError(f"{short!r} is not a known name, and {exists}", hint=hint)

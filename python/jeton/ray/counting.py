@@ -24,6 +24,7 @@ from jeton.corpora.word_counts import WordCounts
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
+from jeton.stores.files import only_paths
 from jeton.training.trainer import Trainer
 
 __all__ = ["count"]
@@ -114,7 +115,7 @@ def _files(data: object) -> list[Path]:
         )
     if any(os.fspath(path) == "-" for path in files):
         raise ArgumentError("the standard input cannot be read from a cluster; name files")
-    return files
+    return only_paths(files, "pass a ray.data.Dataset that reads them")
 
 
 class _CountTask:

@@ -30,6 +30,7 @@ from jeton.data.preparing.pipeline import PrepareRun, SetPlan
 from jeton.errors import ArgumentError
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.ray.writing import written_in_parallel
+from jeton.stores.files import only_paths
 
 __all__ = ["prepare"]
 
@@ -142,8 +143,9 @@ def prepare(
                 "data must be a ray.data.Dataset or paths; for texts that are here, use "
                 "jeton.data.prepare"
             )
-        sources[of] = _files(paths, encoding, reading)
-        groups += [{"split": of, "paths": group} for group in _grouped(paths, size)]
+        local = only_paths(paths, "pass a ray.data.Dataset that reads them")
+        sources[of] = _files(local, encoding, reading)
+        groups += [{"split": of, "paths": group} for group in _grouped(local, size)]
     if not datasets:
         whole = whole_set(plan, sources, target)
         if whole is not None:
@@ -158,14 +160,14 @@ def prepare(
         parts += _parts_of_dataset(dataset, of, task)
     manifest = written_in_parallel(plan, parts, target, num_cpus)
     if manifest is None:
-        manifest = merged_parts(plan, parts, target)
+        manifest = merged_parts(plan, parts, str(target))
     shutil.rmtree(target / PARTS)
     return manifest
 
 
 def _files(paths: list[Path], encoding: DocumentEncoding, reading: DataReading) -> FileSource:
     return FileSource(
-        paths, encoding, field=reading.field, errors=reading.errors, unit=reading.unit
+        [*paths], encoding, field=reading.field, errors=reading.errors, unit=reading.unit
     )
 
 

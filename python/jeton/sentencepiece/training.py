@@ -241,6 +241,8 @@ class _TrainerRequest:
             raise ArgumentError("the model has no destination: give model_prefix")
         with_scores = options.pop("vocabulary_output_piece_score", True)
         takes_all = options.pop("use_all_vocab", False)
+        if takes_all and kind not in _COUNTED:
+            raise ArgumentError("use_all_vocab is for model_type='word' and 'char'")
         unk_surface = options.pop("unk_surface", None)
         lines = self._lines(options)
         normalizer = self._normalizer(options)
@@ -266,6 +268,8 @@ class _TrainerRequest:
                     f"model_type={kind!r} has no user_defined_symbols, pretokenizer, "
                     "pretokenization_delimiter and treat_whitespace_as_suffix here"
                 )
+            if takes_all:
+                options["character_coverage"] = 1.0
             model = _of_counts(kind, list(lines), normalizer, options, takes_all)
             self._write(_with_unk_surface(model, unk_surface), prefix, with_scores)
             return

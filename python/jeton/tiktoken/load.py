@@ -10,11 +10,12 @@ from pathlib import Path
 
 from jeton import files
 from jeton.arguments import checked_path
+from jeton.cache_folder import cache_folder
 from jeton.components.byte_alphabet import BYTES
 from jeton.errors import ArgumentError, ChecksumError, DownloadError, FormatError
 from jeton.loading import download
 from jeton.loading.class_folders.rank_classes import parse_ranks
-from jeton.loading.registry import cache_folder, is_offline
+from jeton.loading.registry import is_offline
 
 __all__ = ["data_gym_to_mergeable_bpe_ranks", "dump_tiktoken_bpe", "load_tiktoken_bpe"]
 
@@ -103,7 +104,7 @@ def _content(
     argument: str, path: str | os.PathLike[str], expected_hash: str | None
 ) -> tuple[str, bytes]:
     """The name and the content of a file, after a check of its hash."""
-    name = checked_path(argument, path)
+    name = checked_path(argument, path, urls=True)
     content = files.read(_cached(name, expected_hash) if "://" in name else name)
     if expected_hash is not None:
         actual = hashlib.sha256(content).hexdigest()

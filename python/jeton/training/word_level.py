@@ -65,7 +65,9 @@ class WordLevelTrainer(WordTrainer):
         max_word_length: int | None = MAX_WORD_LENGTH,
     ) -> None:
         if unk_token is not None and not check_text("unk_token", unk_token):
-            raise ArgumentError("unk_token is empty; name it, or set unk_token=None")
+            raise ArgumentError(
+                "unk_token is empty", hint="name it, or set unk_token=None", parameter="unk_token"
+            )
         super().__init__(
             {
                 "vocab_size": checked_int("vocab_size", vocab_size, 0),

@@ -161,7 +161,7 @@ def _lines(text: str, options: Mapping[str, Any]) -> Any:
 _CALL_TOKEN: Final = re.compile(
     r"""[ \t\r\n]*(?:(?P<string>'(?:[^'\\\r\n]|\\.)*'|"(?:[^"\\\r\n]|\\.)*")
     |(?P<value>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.])
-    |(?:True|true|False|false|None|null)(?![\w\-.=(]))
+    |(?:True|true|False|false|None|null)(?![\w\-.]|[ \t\r\n]*[=(]))
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:[-.][A-Za-z0-9_]+)*)[ \t\r\n]*(?P<behind>[=(])
     |(?P<mark>[\[\]{}):,])|(?P<end>\Z))""",
     re.DOTALL | re.VERBOSE,
@@ -211,7 +211,7 @@ def _python(text: str, options: Mapping[str, Any]) -> Any:
                 raise ValueError(f"{mark!r} closes nothing")
             open_marks.pop()
     decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_small, parse_float=_finite)
-    calls = decoder.decode("".join(written))
+    calls = decoder.decode(" ".join(written))
     if _SURROGATE.search(json.dumps(calls, ensure_ascii=False)):
         raise ValueError("half of a surrogate pair is in the text")
     return [{"name": name, "arguments": arguments} for name, arguments in calls]

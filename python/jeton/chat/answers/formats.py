@@ -67,6 +67,7 @@ class State:
             `id`, or `key` and `string`, which says whether the value is text.
         routes: For a head, regular expressions and states; the first that matches the whole head
             is taken. A group `name` begins a call.
+        odd: Further routes; their heads are a problem.
         part: The mark that belongs to the text of a head, if it leads there.
         shapes: Beginnings of its text that lead to other states.
         trimmed: Whether white space at the beginning of its text is dropped.
@@ -79,6 +80,7 @@ class State:
     done: bool = False
     pattern: str = ""
     routes: tuple[tuple[str, str], ...] = ()
+    odd: tuple[tuple[str, str], ...] = ()
     part: str = ""
     shapes: tuple[Shape, ...] = ()
     trimmed: bool = False
@@ -228,6 +230,15 @@ what stands around them shows that only their mark is missing."""
 
 _M3: Final = "]<]minimax[>["
 """What MiniMax-M3 writes in front of each of its tags."""
+
+_CONTENT_TYPE: Final = r"(?:(?:\s+|\s*<\|constrain\|>\s*)\w+)?\s*"
+"""What a header of gpt-oss may end with, as `<|constrain|>json`."""
+
+
+def _in_channel(channel: str) -> str:
+    """How a header of gpt-oss begins, by the name of its channel."""
+    return rf"\s*(?:assistant\s*)?(?:<\|channel\|>\s*)?{channel}"
+
 
 PLAIN: Final = Format("plain", {"start": State("content")})
 """Only words."""
@@ -681,9 +692,21 @@ FORMATS: Final[Mapping[str, Format]] = {
                     "head",
                     {"<|message|>": "?", "<|end|>": "between", "<|channel|>": "start"},
                     routes=(
+                        (
+                            _in_channel("(?:analysis|commentary)?")
+                            + r"\s*to=(?:functions\.)?(?P<name>[^\s<]+)\s*"
+                            + rf"(?:<\|channel\|>\s*(?:analysis|commentary))?{_CONTENT_TYPE}",
+                            "arguments",
+                        ),
+                        (_in_channel("analysis") + _CONTENT_TYPE, "reasoning"),
+                        (_in_channel("commentary") + _CONTENT_TYPE, "preamble"),
+                        (_in_channel("final") + _CONTENT_TYPE, "content"),
+                        (r"\s*(?:assistant)?\s*", "content"),
+                    ),
+                    odd=(
                         (r".*\bto=(?:functions\.)?(?P<name>[^\s<]+).*", "arguments"),
-                        (r"(?:.*<\|channel\|>)?\s*analysis.*", "reasoning"),
-                        (r"(?:.*<\|channel\|>)?\s*commentary.*", "preamble"),
+                        (r".*analysis.*", "reasoning"),
+                        (r".*commentary.*", "preamble"),
                         (r".*", "content"),
                     ),
                     part="<|channel|>",

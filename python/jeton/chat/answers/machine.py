@@ -26,6 +26,8 @@ __all__ = ["Machine"]
 _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "close", "json"))
 """Kinds of text within a call."""
 _WORDS: Final = frozenset(("content", "reasoning"))
+_NAMED: Final = frozenset(("name", "id", "key", "close"))
+"""Kinds of text that is a single name, which holds no mark."""
 _LONGEST_SHAPE: Final = 1024
 """Characters after which text that may still become a shape is taken for none."""
 _LONGEST_HELD: Final = 1024
@@ -179,8 +181,12 @@ class Machine:
             self._fields.end({}, self.total)
             self._fields.finish(self.total)
         word = "".join(self._word)
-        if (takes == "head" and word.strip()) or (takes == "name" and word):
+        if self._calls.open is None and word.strip():
             self.stretches.append((self._began, self.total, "call", -1))
+        if takes in _NAMED:
+            self._note_marks(word, self._began, takes)
+        if self._reader is not None:
+            self._note_swallowed_end()
         if self._calls.open is not None:
             if takes == "json" and self._reader is None and not self._broken:
                 self.end(self.total)
@@ -403,8 +409,6 @@ class Machine:
             return
         part = self._part_of_head(name, left, place)
         if part and name == self.state.name:
-            if part in self._word:
-                self.problem(f"the mark {self._compiled.spelled(part)!r} comes twice", left)
             self._word.append(part)
             return
         name = self._leave(name, left)
@@ -441,8 +445,11 @@ class Machine:
 
     def _leave(self, target: str, place: int) -> str:
         """Ends the state. Returns the one that follows."""
-        takes, word = self.state.spec.takes, self._compiled.spelled("".join(self._word))
+        takes, word = self.state.spec.takes, "".join(self._word)
         self._close_words(place)
+        if takes in _NAMED:
+            self._note_marks(word, self._began, takes)
+        word = self._compiled.spelled(word)
         if self._reader is not None and self._source.before >= 0:
             self._cut(place)
         if takes == "name" and (word.strip() or target != END):
@@ -470,9 +477,11 @@ class Machine:
 
     def _routed(self, word: str, target: str, place: int) -> str:
         """The state that the text of a head leads to."""
-        for pattern, state in self.state.routes if target == "?" else ():
+        for pattern, state, is_odd in self.state.routes if target == "?" else ():
             if match := pattern.fullmatch(word):
-                if self.state.spec.part not in word and word.strip():
+                if is_odd:
+                    self.problem(f"{word!r:.60} is no header of this format", place)
+                elif self.state.spec.part not in word and word.strip():
                     self.problem(f"the mark {self.state.spec.part!r} is missing", self._began)
                 groups = match.groupdict()
                 id, name = groups.get("id"), groups.get("name")
@@ -585,10 +594,29 @@ class Machine:
     def _note_displaced_marks(self) -> None:
         """Notes each mark in text that has no place in the format."""
         for start, end in self._displaced:
-            for match in self._compiled.any_mark.finditer(self._slice(start, end)):
-                shown = self._compiled.spelled(match[0])
-                kind = "mark" if shown == match[0] else "control token"
-                self.problem(f"the {kind} {shown!r} is left in the content", start + match.start())
+            self._note_marks(self._slice(start, end), start, "content")
+
+    def _note_marks(self, text: str, start: int, where: str) -> None:
+        """Notes each mark in a text."""
+        if text.isidentifier():
+            return  # as most names are
+        for match in self._compiled.any_mark.finditer(text):
+            shown = self._compiled.spelled(match[0])
+            kind = "mark" if shown == match[0] else "control token"
+            self.problem(f"the {kind} {shown!r} is left in the {where}", start + match.start())
+
+    def _note_swallowed_end(self) -> None:
+        """Notes that the mark that ends the calls is in one that has no end, as where the quote
+        behind a text is missing."""
+        text = self._slice(self._claimed, self.total)
+        if self._calls.open is None and text.strip():
+            self._stretch("call", self.total - len(text.lstrip()), self.total)
+        for match in self.state.last_expression.finditer(text):
+            mark = self.state.mark_of(match)
+            if not mark.fault:
+                what = f"the mark {mark.shown!r} is left in a call that has no end"
+                self.problem(what, self._claimed + match.start())
+                break
 
     def _report(self, said: Event) -> None:
         self.events.append(said)

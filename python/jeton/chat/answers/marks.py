@@ -66,8 +66,8 @@ class _Mark:
 
     @property
     def is_prose(self) -> bool:
-        """Whether it is plain text that looks like no mark."""
-        return self.is_text and self.core[:1] not in _BRACKETS
+        """Whether it is plain text that looks like no mark, as a word without a bracket does."""
+        return self.is_text and self.core[:1] not in _BRACKETS and not self.kept
 
     @property
     def shown(self) -> str | None:
@@ -159,13 +159,16 @@ class MarkedState(CompiledState):
     hot: Callable[[str], re.Match[str] | None]
     """Searches for the characters without which a text holds neither."""
     pattern: re.Pattern[str] | None
-    routes: tuple[tuple[re.Pattern[str], str], ...]
+    routes: tuple[tuple[re.Pattern[str], str, bool], ...]
+    """How a head reads, the state that it leads to, and whether it is a problem."""
 
     def next(self, text: str, at: int, *, last: bool) -> tuple[Found | None, int]:
         """As in `CompiledState`."""
         match = self.mark(text, at, last=last)
         if match is None:
             return None, len(text) if last else self.tail(text, at)
+        if self.is_nested and not last and (tail := self.tail(text, at)) < match.start():
+            return None, tail
         mark = self.mark_of(match)
         return Found(*match.span(), mark.state, mark.after, mark.shown, None, mark), 0
 
@@ -193,6 +196,11 @@ class MarkedState(CompiledState):
     def cores(self) -> frozenset[str]:
         """What each text with a mark has one of."""
         return frozenset(it.core or it.kept for it in self.marks)
+
+    @functools.cached_property
+    def is_nested(self) -> bool:
+        """Whether a mark may be in the middle of another."""
+        return any(a.core and a.core in b.core[1:-1] for a in self.marks for b in self.marks)
 
     @functools.cached_property
     def reach(self) -> int:
@@ -366,8 +374,6 @@ _OUTER: Final = ("content", "space", "head", "inside")
 """Kinds of states whose marks are also looked for in others."""
 _NAMED: Final = frozenset(("name", "id", "head"))
 """Kinds of states with which a call begins."""
-_CALLS: Final = ("calls", "keyed", "python", "braces", "json", "space", "inside", "head")
-"""Kinds of states in which text has no place, or comes from a reader."""
 
 
 def _misplaced(name: str, states: Mapping[str, MarkedState], written: str | None) -> list[_Mark]:
@@ -381,27 +387,26 @@ def _misplaced(name: str, states: Mapping[str, MarkedState], written: str | None
     spec = states[name].spec
     is_words = spec.takes in ("content", "reasoning")
     known = {it.core for it in states[name].marks}
-    before = max((it.before for it in states[name].marks), key=len, default="")
+    # Where the end of a value is missing, the white space around it may be there.
+    before = max((it.before + it.after for it in states[name].marks), key=len, default="")
     found: dict[str, _Mark] = {}
     for other in states.values():
         for mark in other.marks:
             core = mark.core
-            is_prose = mark.is_prose
-            is_long = not mark.is_text or len(core) >= (_LONG_PROSE if is_prose else _SHORTEST)
+            is_long = not mark.is_text or len(core) >= (_LONG_PROSE if mark.is_prose else _SHORTEST)
             if core in known or core in found or not core or not is_long:
                 continue
             if is_words and mark.is_text and written is not None and core not in written:
                 continue
             target = states[mark.state].spec.takes if mark.state in states else "head"
-            is_lost = is_prose or other.spec.takes not in _OUTER or mark.state in ("?", END)
+            is_outer = other.spec.takes in _OUTER
+            is_outer = is_outer or (spec.takes == "key" and other.spec.takes == "value")
+            is_lost = not is_outer or mark.state in ("?", END)
             if is_words:
                 # Without its call, an argument belongs nowhere.
                 is_lost = is_lost or other.spec.takes == "inside" or target in ("key", "value")
-            if mark.is_text and is_words:
-                behind = states[mark.state].marks if mark.state in states else ()
-                takes = {states[it.state].spec.takes for it in behind if it.state in states}
-                is_lost = is_lost or target in ("content", "reasoning")
-                is_lost = is_lost or (target == "space" and not takes & _NAMED)
+            if is_words and mark.is_text:
+                is_lost = is_lost or mark.is_prose or not _may_call(states[mark.state], states)
             if is_lost:
                 if is_words and mark.is_text:
                     fault = f"the mark {mark.shown!r} is left in the {spec.takes}"
@@ -418,8 +423,6 @@ def _misplaced(name: str, states: Mapping[str, MarkedState], written: str | None
                 if target != "key":
                     continue
                 names = "argument"
-            elif mark.is_text and spec.takes not in _CALLS:
-                continue
             found[core] = dataclasses.replace(
                 mark,
                 fault=_fault(spec.takes, mark.text.strip() or mark.text),
@@ -429,6 +432,17 @@ def _misplaced(name: str, states: Mapping[str, MarkedState], written: str | None
                 followed_by=(),
             )
     return [*found.values()]
+
+
+def _may_call(state: MarkedState, states: Mapping[str, MarkedState]) -> bool:
+    """Whether a call may begin in a state."""
+    if state.spec.takes == "space":
+        return any(
+            states[it.state].spec.takes in _NAMED for it in state.marks if it.state in states
+        )
+    if state.spec.takes == "content":
+        return bool(state.spec.shapes)
+    return state.spec.takes != "reasoning"
 
 
 def _bare_calls(state: MarkedState, states: Mapping[str, MarkedState]) -> list[_Mark]:
@@ -487,7 +501,11 @@ def _searched(name: str, state: State, marks: list[_Mark]) -> MarkedState:
         re.compile(f"(?:{'|'.join(beginnings)})\\Z" if beginnings else "(?!)"),
         re.compile(f"[{spelled}\ud800-\udfff]").search,
         re.compile(state.pattern, re.DOTALL) if state.pattern else None,
-        tuple((re.compile(route, re.DOTALL), target) for route, target in state.routes),
+        tuple(
+            (re.compile(route, re.DOTALL), target, is_odd)
+            for routes, is_odd in ((state.routes, False), (state.odd, True))
+            for route, target in routes
+        ),
     )
 
 

@@ -316,12 +316,18 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
     source.at, depth = source.at + 1, 1
     name: str | None = None
     early: list[str] = []
+    is_apart = True
     while depth:
         character = yield from _peek(source)
         if character in ",}":
             source.at += 1
             depth -= character == "}"
+            is_apart = character == ","
             continue
+        key_at = source.place
+        if not is_apart:
+            calls.problem("',' is missing", key_at)
+        is_apart = False
         key = yield from _string(source, calls)
         yield from _expect(source, ":")
         character = yield from _peek(source)
@@ -343,8 +349,10 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             calls.identify((yield from _string(source, calls)))
         elif key == "function" and character == "{":
             source.at += 1
-            depth += 1
+            depth, is_apart = depth + 1, True
         else:
+            if key != "type" and character != "n":  # null says nothing
+                calls.problem(f"{key!r:.60} is left out of the call", key_at)
             yield from _json(source, calls, lambda _: None)
     if name is None:
         calls.nameless(start, source.place)

@@ -23,6 +23,8 @@ from jeton.corpora.token_blocks.blocks import (
 from jeton.corpora.token_blocks.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
 from jeton.files import digest_of
+from jeton.stores.files import InputFile, StoreFile
+from jeton.stores.local_copies import LocalFiles, local_files
 
 __all__ = ["FileSource", "OfFiles", "check_unchanged", "identity_of"]
 
@@ -33,7 +35,7 @@ _BYTES = 8_000_000
 class OfFiles(DocumentSource):
     """A source that is files."""
 
-    def __init__(self, paths: list[Path]) -> None:
+    def __init__(self, paths: list[InputFile]) -> None:
         self._paths = paths
         self._sizes = [size_of(path) for path in paths]
         self._identities = [identity_of(path) for path in paths]
@@ -58,6 +60,8 @@ class OfFiles(DocumentSource):
         """The beginnings of the first, middle and last file."""
         sizes = self._sizes
         numbers = sorted({0, len(sizes) // 2, len(sizes) - 1})
+        if any(isinstance(path, StoreFile) for path in self._paths):
+            numbers = [0]  # since all of a file is fetched to read its beginning
         return [(SourcePosition((number, 0, 0, 0)), sum(sizes[:number])) for number in numbers]
 
 
@@ -70,7 +74,7 @@ class FileSource(OfFiles):
 
     def __init__(
         self,
-        paths: list[Path],
+        paths: list[InputFile],
         encoding: DocumentEncoding,
         *,
         field: str | None,
@@ -81,25 +85,28 @@ class FileSource(OfFiles):
         self._encoding = encoding
         self._field, self._errors, self._unit = field, errors, unit
         # Tables that cannot be read are an error before any work.
-        for path in filter(is_table, paths):
-            ParquetColumn(path, field or "text", errors)
+        for path in paths:
+            if isinstance(path, Path) and is_table(path):
+                ParquetColumn(path, field or "text", errors)
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of all files, from `start` on."""
         progress = start
         first = start.place[0] if start.place else 0
-        numbered = list(enumerate(self._paths))[first:]
-        for tables, run in groupby(numbered, lambda entry: is_table(entry[1])):
-            files = list(run)
-            if tables:
-                for number, path in files:
-                    progress = yield from self._of_table(number, path, progress)
-            else:
-                paths = [path for _, path in files]
-                progress = yield from self._of_text(files[0][0], paths, progress)
+        for here in local_files(self._paths, first):
+            numbered = enumerate(here.paths, here.first)
+            for tables, run in groupby(numbered, lambda entry: is_table(entry[1])):
+                files = list(run)
+                with here.named():
+                    if tables:
+                        for number, path in files:
+                            progress = yield from self._of_table(number, path, here, progress)
+                    else:
+                        paths = [path for _, path in files]
+                        progress = yield from self._of_text(files[0][0], paths, here, progress)
 
     def _of_text(
-        self, first: int, paths: list[Path], progress: SourcePosition
+        self, first: int, paths: list[Path], here: LocalFiles, progress: SourcePosition
     ) -> Generator[Block, None, SourcePosition]:
         file, byte, line, digest = progress.place or (first, 0, 0, 0)
         core_blocks = self._encoding.of_files(
@@ -133,7 +140,7 @@ class FileSource(OfFiles):
                     after,
                     sum(self._sizes[: place[0]]) + read,
                     tuple((first + number, read, sha256.hex()) for number, read, sha256 in ended),
-                    tuple(from_core(*record) for record in dropped),
+                    tuple(from_core(*record).named(here.name) for record in dropped),
                 )
                 before = after
         finally:
@@ -141,7 +148,7 @@ class FileSource(OfFiles):
         return progress
 
     def _of_table(
-        self, number: int, path: Path, progress: SourcePosition
+        self, number: int, path: Path, here: LocalFiles, progress: SourcePosition
     ) -> Generator[Block, None, SourcePosition]:
         row = progress.place[1] if progress.place else 0
         table = ParquetColumn(path, self._field or "text", self._errors)
@@ -158,7 +165,7 @@ class FileSource(OfFiles):
                 progress,
                 lambda rows: (number, row + rows, 0, 0),
                 lambda rows: before + size * (row + rows) // max(1, table.rows),
-                lambda at: RecordPlace(os.fspath(path), "row", at),
+                lambda at: RecordPlace(here.name(os.fspath(path)), "row", at),
             )
             try:
                 for block in blocks:
@@ -166,7 +173,7 @@ class FileSource(OfFiles):
                     yield block
                 file_digest = digest.result()
             except JetonError as error:
-                if str(error).startswith(f"{path}: "):
+                if str(error).startswith((f"{path}: ", f"{here.name(os.fspath(path))}: ")):
                     raise
                 raise error.reworded(f"{path}: {error.message}") from None
             finally:
@@ -181,7 +188,7 @@ class FileSource(OfFiles):
         check_unchanged(self._paths[number], self._identities[number], read)
 
 
-def check_unchanged(path: Path, identity: dict[str, object], read: int) -> None:
+def check_unchanged(path: InputFile, identity: dict[str, object], read: int) -> None:
     """Fails if a file has changed since reading began."""
     if identity != identity_of(path) or identity.get("bytes", read) != read:
         raise FileError(
@@ -196,8 +203,10 @@ def _numbered(columns: Iterator[Any], row: int) -> Iterator[tuple[int, Any]]:
         row += len(column)
 
 
-def identity_of(path: Path) -> dict[str, object]:
+def identity_of(path: InputFile) -> dict[str, object]:
     """The path of a file, with the properties that show whether it has changed."""
+    if isinstance(path, StoreFile):
+        return path.identity()
     try:
         status = path.stat() if path != Path("-") else None
     except OSError as error:

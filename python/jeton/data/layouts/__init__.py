@@ -71,6 +71,7 @@ from jeton.data.layouts.checks import checked_dtype
 from jeton.data.layouts.finding import find_layout, layout_of
 from jeton.data.layouts.shard import Shard, Tokens
 from jeton.data.layouts.writer import Writer, WrittenShard
+from jeton.stores.folders import local_copy
 
 __all__ = [
     "LAYOUTS",
@@ -157,7 +158,8 @@ def read(
     """The shards of a split in order.
 
     Args:
-        path: A folder, one file of a set, or Megatron's name of two files without their ending.
+        path: A folder, one file of a set, or Megatron's name of two files without their ending; or
+            the URL of a folder, which is copied to this machine.
         split: Which split of a folder; by default the only one, or `train`. `train` also finds a
             name such as `fineweb_train`.
         layout: By default detected from the files. A `.bin` file without others beside it is flat.
@@ -172,14 +174,18 @@ def read(
     """
     if dtype is not None:
         checked_dtype(dtype)
-    kind, chosen_files = find_layout(_READ, checked_path("path", path), split, layout)
+    kind, chosen_files = find_layout(_READ, _local(path), split, layout)
     if column is not None:
         kind = kind.of_column(check_text("column", column))
     return [kind.open(file, dtype) for file in chosen_files]
+
+
+def _local(path: str | os.PathLike[str]) -> str:
+    return os.fspath(local_copy(checked_path("path", path, urls=True)))
 
 
 def splits(path: str | os.PathLike[str], *, layout: str | None = None) -> list[str]:
     """The names of the splits in a folder, sorted."""
     from jeton.data.layouts.finding import split_names
 
-    return split_names(_READ, checked_path("path", path), layout)
+    return split_names(_READ, _local(path), layout)

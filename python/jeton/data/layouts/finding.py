@@ -102,7 +102,9 @@ def _splits(
         kinds = sorted({name for path in files if (name := _layout_of(path, folder))})
         if len(kinds) > 1:
             raise ArgumentError(
-                f"{folder}: holds files of the layouts {' and '.join(kinds)}; pass layout="
+                f"{folder}: holds files of the layouts {' and '.join(kinds)}",
+                hint="pass layout=",
+                parameter="layout",
             )
         if not kinds:
             raise MissingFileError(f"{folder}: holds no tokens of a known layout")
@@ -130,7 +132,11 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
         return "" if folder is not None and path.name.startswith("cache-") else kind
     if path.suffix != ".bin":
         if folder is None:
-            raise ArgumentError(f"{path}: its name is not that of a file of tokens; pass layout=")
+            raise ArgumentError(
+                f"{path}: its name is not that of a file of tokens",
+                hint="pass layout=",
+                parameter="layout",
+            )
         return ""
     if path.with_suffix(".idx").exists():
         return "megatron"

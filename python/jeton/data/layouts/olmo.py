@@ -76,8 +76,9 @@ class OlmoLayout(BaseLayout):
         if dtype is None:
             if ends is None:
                 raise ArgumentError(
-                    f"{file}: does not say how large its tokens are, and there is no "
-                    f'{table.name}; pass dtype="uint16" or dtype="uint32"'
+                    f"{file}: does not say how large its tokens are, and there is no {table.name}",
+                    hint='pass dtype="uint16" or dtype="uint32"',
+                    parameter="dtype",
                 )
             tokens = int(ends[-1]) if len(ends) else 0
             fitting = [it for it in ("uint16", "uint32") if tokens * np.dtype(it).itemsize == size]

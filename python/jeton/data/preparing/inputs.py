@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
@@ -14,6 +13,7 @@ from jeton.corpora.token_blocks.rows import IteratedTexts, column_of
 from jeton.data.preparing.record_encoder import RecordEncoder
 from jeton.data.preparing.records import RecordFiles, RecordItems, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.stores.files import InputFile
 
 __all__ = ["DataReading", "default_split", "paths_of", "source_of"]
 
@@ -103,7 +103,7 @@ def default_split(data: object, validation: object) -> str:
     return "hash" if len(paths_of(data, "data") or ()) > 1 else "cut"
 
 
-def paths_of(data: object, name: str) -> list[Path] | None:
+def paths_of(data: object, name: str) -> list[InputFile] | None:
     """The files that `data` names; `None` if it does not name files."""
     if isinstance(data, (str, os.PathLike)):
         return paths_or_texts(data)[0]
@@ -117,7 +117,7 @@ def paths_of(data: object, name: str) -> list[Path] | None:
     return None
 
 
-def _part(paths: list[Path], number: int, parts: int) -> list[Path]:
+def _part(paths: list[InputFile], number: int, parts: int) -> list[InputFile]:
     """The files of a part; parts are consecutive and have about the same size."""
     if parts > len(paths):
         raise ArgumentError(

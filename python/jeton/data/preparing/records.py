@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ from jeton.errors import (
     UnsupportedError,
 )
 from jeton.files import digest_of
+from jeton.stores.files import InputFile
+from jeton.stores.local_copies import local_files
 
 __all__ = ["RecordFiles", "RecordItems", "RecordRows", "rows_of"]
 
@@ -63,12 +65,12 @@ class _OfRecords(DocumentSource):
 class RecordFiles(_OfRecords, OfFiles):
     """Files of JSON lines and of Parquet. A place is that of `FileSource`."""
 
-    def __init__(self, paths: list[Path], encoder: RecordEncoder, errors: str) -> None:
+    def __init__(self, paths: list[InputFile], encoder: RecordEncoder, errors: str) -> None:
         super().__init__(paths)
         self._encoder, self._errors = encoder, errors
         # Tables that cannot be read are an error before any work.
         for path in paths:
-            if is_table(path):
+            if isinstance(path, Path) and is_table(path):
                 _ParquetColumns(path, encoder.columns)
             elif kind_of(path) == "delimited":
                 raise UnsupportedError(
@@ -79,31 +81,38 @@ class RecordFiles(_OfRecords, OfFiles):
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         progress = start
         first = start.place[0] if start.place else 0
-        for number, path in list(enumerate(self._paths))[first:]:
-            place = progress.place if progress.place[:1] == (number,) else (number, 0, 0, 0)
-            before = sum(self._sizes[:number])
-            if is_table(path):
-                table = _ParquetColumns(path, self._encoder.columns)
-                rows = self._of_table(number, path, table, place[1], before)
-                digest = None
-            else:
-                digest = _core.FileContents(os.fspath(path))
-                rows = self._of_lines(number, path, digest, place, before)
-            for block in self._encoder.blocks(rows, progress):
-                progress = block.after or progress
-                yield block
-            if digest is None:
-                file_digest = digest_of(path)
-                read, sha256 = file_digest.bytes, file_digest.sha256
-            else:
-                read, of_bytes = digest.digest()
-                sha256 = of_bytes.hex()
-            check_unchanged(path, self._identities[number], read)
-            after = replace(progress, place=(number + 1, 0, 0, 0))
-            yield nothing(
-                self._encoder.dtype, progress, after, before + read, ((number, read, sha256),)
-            )
-            progress = after
+        for here in local_files(self._paths, first):
+            for number, path in enumerate(here.paths, here.first):
+                with here.named():
+                    progress = yield from self._of_file(number, path, progress)
+
+    def _of_file(
+        self, number: int, path: Path, progress: SourcePosition
+    ) -> Generator[Block, None, SourcePosition]:
+        place = progress.place if progress.place[:1] == (number,) else (number, 0, 0, 0)
+        before = sum(self._sizes[:number])
+        if is_table(path):
+            table = _ParquetColumns(path, self._encoder.columns)
+            rows = self._of_table(number, path, table, place[1], before)
+            digest = None
+        else:
+            digest = _core.FileContents(os.fspath(path))
+            rows = self._of_lines(number, path, digest, place, before)
+        for block in self._encoder.blocks(rows, progress):
+            progress = block.after or progress
+            yield block
+        if digest is None:
+            file_digest = digest_of(path)
+            read, sha256 = file_digest.bytes, file_digest.sha256
+        else:
+            read, of_bytes = digest.digest()
+            sha256 = of_bytes.hex()
+        check_unchanged(self._paths[number], self._identities[number], read)
+        after = replace(progress, place=(number + 1, 0, 0, 0))
+        yield nothing(
+            self._encoder.dtype, progress, after, before + read, ((number, read, sha256),)
+        )
+        return after
 
     def _of_table(
         self, number: int, path: Path, table: _ParquetColumns, first: int, before: int
@@ -112,7 +121,10 @@ class RecordFiles(_OfRecords, OfFiles):
         for row, record in enumerate(table.records(first), first):
             read = before + int(share * (row + 1))
             yield SourceRecord(
-                record, RecordPlace(str(path), "row", row), (number, row + 1, 0, 0), read
+                record,
+                RecordPlace(str(self._paths[number]), "row", row),
+                (number, row + 1, 0, 0),
+                read,
             )
 
     def _of_lines(
@@ -141,7 +153,7 @@ class RecordFiles(_OfRecords, OfFiles):
             if text.strip():
                 yield SourceRecord(
                     self._record(text, line),
-                    RecordPlace(str(path), "line", line),
+                    RecordPlace(str(self._paths[number]), "line", line),
                     (number, end, line, _beginning(sha256)),
                     before + contents.digest()[0],
                 )
