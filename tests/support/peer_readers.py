@@ -7,6 +7,7 @@ datasets read by themselves.
 from __future__ import annotations
 
 import gzip
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -82,3 +83,21 @@ def olmo(path: Path, dtype: str) -> list[list[int]]:
     with gzip.open(path.with_name(path.name.removesuffix(".npy") + ".csv.gz"), "rt") as lines:
         bounds = [tuple(map(int, line.split(",")[:2])) for line in lines]
     return [data[start:end].tolist() for start, end in bounds]
+
+
+def mds(folder: Path) -> list[list[int]]:
+    """The samples of a split, a seek for each as streaming does it, by the entries of its index."""
+    found = []
+    for shard in json.loads((folder / "index.json").read_text())["shards"]:
+        data = (folder / shard["raw_data"]["basename"]).read_bytes()
+        assert len(data) == shard["raw_data"]["bytes"] and shard["column_names"] == ["tokens"]
+        dtype = shard["column_encodings"][0].removeprefix("ndarray:")
+        for number in range(shard["samples"]):
+            begin, end = np.frombuffer(data, "<u4", 2, 4 + 4 * number).tolist()
+            assert int.from_bytes(data[begin : begin + 4], "little") == end - begin - 4
+            axes, width = data[begin + 4] >> 2, 1 << (data[begin + 4] & 3)
+            start = begin + 5 + width
+            assert axes == 1
+            length = int.from_bytes(data[begin + 5 : start], "little")
+            found.append(np.frombuffer(data[start:end], dtype, length).tolist())
+    return found

@@ -30,7 +30,7 @@ __all__ = ["folder_option", "prepare", "say_set"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
-LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy")
+LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy", "mds")
 
 HELP = """Encode a corpus once, into files that a training loop reads.
 
@@ -69,6 +69,7 @@ The layouts:
   parquet    train-00000.parquet, …: a column input_ids; loss mask as labels
   olmo       train-00000.npy, … without header, .csv.gz; loss mask
   npy        train_000000.npy, … as numpy has them
+  mds        train/shard.00000.mds, …: samples, for mosaicml-streaming
 """
 
 

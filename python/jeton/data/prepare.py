@@ -289,7 +289,7 @@ def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -
     if is_begun:
         return None
     if not is_whole:
-        for path in sorted((*folder.glob("*"), *folder.glob("*/*.ds"))):
+        for path in sorted((*folder.glob("*"), *folder.glob("*/*"))):
             name = path.relative_to(folder).as_posix()
             if _is_taken(plan, name) and (path.is_file() or path.is_symlink()):
                 raise FileError(

@@ -15,6 +15,7 @@ from jeton._core import __version__
 from jeton.corpora.token_blocks.blocks import SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
+from jeton.data.layouts.writer import write_index
 from jeton.data.manifest import Manifest
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.parts import PartsSource
@@ -91,6 +92,10 @@ def _written(
         digests = {name: FileDigest(*file) for name, file in json.loads(row["files"]).items()}
         shards[row["split"]].append(WrittenShard(tuple(digests), row["tokens"], row["documents"]))
         files |= digests
+    layout = layouts.LAYOUTS[plan.layout]
+    for of_split in shards.values():
+        listed = [(shard.files[0], shard.documents) for shard in of_split]
+        files |= write_index(layout, folder, plan.dtype, listed)
     return shards, files
 
 

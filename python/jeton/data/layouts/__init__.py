@@ -10,6 +10,7 @@
 | `parquet` | `train-00000.parquet`, … | datasets, polars, pandas, DuckDB |
 | `olmo` | `train-00000.npy`, `train-00000.csv.gz`, … | OLMo-core, and what reads sets of dolma |
 | `npy` | `train_000000.npy`, … | numpy; build-nanogpt |
+| `mds` | `train/shard.00000.mds`, …, `train/index.json` | mosaicml-streaming, Composer |
 
 **Writing.** `create(layout, folder, ...)` returns a `Writer` for one split. Its calls are the same
 for every layout:
@@ -60,6 +61,7 @@ from jeton.data.layouts import (
     datatrove,
     jeton_layout,
     llmc,
+    mds,
     megatron,
     nanogpt,
     npy,
@@ -86,7 +88,9 @@ __all__ = [
     "splits",
 ]
 
-Layout = Literal["jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy"]
+Layout = Literal[
+    "jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet", "olmo", "npy", "mds"
+]
 
 LAYOUTS = {
     "jeton": jeton_layout.OwnLayout(),
@@ -97,6 +101,7 @@ LAYOUTS = {
     "parquet": parquet.ParquetLayout(),
     "olmo": olmo.OlmoLayout(),
     "npy": npy.NpyLayout(),
+    "mds": mds.MdsLayout(),
 }
 """The layouts by name."""
 

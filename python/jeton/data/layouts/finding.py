@@ -89,7 +89,7 @@ def _splits(
 ) -> tuple[BaseLayout, dict[str, list[Path]]]:
     files: list[Path] = []
     # A split may have its own folder, unless there are such files in the folder itself.
-    for pattern in ("*", "*/*.ds", "*/*.arrow"):
+    for pattern in ("*", "*/*.ds", "*/*.arrow", "*/*.mds"):
         if any(path.suffix == Path(pattern).suffix != "" for path in files):
             continue
         files += (
@@ -146,7 +146,13 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
         return "llm.c" if begins(file.read(8)) else "nanogpt"
 
 
-_BY_SUFFIX = {".ds": "datatrove", ".parquet": "parquet", ".arrow": "datasets", ".npy": "npy"}
+_BY_SUFFIX = {
+    ".ds": "datatrove",
+    ".parquet": "parquet",
+    ".arrow": "datasets",
+    ".npy": "npy",
+    ".mds": "mds",
+}
 """Layouts that the ending of a file name identifies."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,8 @@ class BaseLayout(ABC):
     """Whether a split is always one file."""
     holds_masks = False
     """Whether it can hold a loss mask."""
+    index: str | None = None
+    """The name of a file beside the main files of a split that lists them, if there is one."""
 
     @abstractmethod
     def file(self, split: str, number: int | None) -> str:
@@ -99,6 +102,10 @@ class BaseLayout(ABC):
 
         The spooled files can still be truncated and continued afterwards.
         """
+
+    def index_of(self, dtype: str, shards: Sequence[tuple[Path, int]]) -> bytes:
+        """The content of `index`, from the main file and the documents of each shard."""
+        raise NotImplementedError
 
     @abstractmethod
     def open(self, file: Path, dtype: str | None) -> Shard:

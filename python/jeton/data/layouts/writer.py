@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,7 +30,7 @@ from jeton.errors import (
 )
 from jeton.files import FileDigest, digest_of
 
-__all__ = ["Writer", "WrittenShard", "synced"]
+__all__ = ["Writer", "WrittenShard", "synced", "write_index"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ class Writer:
         #: The files of each closed shard; how many shards are from the state of another writer.
         self._digests: list[dict[str, FileDigest]] = []
         self._restored = 0
+        self._index: dict[str, FileDigest] = {}
         self._ended = False
         with self._file_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -116,8 +117,9 @@ class Writer:
 
     @property
     def digests(self) -> dict[str, FileDigest]:
-        """Size and SHA-256 of the files of the complete shards, as they were written."""
-        return {name: it for shard in self._digests for name, it in shard.items()}
+        """Size and SHA-256 of the files of the complete shards, as they were written, and of their
+        index."""
+        return {name: it for shard in self._digests for name, it in shard.items()} | self._index
 
     def append(
         self,
@@ -260,6 +262,8 @@ class Writer:
                 for name, digest in shard.items():
                     if digest_of(self._folder / name) != digest:
                         raise _damaged(self._folder / name)
+            shards = [(self._name(at), count) for at, (_, count) in enumerate(self._closed)]
+            self._index = write_index(self._layout, self._folder, self._dtype.name, shards)
         self.close()
         return self.shards
 
@@ -534,6 +538,27 @@ class Writer:
         except OSError as error:
             place = error.filename or self._folder
             raise FileError(f"{place}: cannot be written: {error.strerror or error}") from None
+
+
+def write_index(
+    layout: BaseLayout, folder: Path, dtype: str, shards: Sequence[tuple[str, int]]
+) -> dict[str, FileDigest]:
+    """Writes the file that lists the shards of a split, if the layout has one; its digest by name.
+
+    Args:
+        layout: The layout.
+        folder: The folder of the set.
+        dtype: The type of the tokens.
+        shards: The main file of each shard, and its documents.
+    """
+    if layout.index is None or not shards:
+        return {}
+    path = folder / Path(shards[0][0]).with_name(layout.index)
+    part = part_of(path)
+    part.write_bytes(layout.index_of(dtype, [(folder / file, count) for file, count in shards]))
+    synced(part)
+    os.replace(part, path)
+    return {path.relative_to(folder).as_posix(): digest_of(path)}
 
 
 def _damaged(path: Path) -> FormatError:

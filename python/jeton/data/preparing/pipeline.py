@@ -386,12 +386,9 @@ def manifest_of(
         if not split_of_set.documents and plan.part is None:
             raise _nothing_left(split)
     names = [name for some in shards.values() for shard in some for name in shard.files]
-    if plan.part is not None:
-        names.append(Keyed.FILE)
-    if DROPPED in digests:
-        names.append(DROPPED)
     tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)
-    files = {name: digests[name] for name in names} | digests_of(folder, tokenizer_files)
+    files = {name: digests[name] for name in names} | digests
+    files |= digests_of(folder, tokenizer_files)
     return Manifest(
         layout=plan.layout if plan.part is None else "jeton",
         dtype=plan.dtype,
