@@ -24,13 +24,14 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 
 import train
-from model import GPT, POSITIONS, Config
 
 import jeton
 from jeton.data import TokenDataset
 from jeton.errors import ArgumentError
+from jeton.nn import GPT, GPTConfig
 
 TOKENIZERS = ("characters", "bpe:300", "bpe:512", "bpe:1024", "bpe:2048", "bpe:4096")
+POSITIONS = ("learned", "sinusoidal", "rotary", "alibi")
 LENGTHS = (64, 128, 256, 512)
 TRAINED = 128
 """Tokens in a window in training."""
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace, tokenizer: str, kind: str) -> Path:
     """The folder of a run, which is done first, or brought to its end if it was cut."""
     folder: Path = options.out / f"{tokenizer.replace(':', '-')}-{kind}"
     given = ["--out", str(folder), "--sample", "0", "--eval-every", "500", "--save-every", "100"]
-    given += ["--block-size", str(TRAINED)]
+    given += ["--context", str(TRAINED)]
     if (folder / "checkpoint.pt").exists():
         if not finished(folder):
             train.main([*given, "--resume"])
@@ -65,7 +66,7 @@ def finished(folder: Path) -> bool:
 def opened(folder: Path) -> tuple[GPT, jeton.Tokenizer, TokenDataset]:
     """A trained model, its tokenizer, and the tokens to validate with."""
     saved = torch.load(folder / "checkpoint.pt", weights_only=True)
-    model = GPT(Config(**saved["config"]))
+    model = GPT(GPTConfig(**saved["config"]))
     model.load_state_dict(saved["model"])
     tok = jeton.load(folder / "tokenizer.json")
     return model, tok, TokenDataset(folder / "data", split="val", tokenizer=tok)

@@ -7,7 +7,7 @@
 
 Bits per byte, and not the loss per token, is what makes models of different tokenizers comparable:
 longer tokens are harder to predict, and there are fewer of them. `--flops` gives all of them the
-same work. Look here for a whole training loop; the model is in `model.py`.
+same work. Look here for a whole training loop; the model is `jeton.nn.GPT`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,10 @@ from typing import Any
 import numpy as np
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from model import GPT, POSITIONS, Config
-
 import jeton
 from jeton import samples
 from jeton.data import TokenDataset, layouts
+from jeton.nn import GPT, GPTConfig
 
 
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
@@ -43,11 +40,11 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     add("--tokenizer", default="characters", help="characters, bpe:SIZE, or a tokenizer file")
     add("--out", type=Path, default=Path("tiny-gpt"), help="the folder of the run")
     add("--resume", action="store_true", help="go on with the run in --out")
-    add("--positions", choices=POSITIONS, default="rotary")
-    add("--layers", type=int, default=4)
+    add("--positions", default="rotary", help="learned, sinusoidal, rotary or alibi")
+    add("--depth", type=int, default=4, help="layers")
     add("--heads", type=int, default=4)
-    add("--dim", type=int, default=128)
-    add("--block-size", type=int, default=128, help="tokens that a prediction sees")
+    add("--width", type=int, default=128, help="numbers in a vector")
+    add("--context", type=int, default=128, help="tokens that a prediction sees")
     add("--batch-size", type=int, default=16)
     add("--learning-rate", type=float, default=2e-3)
     add("--steps", type=int, default=500)
@@ -103,10 +100,10 @@ def token_sets(data: Path, tok: jeton.Tokenizer) -> tuple[TokenDataset, TokenDat
 def check_lengths(options: argparse.Namespace, train: Sized, validation: Sized) -> None:
     """Ends before anything is written if there is not a single window to learn or to judge."""
     for part, use in ((train, "train on"), (validation, "validate with")):
-        if len(part) <= options.block_size:
+        if len(part) <= options.context:
             sys.exit(
-                f"{len(part)} tokens to {use} are too few for blocks of {options.block_size}: "
-                "give more text, or a smaller --block-size"
+                f"{len(part)} tokens to {use} are too few for windows of {options.context}: "
+                "give more text, or a smaller --context"
             )
 
 
@@ -168,26 +165,21 @@ def main(given: list[str] | None = None) -> None:
             options.data = Path(saved["options"]["data"])
     tok, train, validation = open_data(options)
     config = (
-        Config(**saved["config"])
+        GPTConfig(**saved["config"])
         if saved
-        else Config(
+        else GPTConfig(
             vocab_size=tok.vocab.max_id + 1,
-            block_size=options.block_size,
-            layers=options.layers,
+            context=options.context,
+            depth=options.depth,
             heads=options.heads,
-            dim=options.dim,
+            width=options.width,
             positions=options.positions,
         )
     )
     model = GPT(config)
-    matrices = [p for p in model.parameters() if p.ndim == 2]
-    rest = [p for p in model.parameters() if p.ndim != 2]
-    optimizer = torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": 0.1}, {"params": rest, "weight_decay": 0.0}],
-        betas=(0.9, 0.95),
-    )
-    loader = train.loader(options.batch_size, config.block_size, seed=options.seed, device="cpu")
-    per_step = options.batch_size * config.block_size * model.flops_per_token()
+    optimizer = torch.optim.AdamW(model.parameter_groups(0.1), betas=(0.9, 0.95))
+    loader = train.loader(options.batch_size, config.context, seed=options.seed, device="cpu")
+    per_step = options.batch_size * config.context * model.flops_per_token()
     steps = options.steps
     if options.flops and not saved:
         steps = max(round(options.flops / per_step), 1)
@@ -228,7 +220,7 @@ def main(given: list[str] | None = None) -> None:
             seconds = time.perf_counter() - started
             entry = {"step": done, "loss": float(loss.detach()), "seconds": round(seconds, 1)}
             if done % options.eval_every == 0 or done == steps:
-                entry["bits_per_byte"] = bits_per_byte(model, validation, tok, config.block_size)
+                entry["bits_per_byte"] = bits_per_byte(model, validation, tok, config.context)
                 print(
                     f"step {done:>5}   loss {entry['loss']:.3f}   "
                     f"{entry['bits_per_byte']:.3f} bits per byte   "
@@ -248,7 +240,7 @@ def main(given: list[str] | None = None) -> None:
 def save(
     options: argparse.Namespace,
     steps: int,
-    config: Config,
+    config: GPTConfig,
     model: GPT,
     optimizer: torch.optim.Optimizer,
     loader: Any,

@@ -14,20 +14,20 @@ pytest.importorskip("torch")
 
 import torch
 
+from jeton.nn import GPT, GPTConfig
+
 pytestmark = pytest.mark.large
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tiny_gpt"
-SMALL = ["--layers", "1", "--dim", "16", "--heads", "2", "--block-size", "16", "--batch-size", "4"]
+SMALL = ["--depth", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch-size", "4"]
 
 
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(FOLDER))
-    for name in ("model", "train", "compare", "embeddings"):
+    for name in ("train", "compare", "embeddings"):
         sys.modules.pop(name, None)
-    return {
-        name: importlib.import_module(name) for name in ("model", "train", "compare", "embeddings")
-    }
+    return {name: importlib.import_module(name) for name in ("train", "compare", "embeddings")}
 
 
 def losses(folder: Path) -> list[float]:
@@ -36,9 +36,9 @@ def losses(folder: Path) -> list[float]:
 
 
 @pytest.mark.parametrize("kind", ["learned", "sinusoidal", "rotary", "alibi"])
-def test_no_position_sees_the_future(modules: Any, kind: str) -> None:
+def test_no_position_sees_the_future(kind: str) -> None:
     torch.manual_seed(0)
-    model = modules["model"].GPT(modules["model"].Config(20, 16, 2, 2, 16, kind)).eval()
+    model = GPT(GPTConfig(20, 16, 2, 2, 16, kind)).eval()
     ids = torch.randint(0, 20, (1, 16))
     other = ids.clone()
     other[0, 9:] = (other[0, 9:] + 1) % 20
@@ -104,12 +104,14 @@ def test_too_short_a_text_leaves_nothing_behind(
     text.write_text("the water " * 14)
     common = ["--out", str(out), "--text", str(text), *SMALL, "--steps", "2", "--sample", "0"]
     if prepared:
-        train([*common, "--out", str(tmp_path / "other"), "--block-size", "4"])
+        train([*common, "--out", str(tmp_path / "other"), "--context", "4"])
         common += ["--data", str(tmp_path / "other" / "data")]
-    with pytest.raises(SystemExit, match="14 tokens to validate with are too few for blocks of 16"):
+    with pytest.raises(
+        SystemExit, match="14 tokens to validate with are too few for windows of 16"
+    ):
         train(common)
     assert not out.exists()
-    train([*common, "--block-size", "8"])
+    train([*common, "--context", "8"])
     assert len(losses(out)) == 2
 
 

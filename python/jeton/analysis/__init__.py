@@ -23,6 +23,7 @@ from jeton.analysis.known_measures import MEASURES, Measure
 from jeton.analysis.measures import ModelCost, cost_of_model
 from jeton.analysis.sweeping import FAMILIES, sweep
 from jeton.analysis.swept import Point, SkippedSize, Sweep
+from jeton.analysis.tiny_model import TinyModel
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.corpora.usage import Usage
 
@@ -47,6 +48,7 @@ __all__ = [
     "SkippedSize",
     "Stretch",
     "Sweep",
+    "TinyModel",
     "Usage",
     "Value",
     "bend",

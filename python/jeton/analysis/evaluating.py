@@ -20,6 +20,13 @@ from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.measured_tokenizer import CorpusTally, Judged, WordKinds, cause_of, count
 from jeton.analysis.texts import Corpus, Errors, Sample, Watched, ahead, aligned, corpora_of
+from jeton.analysis.tiny_model import (
+    TRAINING_BYTES,
+    TinyModel,
+    bits_per_byte,
+    check_for_torch,
+    sample_of,
+)
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.analysis.values_without_text import Morphemes, checked_morphemes, overall_values
 from jeton.arguments import check_kind, check_named, check_text, checked_errors
@@ -99,18 +106,27 @@ def compare(
     parallel: Mapping[str, Parallel] | None = None,
     pivot: str | None = None,
     morphemes: Morphemes | None = None,
+    train: TextsOrFiles | None = None,
+    model: TinyModel | None = None,
     field: str | None = None,
     errors: Errors = "strict",
     watch: Callable[[Progress], None] | None = None,
 ) -> Comparison:
     """Measures several tokenizers on the same corpora, each text read once.
 
+    With `train`, small models are trained with each tokenizer on that text, with equal compute, and
+    judge it by bits per byte of the corpora and languages. That takes minutes and needs PyTorch.
+
     Args:
         tokenizers: Tokenizers by name; or several, which are named by their kinds and sizes.
         corpora: As for `evaluate`, as are the other arguments.
+        train: Text to train the models on: texts or files, none of which should be in `corpora`. Of
+            more than 64 MiB, parts chosen by a hash are used.
+        model: The models; by default `TinyModel()`.
 
     Raises:
-        As `evaluate`, with the name of the tokenizer; ArgumentError: There is no tokenizer.
+        As `evaluate`, with the name of the tokenizer; ArgumentError: There is no tokenizer, `model`
+            is given without `train`, or `train` is too short; UnsupportedError: PyTorch is missing.
 
     Example:
         >>> import jeton
@@ -121,7 +137,9 @@ def compare(
         <Comparison of Characters 6, BPE 258 on news, all>
     """
     toks = _by_name(tokenizers)
-    evaluations = _run(toks, corpora, parallel, pivot, morphemes, field, errors, watch)
+    evaluations = _run(
+        toks, corpora, parallel, pivot, morphemes, field, errors, watch, train, model
+    )
     return Comparison(dict(zip(toks, evaluations, strict=True)))
 
 
@@ -159,12 +177,21 @@ def _run(
     field: str | None,
     errors: Errors,
     watch: Callable[[Progress], None] | None,
+    train: TextsOrFiles | None = None,
+    model: TinyModel | None = None,
 ) -> list[Evaluation]:
     if field is not None:
         check_text("field", field)
     checked_errors(errors)
     check_watch(watch)
     morphemes = checked_morphemes(morphemes)
+    if model is not None:
+        check_kind("model", model, TinyModel, "a TinyModel")
+        if train is None:
+            raise ArgumentError("model: there is no text to train it on; give `train`, too")
+    training = None if train is None else Corpus("train", train, field, errors, None)
+    if training is not None:
+        check_for_torch()
     lines = aligned({} if parallel is None else parallel)
     if pivot is None:
         pivot = next((name for name in lines if name.lower() in _PIVOTS), None)
@@ -185,9 +212,17 @@ def _run(
         measured.read(everyone, watched)
     sample = Sample().joined(it.sample for it in texts)
     watched.tell(at_end=True)
+    modelled: dict[str, dict[str, dict[str, Value]]] = {}
+    if training is not None:
+        samples = {it.corpus.name: it.sample for it in (*texts, *languages)}
+        seen = sample_of(training.batches(), TRAINING_BYTES)
+        modelled = bits_per_byte(
+            model or TinyModel(), toks, seen, {**samples, "all": sample}, watch
+        )
 
     def evaluation(judged: Judged, curve: list[tuple[int, int]]) -> Evaluation:
-        return _evaluation(judged, texts, languages, sample, curve, pivot, morphemes)
+        by_model = modelled.get(judged.name, {})
+        return _evaluation(judged, texts, languages, sample, curve, pivot, morphemes, by_model)
 
     with ThreadPoolExecutor(os.cpu_count(), "jeton-measure") as threads:
         return list(threads.map(evaluation, everyone, curves))
@@ -247,6 +282,7 @@ def _evaluation(
     curve: list[tuple[int, int]],
     pivot: str | None,
     morphemes: Morphemes | None,
+    by_model: Mapping[str, Mapping[str, Value]],
 ) -> Evaluation:
     name, size = judged.name, len(judged.ids)
     by_corpus = {
@@ -258,6 +294,8 @@ def _evaluation(
     by_language = {
         it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in languages
     }
+    for place, values in by_model.items():
+        (by_corpus if place in by_corpus else by_language)[place].values.update(values)
     costs = _parallel(by_language, languages, pivot)
     overall = overall_values(judged.tok, morphemes)
     if languages:

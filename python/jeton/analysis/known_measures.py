@@ -54,6 +54,14 @@ _FAMILIES: Final[Mapping[str, tuple[_Row, ...]]] = {
         ("words_per_token", "words per token", "higher",
          "words / tokens", "Rust et al. 2021, inverted"),
     ),
+    "model": (
+        ("bits_per_byte", "bits per byte of a small model", "lower",
+         "bits of held-out text / bytes, mean over seeds, at equal compute", "Gao et al. 2020"),
+        ("bits_per_byte_spread", "spread of bits per byte", None,
+         "highest − lowest over seeds", "as bits_per_byte"),
+        ("serving_operations", "its operations per byte", "lower",
+         "operations of a token, forward / bytes per token", "Kaplan et al. 2020"),
+    ),
     "word_pieces": (
         ("fertility", "tokens per word (fertility)", "lower",
          "Σ count · tokens / Σ count, over kinds of words", "Ács 2019; Rust et al. 2021"),

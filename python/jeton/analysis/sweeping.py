@@ -17,9 +17,18 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+import jeton._core as _core
 from jeton.analysis.lines import Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
-from jeton.arguments import check_text, checked_flag, checked_int, checked_path
+from jeton.analysis.texts import LONGEST, Sample
+from jeton.analysis.tiny_model import (
+    TRAINING_BYTES,
+    TinyModel,
+    bits_per_byte,
+    check_for_torch,
+    sample_of,
+)
+from jeton.arguments import check_kind, check_text, checked_flag, checked_int, checked_path
 from jeton.corpora.corpus import Progress, TextsOrFiles, unit_of
 from jeton.errors import (
     ArgumentError,
@@ -62,6 +71,7 @@ def sweep(
     bytes_per_parameter: int = 4,
     tied: bool = True,
     rare: int = 100,
+    model: TinyModel | None = None,
     errors: Literal["strict", "replace", "ignore"] = "strict",
     documents: Literal["file", "line"] = "file",
     folder: str | os.PathLike[str] | None = None,
@@ -87,6 +97,8 @@ def sweep(
             layer are the same either way.
         rare: A token that occurs in the training text fewer times than this is rare: a model sees
             it too seldom to learn it.
+        model: Small models to train with each tokenizer on the text that is not held out, to
+            judge it by bits per byte; see `TinyModel`. By default none are.
         errors: As for `Tokenizer.usage`.
         documents: What a document of text is. `"file"`: the whole file or text, so line ends are
             trained on and measured, and blank lines stay with the line before them. `"line"`: a
@@ -97,12 +109,13 @@ def sweep(
 
     Raises:
         ArgumentError: There are no sizes or families, a family is unknown, or the share leaves no
-            text.
+            text, or not enough to train `model`.
         ArgumentTypeError: An argument has the wrong type.
         MissingFileError, FileError, FormatError: The corpus cannot be read.
         FormatError: `folder` holds a sweep of another corpus, or with other settings.
         ArgumentError, TrainingError: No family can have any of the sizes.
         FileError: `folder` cannot be written.
+        UnsupportedError: `model` is given, and PyTorch is not installed.
 
     Warns:
         TrainingWarning: A family cannot have a size; it is skipped and listed in `Sweep.skipped`.
@@ -127,6 +140,7 @@ def sweep(
         checked_int("bytes_per_parameter", bytes_per_parameter, 1),
         checked_flag("tied", tied),
         checked_int("rare", rare, 1),
+        model,
         errors,
         _by_line(documents),
         None if folder is None else Path(os.path.expanduser(checked_path("folder", folder))),
@@ -134,6 +148,9 @@ def sweep(
     )
     if watch is not None and not callable(watch):
         raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
+    if model is not None:
+        check_kind("model", model, TinyModel, "a TinyModel")
+        check_for_torch()
     run.split(corpus, held_out)
     return run.sweep()
 
@@ -199,6 +216,7 @@ class _SweepRun:
     bytes_per_parameter: int
     tied: bool
     rare: int
+    model: TinyModel | None
     errors: Literal["strict", "replace", "ignore"]
     by_line: bool
     folder: Path | None
@@ -208,6 +226,7 @@ class _SweepRun:
     parts: dict[str, slice] = field(default_factory=dict)
     points: dict[tuple[str, int], Point] = field(default_factory=dict)
     skipped: dict[tuple[str, int], ArgumentError | TrainingError] = field(default_factory=dict)
+    samples: tuple[Sample, Sample] | None = None
 
     def split(self, corpus: Corpus, held_out: float | Corpus) -> None:
         """Splits the corpus into lines to train on and lines to measure, and checks both."""
@@ -289,7 +308,8 @@ class _SweepRun:
         names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "tied", "rare")
         documents = "line" if self.by_line else "file"
         settings = {name: getattr(self, name) for name in (*names, "share")}
-        return {**settings, "documents": documents}
+        modelled = {} if self.model is None else {"model": str(self.model)}
+        return {**settings, "documents": documents, **modelled}
 
     def sweep(self) -> Sweep:
         """Trains and measures the tokenizers that an earlier run has not."""
@@ -445,7 +465,33 @@ class _SweepRun:
             len(learned),
             int((counts[learned] < self.rare).sum()),
             parts,
+            *self._modelled(family, size, tok),
         )
+
+    def _modelled(
+        self, family: str, size: int, tok: Tokenizer
+    ) -> tuple[float | None, float | None]:
+        """Bits per byte of models trained with a tokenizer, and their spread."""
+        if self.model is None:
+            return None, None
+        if self.samples is None:
+            held_out = [self.held_out]
+            self.samples = (
+                sample_of(map(self._parts_of, self._batches()), TRAINING_BYTES),
+                sample_of(map(self._parts_of, held_out), TRAINING_BYTES),
+            )
+        train, held_out_sample = self.samples
+        name = f"{family} {size}"
+        found = bits_per_byte(
+            self.model, {name: tok}, train, {"": held_out_sample}, self._phase_watch(name)
+        )
+        values = found[name][""]
+        return values["bits_per_byte"].value, values["bits_per_byte_spread"].value
+
+    def _parts_of(self, lines: list[str]) -> _core.TextParts:
+        parts = _core.TextParts(LONGEST)
+        parts.add(("\n" if self.by_line else "").join(lines))
+        return parts
 
 
 def _bytes_of(lines: Iterable[str]) -> int:

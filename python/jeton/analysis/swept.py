@@ -54,6 +54,9 @@ class Point(Record):
         rare: How many of the learned tokens occur in the training text fewer than
             `settings["rare"]` times.
         parts: Bytes per token of each named part of the held-out text; `None` for an empty part.
+        bits_per_byte: Bits of the held-out text / its bytes, by small models that are trained with
+            the tokenizer with equal compute, their mean; `None` if none are. See `TinyModel`.
+        bits_per_byte_spread: The highest of these less the lowest; `None` unless there are several.
     """
 
     family: str
@@ -73,6 +76,8 @@ class Point(Record):
     learned: int
     rare: int
     parts: dict[str, float | None] = field(default_factory=dict, hash=False)
+    bits_per_byte: float | None = None
+    bits_per_byte_spread: float | None = None
 
     @property
     def rare_share(self) -> float:
@@ -102,7 +107,7 @@ class Sweep(Saved):
     Attributes:
         points: A point for each family and size, in the order of the arguments.
         settings: The pattern, width, depth, context, bytes_per_parameter, tied, rare, documents,
-            and the held-out share.
+            the held-out share, and the `model` if small models are trained.
         corpus: SHA-256 of the corpus's lines, and of the names of its parts, in hexadecimal.
         held_out: SHA-256 of the held-out lines, and of their parts, in hexadecimal.
         held_out_bytes: The size of these lines in bytes of UTF-8.
@@ -132,9 +137,13 @@ class Sweep(Saved):
     rare (Gowda and May 2020: 95 % of the classes with at least 100 examples); `None` if no size is
     like that."""
 
+    best_modelled: dict[str, int | None] = field(init=False)
+    """The vocabulary size of each family with the fewest bits per byte; `None` if no models were
+    trained."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        bends, cheapest, supported = {}, {}, {}
+        bends, cheapest, supported, best = {}, {}, {}, {}
         for family in dict.fromkeys(point.family for point in self.points):
             own = [point for point in self.points if point.family == family]
             measured = [(it.vocab_size, it.bytes_per_token) for it in own]
@@ -142,11 +151,14 @@ class Sweep(Saved):
             bends[family] = None if at is None else int(at)
             costs = [(it.operations, it.vocab_size) for it in own if it.operations is not None]
             cheapest[family] = min(costs)[1] if costs else None
+            bits = [(it.bits_per_byte, it.vocab_size) for it in own if it.bits_per_byte is not None]
+            best[family] = min(bits)[1] if bits else None
             frequent = (it.vocab_size for it in own if it.learned and it.rare_share <= RARE_SHARE)
             supported[family] = max(frequent, default=None)
         object.__setattr__(self, "bends", bends)
         object.__setattr__(self, "cheapest", cheapest)
         object.__setattr__(self, "supported", supported)
+        object.__setattr__(self, "best_modelled", best)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as values for JSON."""
@@ -162,6 +174,7 @@ class Sweep(Saved):
             "bends": self.bends,
             "cheapest": self.cheapest,
             "supported": self.supported,
+            "best_modelled": self.best_modelled,
             "skipped": plain(self.skipped),
             "points": plain(self.points),
         }

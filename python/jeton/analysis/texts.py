@@ -66,9 +66,10 @@ def cut(text: str, longest: int) -> list[str]:
 class Sample:
     """Parts of a corpus, chosen by a hash of their text, so that their order does not matter.
 
-    A corpus of at most `SAMPLE` bytes is its own sample.
+    A corpus of at most `limit` bytes is its own sample.
     """
 
+    limit: int = field(default_factory=lambda: SAMPLE)
     bytes: int = 0
     #: The negated hash of each part, its text and its bytes.
     _heap: list[tuple[int, str, int]] = field(default_factory=list)
@@ -85,7 +86,7 @@ class Sample:
             return
         heapq.heappush(self._heap, (-hashed, part, size))
         self.bytes += size
-        while self.bytes > SAMPLE and len(self._heap) > 1:
+        while self.bytes > self.limit and len(self._heap) > 1:
             self._most = -self._heap[0][0]
             self.bytes -= heapq.heappop(self._heap)[2]
             self.left_out = True
@@ -96,7 +97,7 @@ class Sample:
 
     def joined(self, others: Iterable[Sample]) -> Sample:
         """The sample of several corpora together."""
-        total, samples = Sample(), [self, *others]
+        total, samples = Sample(self.limit), [self, *others]
         for sample in samples:
             total.left_out |= sample.left_out
             total._most = min(total._most, sample._most)
@@ -135,10 +136,15 @@ class Corpus:
     """
 
     def __init__(
-        self, name: str, data: Any, field: str | None, errors: Errors, argument: str = "corpora"
+        self,
+        name: str,
+        data: Any,
+        field: str | None,
+        errors: Errors,
+        argument: str | None = "corpora",
     ) -> None:
         self.name, self._field, self._errors = name, field, errors
-        self._place = f"{argument}[{name!r}]"
+        self._place = name if argument is None else f"{argument}[{name!r}]"
         if isinstance(data, Mapping):
             raise ArgumentTypeError(f"{self._place} must be texts or files, not a mapping")
         with self._named():

@@ -23,6 +23,7 @@ from jeton.cli.named_arguments import (
 )
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
+from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
 
@@ -41,11 +42,16 @@ compared with that of the others.
 Tokenizers and corpora can have names, as in news=news/. --parallel takes translations: line N of
 each file says the same.
 
+With --train, small models are trained with each tokenizer on that text, with equal compute (PyTorch
+on the CPU; minutes), and judge it by bits per byte of the corpora: their mean over seeds, their
+spread, and what a byte costs in serving.
+
 \b
 Examples:
   jeton compare gpt2 mine.json --corpus book.txt
   jeton compare old.json new.json --corpus news=news/ --corpus code=src/
   jeton compare gpt2 o200k_base --parallel en=en.txt --parallel de=de.txt
+  jeton compare gpt2 mine.json --corpus book.txt --train other-books/
   jeton compare gpt2 mine.json --corpus book.txt --format json -o now.json
   jeton compare gpt2 mine.json --corpus book.txt --baseline now.json
 """
@@ -62,6 +68,14 @@ Examples:
     metavar="FILE",
     help="Words split into morphemes, one per line, as in un|believ|able.",
 )
+@click.option(
+    "--train",
+    multiple=True,
+    type=FilePath(),
+    metavar="PATH",
+    help="Text to train small models on, for bits per byte. Repeatable.",
+)
+@model_options
 @click.option("--all", "shows_all", is_flag=True, help=f"Show all rows, not only {_ROWS}.")
 @click.option("--field", metavar="NAME", help="The field of JSON Lines that holds the text.")
 @invalid_option
@@ -86,6 +100,9 @@ def compare(
     parallel: tuple[str, ...],
     pivot: str | None,
     morphemes: str | None,
+    train: tuple[str, ...],
+    operations: float | None,
+    seeds: int | None,
     shows_all: bool,
     field: str | None,
     invalid: Literal["strict", "replace"],
@@ -98,23 +115,26 @@ def compare(
         raise click.UsageError("give text to measure on: --corpus or --parallel.")
     if baseline is not None and form != "table":
         raise click.UsageError("--baseline adds to a table; leave out --format.")
+    model = tiny_model(bool(train), "--train", operations, seeds)
     paths, texts = tokenizers_by_name(tokenizers), corpora_by_name(corpora)
     languages = languages_by_name(parallel)
-    read = [*paths.values(), *texts.values(), *languages.values()]
+    read = [*paths.values(), *texts.values(), *languages.values(), *train]
     read += filter(None, (morphemes, baseline))
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
     toks = {name: load_tokenizer(path) for name, path in paths.items()}
-    with ProgressBar("measuring", None) as progress:
+    with ProgressBar("counting", None) as progress:
         comparison = measure(
             toks,
             {name: Path(path) for name, path in texts.items()},
             parallel={name: Path(path) for name, path in languages.items()},
             pivot=pivot,
             morphemes=None if morphemes is None else _morphemes(morphemes),
+            train=[Path(path) for path in train] or None,
+            model=model,
             field=field,
             errors=invalid,
-            watch=progress.follow,
+            watch=lambda step: follow(progress, "", step),
         )
     if form == "json":
         text = saved_json.dumps(comparison.to_dict(), indent=1)

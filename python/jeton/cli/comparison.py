@@ -130,7 +130,7 @@ def _row(
     if all(value is None for value in values):
         return None
     family, better = MEASURES[measure].family, MEASURES[measure].better
-    is_compression = measure in _COMPRESSION or family in ("compression", "word_pieces")
+    is_compression = measure in _COMPRESSION or family in ("compression", "model", "word_pieces")
     comparable = {
         at: value.value
         for at, (name, value) in enumerate(zip(comparison, values, strict=True))

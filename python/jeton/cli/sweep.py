@@ -8,7 +8,6 @@ from typing import Literal
 
 import click
 
-import jeton
 from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
@@ -20,6 +19,7 @@ from jeton.cli.printing import styled
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import heading, human_bytes, table
+from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.display.human_readable import bar
 
 __all__ = ["sweep"]
@@ -38,6 +38,10 @@ each curve bends: its highest point above the line from first to last point (Kne
 
 Several corpora, or one with a name as in de=german/, are trained on together, and each is measured
 by itself, too.
+
+With --bits-per-byte small models are trained with each tokenizer on the text that is not held out,
+with equal compute (PyTorch on the CPU; minutes): bits per byte of the held-out text, and their
+spread over seeds.
 
 With --folder the tokenizers are kept, and an interrupted sweep resumes.
 
@@ -124,6 +128,8 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     metavar="N",
     help="Tokens that occur fewer times than this in the text are rare.",
 )
+@click.option("--bits-per-byte", is_flag=True, help="Judge tokenizers by small models, too.")
+@model_options
 @click.option("--folder", type=FilePath(), metavar="DIR", help="Keep tokenizers here, and resume.")
 @format_option(
     "table",
@@ -147,22 +153,19 @@ def sweep(
     bytes_per_parameter: int,
     untied: bool,
     rare: int,
+    bits_per_byte: bool,
+    operations: float | None,
+    seeds: int | None,
     folder: str | None,
     form: str,
     output: str | None,
     force: bool,
 ) -> None:
+    model = tiny_model(bits_per_byte, "--bits-per-byte", operations, seeds)
     train_on, measure_on = _parts(corpus, "CORPUS"), _parts(held_out, "--held-out")
     inputs = [*_paths(train_on), *_paths(measure_on)]
     check_target(output, inputs=inputs, force=force, stream=True)
-    with ProgressBar("", None, lambda number: f"{number:,.0f}") as progress:
-
-        def watch(label: str, step: jeton.Progress) -> None:
-            phase = f"{label}: {step.phase}"
-            if progress.label != phase:
-                progress.label, progress.done = phase, 0
-            progress.follow(step)
-
+    with ProgressBar("", None) as progress:
         result = train(
             train_on,
             sizes=sizes,
@@ -178,7 +181,8 @@ def sweep(
             errors=invalid,
             documents=documents,
             folder=folder,
-            watch=watch,
+            model=model,
+            watch=lambda label, step: follow(progress, label, step),
         )
     say_what_documents_are(_paths(train_on), None, documents)
     if form == "json":
@@ -205,6 +209,8 @@ def _lines(sweep: Sweep) -> Iterator[str]:
     yield heading(f"{human_bytes(sweep.held_out_bytes)} held out, {sweep.held_out_lines:,} lines")
     settings = sweep.settings
     yield f"  model: width {settings['width']:,}, {settings['depth']:,} layers"
+    if "model" in settings:
+        yield f"  bits/byte by models of {settings['model']}"
     names = (
         "vocabulary",
         "bytes/token",
@@ -215,6 +221,7 @@ def _lines(sweep: Sweep) -> Iterator[str]:
         "operations/byte",
         "",
         f"rare (<{settings['rare']:,})",
+        *(("bits/byte", "", "spread") if "model" in settings else ()),
     )
     for family in sweep.bends:
         yield ""
@@ -223,7 +230,7 @@ def _lines(sweep: Sweep) -> Iterator[str]:
         for point in sweep.points:
             if point.family == family:
                 rows.append(_row(point, most, sweep))
-        yield table(rows, ">><>>>><>")
+        yield table(rows, ">><>>>><>><>"[: len(names)])
         if sweep.parts:
             yield ""
             yield from _part_lines(sweep, family)
@@ -274,4 +281,15 @@ def _row(point: Point, most: float, sweep: Sweep) -> tuple[str, ...]:
         "-" if point.operations is None else f"{point.operations / 1e6:.2f} MFLOP",
         "←" if point.vocab_size == sweep.cheapest[point.family] else "",
         f"{point.rare:,} ({point.rare_share:.0%})",
+        *(_bits(point, sweep) if "model" in sweep.settings else ()),
+    )
+
+
+def _bits(point: Point, sweep: Sweep) -> tuple[str, str, str]:
+    bits, spread = point.bits_per_byte, point.bits_per_byte_spread
+    fewest = "←" if point.vocab_size == sweep.best_modelled[point.family] else ""
+    return (
+        "-" if bits is None else f"{bits:.3f}",
+        fewest,
+        "-" if spread is None else f"{spread:.3f}",
     )

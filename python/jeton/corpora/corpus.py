@@ -72,7 +72,8 @@ class Progress:
     """The progress of training: the argument of `watch`.
 
     The phases are `counting`; then `merging` (BPE and WordPiece), or `seeding` and `fitting`
-    (Unigram). In the last step of a phase, `done` equals `total`.
+    (Unigram). In the last step of a phase, `done` equals `total`. `modelling` is the training of
+    small models that judge tokenizers (`jeton.analysis.compare`).
 
     Example:
         >>> import jeton
@@ -84,7 +85,7 @@ class Progress:
         Progress(phase='merging', done=258, total=258, text=0)
     """
 
-    phase: Literal["counting", "merging", "seeding", "fitting"]
+    phase: Literal["counting", "merging", "seeding", "fitting", "modelling"]
     """The current work."""
     done: int
     """When counting, the bytes of files or texts that were read; when merging, tokens; otherwise

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jeton.edit.remapping import remap, remap_optimizer
     from jeton.nn.alibi import ALiBi
     from jeton.nn.embedding import TokenEmbedding
+    from jeton.nn.gpt import GPT, GPTConfig
     from jeton.nn.learned import LearnedPositions
     from jeton.nn.maps import EmbeddingMap, embedding_map
     from jeton.nn.rotary import RotaryPositions
@@ -51,6 +52,8 @@ _MODULES = {
     "ALiBi": "jeton.nn.alibi",
     "DynamicNTKScaling": "jeton.nn.scaling",
     "EmbeddingMap": "jeton.nn.maps",
+    "GPT": "jeton.nn.gpt",
+    "GPTConfig": "jeton.nn.gpt",
     "LearnedPositions": "jeton.nn.learned",
     "LinearScaling": "jeton.nn.scaling",
     "Llama3Scaling": "jeton.nn.scaling",
@@ -72,9 +75,11 @@ _MODULES = {
 }
 
 __all__ = [
+    "GPT",
     "ALiBi",
     "DynamicNTKScaling",
     "EmbeddingMap",
+    "GPTConfig",
     "LearnedPositions",
     "LinearScaling",
     "Llama3Scaling",

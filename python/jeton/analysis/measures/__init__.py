@@ -34,6 +34,11 @@ from jeton.analysis.measures.faithfulness import (
     split_characters,
     unknown_rate,
 )
+from jeton.analysis.measures.model import (
+    bits_per_byte,
+    bits_per_byte_spread,
+    serving_operations,
+)
 from jeton.analysis.measures.model_cost import ModelCost, cost_of_model
 from jeton.analysis.measures.morphemes import morpheme_f1, morpheme_precision, morpheme_recall
 from jeton.analysis.measures.numbers import arithmetic_alignment, digit_grouping, grouping_of
@@ -50,6 +55,8 @@ __all__ = [
     "ModelCost",
     "arithmetic_alignment",
     "bigram_entropy",
+    "bits_per_byte",
+    "bits_per_byte_spread",
     "bytes_per_token",
     "case_cost",
     "characters_per_token",
@@ -75,6 +82,7 @@ __all__ = [
     "rare_tokens",
     "renyi_efficiency",
     "renyi_efficiency_used",
+    "serving_operations",
     "single_token_words",
     "space_cost",
     "split_characters",
