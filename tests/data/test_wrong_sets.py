@@ -61,6 +61,7 @@ GOOD.update(
         "data.epoch": 1,
         "data.sources": {MADE: 1},
         "data.MixSource.data": MADE,
+        "data.StorePath.url": "memory://b/a.txt",
         "data.Mixture.save.path": "mixture.json",
         "data.Mixture.read.path": str(PLACE / "mixture.json"),
         "data.places": np.array([0]),

@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -71,9 +72,9 @@ class LitdataLayout(BaseLayout):
                     "filename": path.name,
                 }
             )
-        leaf = {"type": None, "context": None, "children_spec": []}
+        leaf: dict[str, Any] = {"type": None, "context": None, "children_spec": []}
         config = {
-            "chunk_bytes": max(int(chunk["chunk_bytes"]) for chunk in chunks),
+            "chunk_bytes": max(path.stat().st_size for path, _ in shards),
             "chunk_size": None,
             "compression": None,
             "data_format": [f"no_header_tensor:{_TYPES[dtype]}"],
