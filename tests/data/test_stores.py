@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +30,7 @@ from jeton.errors import (
     UnsupportedError,
 )
 from jeton.stores import local_copies
+from jeton.stores.files import listed
 from jeton.stores.urls import scrubbed
 from prepared import NAMES, documents, tokenizer
 from store_servers import KEYS, WebFiles, s3_server, web_server
@@ -486,10 +488,27 @@ def test_files_and_folders_of_a_web_server(web: WebFiles, tmp_path: Path) -> Non
 
 
 @pytest.mark.large
-def test_a_set_of_a_web_server_is_read(web: WebFiles, tmp_path: Path) -> None:
+def test_pages_that_are_sorted_otherwise_and_files_elsewhere_are_no_files_of_a_folder(
+    web: WebFiles,
+) -> None:
+    web.files |= {"/b/c/a.txt": b"one", "/b/c/d/e.txt": b"two", "/style.css": b"three"}
+    others = '<a href="?C=M;O=D">x</a><a href="/b/">x</a><a href="/style.css">x</a>'
+    web.files["/b/c/"] = f'{others}<a href="a.txt">x</a><a href="d/">x</a>'.encode()
+    web.files["/b/c/d/"] = f'{others}<a href="e.txt">x</a><a href="/b/c/">x</a>'.encode()
+    assert [str(it) for it in listed(f"{web.url}/b/c/")] == [
+        f"{web.url}/b/c/a.txt",
+        f"{web.url}/b/c/d/e.txt",
+    ]
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", ["set", "my%20set", "50%25"])
+def test_a_set_of_a_web_server_is_read(web: WebFiles, tmp_path: Path, name: str) -> None:
     prepare(TEXTS, TOK, tmp_path / "set")
-    web.files = {f"/set/{name}": content for name, content in files_in(tmp_path / "set").items()}
-    assert TokenDataset(f"{web.url}/set")[:].tolist() == TokenDataset(tmp_path / "set")[:].tolist()
+    for file, content in files_in(tmp_path / "set").items():
+        web.files[f"/{unquote(name)}/{file}"] = content
+    there = TokenDataset(f"{web.url}/{name}")
+    assert there[:].tolist() == TokenDataset(tmp_path / "set")[:].tolist()
 
 
 @pytest.mark.large

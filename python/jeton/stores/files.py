@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 from jeton.errors import FileError, JetonError, MissingFileError, UnsupportedError
 from jeton.stores.urls import SCHEMES, checked_url, scrubbed, shown
@@ -164,13 +166,20 @@ def _infos(system: Any, path: str, *, is_web: bool) -> dict[str, dict[str, Any]]
 
 
 def _linked(system: Any, folder: str) -> dict[str, dict[str, Any]]:
-    """The files that the pages of a folder of a web server link to, and its folders' pages."""
+    """The files of a folder of a web server to which its page and those of its folders link.
+
+    Pages also link to themselves in another order, as `?C=M;O=D`, and to files elsewhere.
+    """
     found = {}
     for info in system.ls(folder, detail=True):
         name = info["name"]
+        path = re.split("[?#]", name)[0]
+        if not unquote(path).startswith(unquote(folder)) or path == folder:
+            continue
         if info["type"] != "directory":
-            found[name] = info
-        elif name.startswith(folder) and name != folder:
+            if not path.endswith("/"):
+                found[name] = info
+        else:
             found |= _linked(system, f"{name.rstrip('/')}/")
     return found
 

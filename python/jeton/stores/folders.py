@@ -79,11 +79,11 @@ class StoreFolder:
             found = listed(f"{self._url}/")
         except MissingFileError:
             return {}
-        base = f"{self._url}/"
+        spelled = unquote if self._url.startswith("http") else str
+        base = spelled(f"{self._url}/")
         files = {}
         for file in found:
-            name = unquote(file.url) if base.startswith("http") else file.url
-            name = name.removeprefix(base)
+            name = spelled(file.url).removeprefix(base)
             parts = PurePosixPath(name).parts
             if "://" in name:
                 raise FileError(f"{self}: is a file; name the folder of the set")
