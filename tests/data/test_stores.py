@@ -25,13 +25,14 @@ from jeton.errors import (
     ArgumentError,
     FileError,
     FormatError,
+    JetonError,
     MissingFileError,
     TrainingWarning,
     UnsupportedError,
 )
 from jeton.stores import local_copies
 from jeton.stores.files import listed
-from jeton.stores.urls import scrubbed
+from jeton.stores.urls import scrubbed, shown
 from prepared import NAMES, documents, tokenizer
 from store_servers import KEYS, WebFiles, s3_server, web_server
 
@@ -281,6 +282,29 @@ def test_errors_hide_secrets(memory: Any, tmp_path: Path, monkeypatch: pytest.Mo
     assert not any(it in str(caught.value) for it in ("hunter2", "pass@", "sig=abc"))
     assert caught.value.__cause__ is None and caught.value.__suppress_context__
     assert scrubbed("x" * 1000) == "x" * 300 + "…"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://hunter2@host/a.txt",
+        "https://me:p@hunter2@host/a.txt",
+        "HTTPS://me:hunter2@host/a.txt",
+        "s3://key:hunter2@bucket/a.txt",
+        Path("https://me:hunter2@host/a.txt?sig=hunter2"),
+        "https://host/a.txt?sig=hunter2",
+    ],
+)
+def test_urls_are_shown_without_secrets(url: str | Path) -> None:
+    assert "hunter2" not in shown(os.fspath(url)) + scrubbed(f"no {url}!")
+    with pytest.raises(JetonError) as caught:
+        TOK.save(url)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_urls_keep_what_is_no_secret() -> None:
+    for url in ("hf://gpt2@main/a.txt", "hf://datasets/a/b@v1/c.txt", "https://host/a@b.txt"):
+        assert shown(url) == scrubbed(url) == url
 
 
 # Sets
