@@ -347,6 +347,34 @@ def test_files_of_others_are_not_replaced(memory: Any) -> None:
     assert contents(memory, "/b/set") == {"train-00000.bin": b"of somebody"}
 
 
+def test_errors_of_the_data_and_of_the_callback_stay_as_they_are(memory: Any) -> None:
+    def broken() -> Iterator[str]:
+        yield "to be"
+        raise ConnectionResetError("the source of the data broke")
+
+    def watch(_: object) -> None:
+        raise BrokenPipeError("nobody watches")
+
+    with pytest.raises(ConnectionResetError, match="the source of the data broke"):
+        prepare(broken(), TOK, "memory://b/set")
+    with pytest.raises(BrokenPipeError, match="nobody watches"):
+        prepare(TEXTS, TOK, "memory://b/another", watch=watch)
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(TEXTS, TOK, "memory://b/set")
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path / "file"))
+    for call in (
+        lambda: prepare(TEXTS, TOK, "memory://b/new"),
+        lambda: TokenDataset("memory://b/set"),
+    ):
+        with pytest.raises(FileError, match=r"cannot be written: .*JETON_CACHE_DIR"):
+            call()
+
+
 def test_parts_are_merged_in_a_store(memory: Any, tmp_path: Path) -> None:
     put_corpus(memory, tmp_path / "corpus", {f"{at}.jsonl": jsonl(TEXTS[at::3]) for at in range(3)})
     how: dict[str, Any] = {"validation": 0.2, "shuffle": 5}

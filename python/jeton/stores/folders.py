@@ -48,7 +48,7 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
         raise MissingFileError(f"{folder}: holds no files; name the folder of a token set")
     if folder.mark() is not None and folder.manifest not in files:
         raise FileError(f"{folder}: is still being written; wait until its manifest is there")
-    with _locked(folder.work) as work:
+    with _locked(folder.work) as work, _naming_files(work):
         _synchronised(work / "copy", files)
     return folder.work / "copy"
 
@@ -108,9 +108,10 @@ class StoreFolder:
             [file] = listed(f"{self._url}/{name}")
         except MissingFileError:
             return False
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fetch(file, target)
-        os.utime(target, (file.modified, file.modified))
+        with _naming_files(self.work):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            fetch(file, target)
+            os.utime(target, (file.modified, file.modified))
         return True
 
     def write(self, source: Path, names: Sequence[str]) -> None:
@@ -121,6 +122,10 @@ class StoreFolder:
         Raises:
             FileError: Another set is being written there, or a file cannot be written.
         """
+        with _naming_files(self.work):
+            self._write(source, names)
+
+    def _write(self, source: Path, names: Sequence[str]) -> None:
         manifest = (source / self.manifest).read_bytes()
         identity = hashlib.sha256(manifest).hexdigest()
         mark, done = self.mark(), source.parent / "written"
@@ -205,14 +210,22 @@ def _synchronised(copy: Path, files: dict[str, StoreFile]) -> None:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[Path]:
     """A folder that other processes do not use meanwhile; they wait."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / "lock", "wb") as file:
+    with contextlib.ExitStack() as stack:
+        with _naming_files(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(open(folder / "lock", "wb"))
             with contextlib.suppress(ImportError):
                 import fcntl
 
                 fcntl.flock(file, fcntl.LOCK_EX)
-            yield folder
+        yield folder
+
+
+@contextlib.contextmanager
+def _naming_files(folder: Path) -> Iterator[None]:
+    """Turns errors of the file system of this machine into errors of jeton that name the file."""
+    try:
+        yield
     except OSError as error:
         if isinstance(error, FileError):
             raise
