@@ -452,6 +452,29 @@ def test_writing_resumes_wherever_it_was_stopped(
     assert len(names) == len(set(names))  # nothing is written twice
 
 
+def test_a_set_that_is_finished_while_its_files_are_listed_is_not_read_in_part(
+    memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(TEXTS, TOK, tmp_path / "local")
+    files = files_in(tmp_path / "local")
+    for name in (".writing", "train-00000.bin", "train-00000.ends"):
+        memory.pipe(f"/b/set/{name}", files.get(name, b"mark"))
+    whole = type(memory).find
+
+    def find(self: Any, *arguments: Any, **options: Any) -> Any:
+        found = whole(self, *arguments, **options)
+        for name, content in files.items():
+            memory.pipe(f"/b/set/{name}", content)
+        memory.rm("/b/set/.writing")
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(memory), "find", find)
+        with pytest.raises(FileError, match="memory://b/set: is still being written"):
+            TokenDataset("memory://b/set")
+    TokenDataset("memory://b/set")
+
+
 def write_other() -> None:
     """Another machine, with a cache of its own, begins another set in the same place."""
     cache = os.environ["JETON_CACHE_DIR"]

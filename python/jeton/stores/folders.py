@@ -43,10 +43,12 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
         return path
     url = os.fspath(path)
     folder = StoreFolder(url)
+    # Writing may begin or end while the files are listed.
+    is_marked = folder.mark() is not None
     files = folder.files()
     if not files:
         raise MissingFileError(f"{folder}: holds no files; name the folder of a token set")
-    if folder.mark() is not None and folder.manifest not in files:
+    if folder.manifest not in files and (is_marked or folder.mark() is not None):
         raise FileError(f"{folder}: is still being written; wait until its manifest is there")
     with _locked(folder.work) as work, _naming_files(work):
         _synchronised(work / "copy", files)
