@@ -410,6 +410,25 @@ def test_a_copy_follows_the_store(memory: Any, cache: Path) -> None:
         TokenDataset("memory://b/set")
 
 
+def test_copying_stops_where_a_file_fails(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(TEXTS, TOK, "memory://b/set")
+    whole, ended = type(memory).get_file, []
+
+    def get_file(self: Any, source: str, target: str, callback: Any, **options: Any) -> None:
+        if source.endswith("manifest.json"):
+            raise Killed
+        for _ in range(300):
+            callback.relative_update(0)
+            time.sleep(0.01)
+        whole(self, source, target, **options)
+        ended.append(source)
+
+    monkeypatch.setattr(type(memory), "get_file", get_file)
+    with pytest.raises(Killed):
+        TokenDataset("memory://b/set")
+    assert ended == []
+
+
 def test_one_file_of_a_set_is_refused(memory: Any) -> None:
     prepare(TEXTS, TOK, "memory://b/set")
     with pytest.raises(FileError, match="is a file; name the folder of the set"):

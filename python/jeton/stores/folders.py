@@ -161,13 +161,18 @@ class StoreFolder:
             (self.work / name).unlink(missing_ok=True)
 
 
-def _in_parallel(work: Callable[[str], None], names: Sequence[str]) -> None:
+def _in_parallel(
+    work: Callable[[str], None], names: Sequence[str], stopped: Event | None = None
+) -> None:
+    """Does work for each name; `stopped` is set when one fails, or the caller is interrupted."""
     with ThreadPoolExecutor(THREADS) as threads:
         transfers = [threads.submit(work, name) for name in names]
         try:
             for transfer in transfers:
                 transfer.result()
         finally:
+            if stopped is not None:
+                stopped.set()
             threads.shutdown(cancel_futures=True)
 
 
@@ -202,10 +207,7 @@ def _synchronised(copy: Path, files: dict[str, StoreFile]) -> None:
         fetch(files[name], part, stopped)
         os.replace(part, target)
 
-    try:
-        _in_parallel(copied, missing)
-    finally:
-        stopped.set()
+    _in_parallel(copied, missing, stopped)
     record.write_text(json.dumps(versions))
 
 
