@@ -410,6 +410,28 @@ def test_a_copy_follows_the_store(memory: Any, cache: Path) -> None:
         TokenDataset("memory://b/set")
 
 
+def test_a_copy_has_no_files_that_an_interrupted_one_left(
+    memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(TEXTS, TOK, "memory://b/set", shard_tokens=600)
+    whole = type(memory).get_file
+
+    def get_file(self: Any, source: str, *arguments: Any, **options: Any) -> None:
+        if source.endswith("train-00000.bin"):
+            time.sleep(0.2)  # until the others are there
+            raise Killed
+        whole(self, source, *arguments, **options)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(type(memory), "get_file", get_file)
+        TokenDataset("memory://b/set")
+    memory.rm("/b/set", recursive=True)
+    manifest = prepare(TEXTS[:20], TOK, "memory://b/set", shard_tokens=600)
+    there = TokenDataset("memory://b/set")
+    assert len(there) == manifest.splits["train"].tokens
+    assert not [*there.path.glob(".*.part")]
+
+
 def test_copying_stops_where_a_file_fails(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(TEXTS, TOK, "memory://b/set")
     whole, ended = type(memory).get_file, []

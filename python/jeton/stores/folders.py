@@ -184,9 +184,10 @@ def _synchronised(copy: Path, files: dict[str, StoreFile]) -> None:
     except (OSError, ValueError):
         known = {}
     versions = {name: [file.bytes, file.version] for name, file in files.items()}
-    for path in sorted(copy.rglob("*"), reverse=True) if copy.exists() else []:
+    for path in [*copy.rglob("*")]:
         name = path.relative_to(copy).as_posix()
-        if path.is_file() and name != record.name and known.get(name) != versions.get(name):
+        is_known = name in versions and known.get(name) == versions[name]
+        if path.is_file() and path != record and not is_known:
             path.unlink()
     missing = [
         name
