@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -340,11 +341,15 @@ def test_a_complete_set_is_returned_and_another_refused(memory: Any, tmp_path: P
         prepare(text, TOK, "memory://b/set")
 
 
-def test_files_of_others_are_not_replaced(memory: Any) -> None:
-    memory.pipe("/b/set/train-00000.bin", b"of somebody")
-    with pytest.raises(FileError, match=r"memory://b/set/train-00000\.bin: exists already"):
-        prepare(TEXTS, TOK, "memory://b/set")
-    assert contents(memory, "/b/set") == {"train-00000.bin": b"of somebody"}
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [("jeton", "train-00000.bin"), ("mds", "train/index.json"), ("litdata", "train/index.json")],
+)
+def test_files_of_others_are_not_replaced(memory: Any, layout: Any, name: str) -> None:
+    memory.pipe(f"/b/set/{name}", b"of somebody")
+    with pytest.raises(FileError, match=f"memory://b/set/{re.escape(name)}: exists already"):
+        prepare(TEXTS, TOK, "memory://b/set", layout=layout)
+    assert contents(memory, "/b/set") == {name: b"of somebody"}
 
 
 def test_errors_of_the_data_and_of_the_callback_stay_as_they_are(memory: Any) -> None:
