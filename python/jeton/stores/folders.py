@@ -181,7 +181,7 @@ def _synchronised(copy: Path, files: dict[str, StoreFile]) -> None:
     record = copy / ".versions.json"
     try:
         known = json.loads(record.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         known = {}
     versions = {name: [file.bytes, file.version] for name, file in files.items()}
     for path in [*copy.rglob("*")]:
