@@ -205,6 +205,7 @@ def test_counting_resumes_from_a_checkpoint(memory: Any, tmp_path: Path) -> None
         ("memory://b/none/*.txt", MissingFileError, "holds no files"),
         ("ftp://host/a.txt", UnsupportedError, r"ftp:// cannot be read here; jeton takes s3://"),
         ("simplecache::s3://b/a", UnsupportedError, "chains of schemes"),
+        ("s3::http://b/a", UnsupportedError, "chains of schemes"),
         ("memory://b/a\n", ArgumentError, "unprintable"),
         (Path("s3://b/a.txt"), ArgumentError, "pathlib drops a slash"),
     ],
@@ -582,6 +583,28 @@ def test_commands_take_urls(memory: Any, tmp_path: Path) -> None:
     run("data", "merge", "memory://b/part", "-o", "memory://b/merged")
     assert memory.cat("/b/merged/train-00000.bin") == memory.cat("/b/set/train-00000.bin")
     assert "is a URL, which is not taken here" in run("inspect", "s3://b/tok.json", code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("encode TOK ftp://me:hunter2@b/a.txt", "ftp://b/a.txt: ftp:// cannot be read here"),
+        ("encode TOK s3::http://me:hunter2@b/a.txt", "fsspec's chains of schemes cannot be read"),
+        ("prepare TOK a.txt -o set --validation ftp://b/a", "ftp:// cannot be read here"),
+        ("compare TOK --corpus https://b/a.txt?sig=hunter2", "is a URL, which is not taken here"),
+        ("compare TOK --corpus news=https://b/?sig=hunter2", "is a URL, which is not taken here"),
+        ("compare TOK --parallel de=s3://b/a.txt", "is a URL, which is not taken here"),
+        ("sweep news=s3://b/a.txt", "is a URL, which is not taken here"),
+    ],
+)
+def test_commands_refuse_urls_that_they_cannot_read(
+    tmp_path: Path, words: str, message: str
+) -> None:
+    TOK.save(tmp_path / "tok.json")
+    given = [str(tmp_path / "tok.json") if word == "TOK" else word for word in words.split()]
+    result = CliRunner().invoke(main, given)
+    assert isinstance(result.exception, SystemExit) and result.exit_code in (1, 2)
+    assert message in result.output and "hunter2" not in result.output
 
 
 # Web servers

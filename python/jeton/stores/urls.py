@@ -19,7 +19,7 @@ SCHEMES = {
 }
 """The schemes of URLs, each with the package that reads it."""
 
-_URL = re.compile(r"([a-z]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
+_URL = re.compile(r"([a-z][a-z0-9]*::)*[A-Za-z][A-Za-z0-9+.-]+://")
 # Without a colon it may be a token, except in hf://, where a revision follows the @.
 _USER = re.compile(r"(://?)[^/?#\s]*:[^/?#\s]*@|(https?://?)[^/?#\s]*@", re.IGNORECASE)
 _QUERY = re.compile(r"\?[^\s'\")>]*")
