@@ -167,6 +167,25 @@ def test_patterns_lists_and_repeats(memory: Any, tmp_path: Path) -> None:
     assert prepare("memory://b/odd[1]*.txt", TOK, tmp_path / "odd").documents == 1
 
 
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        (".git/*.txt", [".git/a.txt"]),
+        (".git/.*.txt", [".git/.b.txt"]),
+        (".git", [".git/a.txt"]),
+        ("*/*.txt", ["c/e.txt"]),
+        ("**/.git/*.txt", [".git/.git/c.txt", ".git/a.txt", "c/.git/d.txt"]),
+    ],
+)
+def test_hidden_files_are_read_where_a_pattern_says_so(
+    memory: Any, pattern: str, names: list[str]
+) -> None:
+    for name in (".git/a.txt", ".git/.b.txt", ".git/.git/c.txt", "c/.git/d.txt", "c/e.txt"):
+        memory.pipe(f"/b/{name}", b"text")
+    found = [str(it).removeprefix("memory://b/") for it in listed(f"memory://b/{pattern}")]
+    assert found == names
+
+
 def test_a_list_of_urls_is_a_list_of_texts(tmp_path: Path) -> None:
     manifest = prepare(["https://example.org/a"], TOK, tmp_path / "set")
     assert "path" not in manifest.inputs[0]

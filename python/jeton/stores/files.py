@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any, TypeAlias
@@ -110,7 +111,7 @@ def listed(url: str) -> list[StoreFile]:
     """The files that a URL names: a file, all files of a folder, or those of a pattern.
 
     They are in the order of their names, those of a folder together, without names that begin with
-    a dot.
+    a dot, unless the URL says so.
 
     Raises:
         MissingFileError: There are none.
@@ -156,12 +157,16 @@ def _infos(system: Any, path: str, *, is_web: bool) -> dict[str, dict[str, Any]]
         found = _linked(system, path) if is_web else system.find(path, detail=True)
         is_pattern = False
     start = path.rstrip("/").count("/") + 1 if not is_pattern else 0
+    named = [part for part in path.split("/") if part.startswith(".") and is_pattern]
     return {
         name: info
         for name, info in found.items()
         if info["type"] == "file"
         and not name.endswith("/")
-        and not any(part.startswith(".") for part in name.split("/")[start:])
+        and not any(
+            part.startswith(".") and not any(fnmatchcase(part, it) for it in named)
+            for part in name.split("/")[start:]
+        )
     }
 
 
