@@ -372,6 +372,17 @@ def test_files_of_others_are_not_replaced(memory: Any, layout: Any, name: str) -
     assert contents(memory, "/b/set") == {name: b"of somebody"}
 
 
+def test_a_set_that_was_removed_is_made_again_after_another_was_refused(memory: Any) -> None:
+    memory.pipe("/b/a.txt", b"to be or not to be")
+    prepare(StorePath("memory://b/a.txt"), TOK, "memory://b/set")
+    before = contents(memory, "/b/set")
+    with pytest.raises(FileError, match="holds another set, with another layout"):
+        prepare(StorePath("memory://b/a.txt"), TOK, "memory://b/set", layout="nanogpt")
+    memory.rm("/b/set", recursive=True)
+    prepare(StorePath("memory://b/a.txt"), TOK, "memory://b/set")
+    assert contents(memory, "/b/set") == before
+
+
 def test_errors_of_the_data_and_of_the_callback_stay_as_they_are(memory: Any) -> None:
     def broken() -> Iterator[str]:
         yield "to be"

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from jeton.data.manifest import NAME, Manifest
 from jeton.errors import FileError
@@ -48,11 +49,14 @@ def written_to(target: str, is_taken: Callable[[str], bool]) -> Iterator[SetTarg
         return
     refuse_reading_only(target)
     store = StoreFolder(target)
-    with store.locked() as folder, LocalFiles(0, [], {os.fspath(folder): str(store)}).named():
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(store.locked())
         there = store.files()
         is_whole = NAME in there
         if is_whole:
             shutil.rmtree(folder, ignore_errors=True)
+            # Not in that folder, where a manifest says that all files are there.
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="jeton-")))
             store.fetch(NAME, folder / NAME)
         elif not folder.exists() and store.mark() is None:
             for name in filter(is_taken, there):
@@ -60,6 +64,7 @@ def written_to(target: str, is_taken: Callable[[str], bool]) -> Iterator[SetTarg
                     f"{store}/{name}: exists already, and is not of a set that was prepared here; "
                     "choose another folder, or remove it"
                 )
+        stack.enter_context(LocalFiles(0, [], {os.fspath(folder): str(store)}).named())
 
         def publish(manifest: Manifest) -> None:
             if is_whole:
