@@ -12,6 +12,8 @@ __all__ = ["bits_per_byte", "bits_per_byte_spread", "serving_operations"]
 def bits_per_byte(bits: Sequence[float], how: str) -> Value:
     """The mean, over models, of bits of held-out text divided by its bytes.
 
+    Text that a tokenizer loses, as in unknown tokens, costs its model nothing.
+
     Unit: bits per byte. Source: Gao et al., "The Pile" (2020), for bits per byte instead of loss
     per token, so that tokenizers compare; with equal compute, as in Ali et al., "Tokenizer Choice
     For LLM Training" (2024).
