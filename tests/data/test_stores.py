@@ -686,6 +686,19 @@ def test_a_set_of_a_web_server_is_read(web: WebFiles, tmp_path: Path, name: str)
 
 
 @pytest.mark.large
+def test_a_mixture_shows_no_secrets(web: WebFiles, tmp_path: Path) -> None:
+    prepare(TEXTS, TOK, tmp_path / "set")
+    web.files = {f"/set/{name}": content for name, content in files_in(tmp_path / "set").items()}
+    url = web.url.replace("://", "://me:hunter2@") + "/set"
+    for sources in ({url: 1.0}, [url], ["1.0", url]):
+        mixture = data.mix(sources)
+        assert [*mixture.sets] == [f"{web.url}/set"]
+        assert "hunter2" not in f"{mixture!r} {mixture}"
+        mixture.save(tmp_path / "mixture.json")
+        assert data.Mixture.read(tmp_path / "mixture.json").tokens == mixture.tokens
+
+
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("fault", "value", "message"),
     [

@@ -21,7 +21,7 @@ from jeton.data.manifest import NAME
 from jeton.data.mixed_examples import MixedExamples, MixedRows
 from jeton.data.packing import pack
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
-from jeton.stores.urls import is_url
+from jeton.stores.urls import is_url, shown
 
 __all__ = ["MixSource", "Mixture", "PlannedSource", "mix"]
 
@@ -246,7 +246,7 @@ class Mixture:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the mixture as JSON, with the counts of each source, for `Mixture.read`.
 
-        Paths in it are relative to the file; URLs stay.
+        Paths in it are relative to the file; URLs stay, with the secrets that they have.
         """
         target = Path(checked_path("path", path))
         entries = []
@@ -402,7 +402,7 @@ def mix(
             name = checked_path("each key of sources", key, urls=True)
             if not isinstance(value, MixSource):
                 value = MixSource(name, weight=value)
-            named[name] = value
+            named[_name_of(name)] = value
     elif isinstance(sources, (str, Iterable)) and not isinstance(sources, bytes):
         named = _blend(sources)
     else:
@@ -434,10 +434,15 @@ def _blend(blend: str | Iterable[str]) -> dict[str, MixSource]:
     paths = [path for _, path in pairs] if weighted else parts
     for number, path in enumerate(paths):
         if path in paths[:number]:
-            raise ArgumentError(f"{path} is twice in the blend")
+            raise ArgumentError(f"{_name_of(path)} is twice in the blend")
     if weighted:
-        return {path: MixSource(path, weight=Fraction(weight)) for weight, path in pairs}
-    return {path: MixSource(path, epochs=1) for path in paths}
+        return {_name_of(path): MixSource(path, weight=Fraction(weight)) for weight, path in pairs}
+    return {_name_of(path): MixSource(path, epochs=1) for path in paths}
+
+
+def _name_of(path: str) -> str:
+    """What a source is called, without the secrets of a URL."""
+    return shown(path) if is_url(path) else path
 
 
 def _is_number(text: str) -> bool:
