@@ -604,7 +604,11 @@ def test_commands_take_urls(memory: Any, tmp_path: Path) -> None:
     run("train", corpus, "-o", str(tmp_path / "new.json"), "--vocab-size", "300")
     assert "memory://b/set" in run("prepare", tok, corpus, "-o", "memory://b/set")
     there = run("encode", tok, "memory://b/corpus/")
-    assert there == run("encode", tok, str(tmp_path / "corpus"))
+    here = str(tmp_path / "corpus")
+    assert there == run("encode", tok, here)
+    counts = run("count", tok, "memory://b/corpus/", "--format", "jsonl")
+    counted_here = run("count", tok, here, "--format", "jsonl")
+    assert counts.replace("memory://b", str(tmp_path)) == counted_here
     assert "all as they were written" in run("data", "verify", "memory://b/set")
     assert run("data", "show", "memory://b/set", "--at", "0", "--text").startswith(TEXTS[0][:20])
     mixture = str(tmp_path / "mixture.json")
@@ -656,7 +660,11 @@ def test_files_and_folders_of_a_web_server(web: WebFiles, tmp_path: Path) -> Non
     there = prepare(f"{web.url}/corpus/", TOK, tmp_path / "remote")
     here = prepare(tmp_path / "corpus", TOK, tmp_path / "local")
     assert there.documents == here.documents and there.bytes == here.bytes
-    one = prepare(f"{web.url}/corpus/a.jsonl?token=secret", TOK, tmp_path / "one")
+    with_token = f"{web.url}/corpus/a.jsonl?token=secret"
+    TOK.save(tmp_path / "tok.json")
+    counted = CliRunner().invoke(main, ["count", str(tmp_path / "tok.json"), with_token])
+    assert counted.exit_code == 0 and "secret" not in counted.output
+    one = prepare(with_token, TOK, tmp_path / "one")
     assert one.documents == 20
     assert "secret" not in (tmp_path / "one/manifest.json").read_text()
 

@@ -21,6 +21,7 @@ from jeton.cli.tokenizers import (
     note_on_special_tokens,
     tokenizer_options,
 )
+from jeton.stores.urls import is_url
 
 __all__ = ["count"]
 
@@ -84,14 +85,16 @@ def count(
     tok = source.load()
     note_on_special_tokens(tok, options)
     sources = paths if reader.text is None else (TEXT,)
-    tallies: dict[str, FileTally] = {path: FileTally() for path in sources}
+    # Which files a URL names shows when they are read.
+    tallies = {path: FileTally() for path in sources if not is_url(path)}
     stdout = sys.stdout.buffer
     with ProgressBar("counting", input_size(paths)) as progress:
         for group in batches(reader.documents(paths, progress)):
             with named_by_place(group):
                 counts = tok.count_batch([document.text for document in group], **options)
             for document, tokens in zip(group, counts, strict=True):
-                tallies[document.source].add(FileTally(1, tokens, document.size))
+                tally = tallies.setdefault(document.source, FileTally())
+                tally.add(FileTally(1, tokens, document.size))
                 if each:
                     stdout.write(b"%d\n" % tokens)
     everything = FileTally()

@@ -32,7 +32,7 @@ from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import files_of, kind_of
 from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError, MissingFileError
-from jeton.stores.urls import StorePath, is_url, shown
+from jeton.stores.urls import StorePath, is_url
 
 __all__ = [
     "InputDocument",
@@ -189,7 +189,8 @@ class Reader:
                 read=advance,
             ):
                 size = len(document.text.encode("utf-8", "surrogatepass"))
-                yield InputDocument(document.text, shown(path), size, document.line)
+                source = document.file if is_url(path) else path
+                yield InputDocument(document.text, source, size, document.line)
 
     def json_values(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
         """JSON in files, as text: all of each file, or each of its lines.

@@ -11,13 +11,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
 import jeton._core as _core
 from jeton.corpora.corpus import ParquetColumn, is_table, size_of
 from jeton.files import digest_of
 from jeton.stores.files import InputFile
-from jeton.stores.local_copies import local_files
+from jeton.stores.local_copies import LocalFiles, local_files
 
 __all__ = ["FileDocument", "documents_of"]
 
@@ -30,6 +29,8 @@ class FileDocument:
     """A document of a file."""
 
     text: str
+    file: str
+    """The path or the URL of the file."""
     line: int | None
     """Its line or record, from 1; `None` if it is the whole file, or a row of a table."""
 
@@ -60,7 +61,7 @@ def documents_of(
     before = 0
     for here in local_files([*paths]):
         with here.named():
-            yield from _of_local(here.paths, field, errors, unit, _later(read, before), digest)
+            yield from _of_local(here, field, errors, unit, _later(read, before), digest)
         before += sum(map(size_of, here.paths))
 
 
@@ -70,7 +71,7 @@ def _later(read: Callable[[int], None] | None, before: int) -> Callable[[int], N
 
 
 def _of_local(
-    paths: Iterable[Path],
+    here: LocalFiles,
     field: str | None,
     errors: str,
     unit: bool | str,
@@ -78,15 +79,16 @@ def _of_local(
     digest: Callable[[int, str], None] | None,
 ) -> Iterator[FileDocument]:
     before = 0
-    for of_tables, run in groupby(paths, is_table):
+    for of_tables, run in groupby(here.paths, is_table):
         files = list(run)
+        names = [here.name(os.fspath(path)) for path in files]
         if of_tables:
-            for path in files:
+            for path, name in zip(files, names, strict=True):
                 table = ParquetColumn(path, field or "text", errors)
                 for text in table.texts(_TABLE_BYTES):
                     if read is not None:
                         read(before + int(table.share()))
-                    yield FileDocument(text, None)
+                    yield FileDocument(text, name, None)
                 before += size_of(path)
                 if digest is not None:
                     of_file = digest_of(path)
@@ -95,8 +97,8 @@ def _of_local(
         documents, ended = _core.Documents([*map(os.fspath, files)], field, errors, unit), 0
         while (part := documents.next()) is not None:
             texts, bytes_of_file, digests = part
-            for _, text, line in texts:
-                yield FileDocument(text, line)
+            for number, text, line in texts:
+                yield FileDocument(text, names[number], line)
             for number, size, sha256 in digests:
                 if digest is not None:
                     digest(size, sha256.hex())
