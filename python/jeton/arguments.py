@@ -187,8 +187,8 @@ def checked_path(name: str, path: object, expected: str = "a path", *, urls: boo
         )
     if isinstance(path, PurePath) and is_broken_url(text):
         raise ArgumentError(
-            f"{name}: pathlib drops a slash of URLs, as in {text[:100]!r}: pass the URL as a str, "
-            "or in a list as jeton.data.StorePath"
+            f"{name}: pathlib drops a slash of URLs, as in {shown(text)[:100]!r}: pass the URL "
+            "as a str, or in a list as jeton.data.StorePath"
         )
     try:
         os.fsencode(text)

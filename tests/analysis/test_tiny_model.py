@@ -45,6 +45,15 @@ class TestWithTorch:
         assert "2,000 bytes" in value.how and "depth 1" in value.how
         assert (found["pairs"]["news"]["bits_per_byte_spread"] or 0) > 0
 
+    @pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+    def test_models_learn_where_the_caller_has_switched_gradients_off(
+        self, torch: Any, mode: str
+    ) -> None:
+        with getattr(torch, mode)():
+            found = analysis.compare([TOKS["pairs"]], [TEXT], train=[TEXT], model=SMALL)
+        same = analysis.compare([TOKS["pairs"]], [TEXT], train=[TEXT], model=SMALL)
+        assert found.to_dict() == same.to_dict()
+
     def test_each_tokenizer_gets_the_same_work(self) -> None:
         found = analysis.compare(TOKS, [TEXT], train=[TEXT], model=SMALL)
         work = []

@@ -188,6 +188,15 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     assert layouts.splits(tmp_path) == ["train", "val"]
 
 
+@pytest.mark.parametrize("layout", ["mds", "litdata"])
+def test_an_index_of_others_is_not_written_over(tmp_path: Path, layout: str) -> None:
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train/index.json").write_text("of somebody")
+    with pytest.raises(FileError, match=r"index\.json: exists already, from another run"):
+        write(tmp_path, layout, [[1]], dtype="uint16")
+    assert (tmp_path / "train/index.json").read_text() == "of somebody"
+
+
 def test_no_documents_are_no_files(tmp_path: Path) -> None:
     for name in NAMES:
         write(tmp_path, name, [], dtype="uint16")

@@ -198,3 +198,24 @@ def test_a_damaged_stream_of_arrow(tmp_path: Path) -> None:
     path.write_bytes(json.dumps([1]).encode() * 99)
     with pytest.raises(FormatError, match="not a stream of Arrow"):
         TokenDataset(tmp_path)
+
+
+def test_notes_that_are_nested_too_deeply(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    deep = b"[" * 200_000
+    for layout in ("mds", "litdata"):
+        with layouts.create(layout, tmp_path / layout, dtype="uint16") as writer:
+            writer.append(np.array(FLAT), np.array(list(map(len, ROWS))))
+            writer.finish()
+    (tmp_path / "litdata/train/index.json").write_bytes(deep)
+    (tmp_path / "mds/train/shard.00000.mds").write_bytes(
+        struct.pack("<2I", 0, 8 + len(deep)) + deep
+    )
+    table = pa.table({"input_ids": ROWS}).replace_schema_metadata({b"jeton": deep})
+    (tmp_path / "parquet").mkdir()
+    parquet.write_table(table, tmp_path / "parquet/train.parquet")
+    for layout in ("mds", "litdata", "parquet"):
+        with pytest.raises(FormatError, match=r"damaged|not an index of litdata|do not fit"):
+            TokenDataset(tmp_path / layout)

@@ -6,12 +6,14 @@ import gzip
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner
@@ -24,12 +26,14 @@ from jeton.errors import (
     ArgumentError,
     FileError,
     FormatError,
+    JetonError,
     MissingFileError,
     TrainingWarning,
     UnsupportedError,
 )
 from jeton.stores import local_copies
-from jeton.stores.urls import scrubbed
+from jeton.stores.files import listed
+from jeton.stores.urls import scrubbed, shown
 from prepared import NAMES, documents, tokenizer
 from store_servers import KEYS, WebFiles, s3_server, web_server
 
@@ -163,6 +167,25 @@ def test_patterns_lists_and_repeats(memory: Any, tmp_path: Path) -> None:
     assert prepare("memory://b/odd[1]*.txt", TOK, tmp_path / "odd").documents == 1
 
 
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        (".git/*.txt", [".git/a.txt"]),
+        (".git/.*.txt", [".git/.b.txt"]),
+        (".git", [".git/a.txt"]),
+        ("*/*.txt", ["c/e.txt"]),
+        ("**/.git/*.txt", [".git/.git/c.txt", ".git/a.txt", "c/.git/d.txt"]),
+    ],
+)
+def test_hidden_files_are_read_where_a_pattern_says_so(
+    memory: Any, pattern: str, names: list[str]
+) -> None:
+    for name in (".git/a.txt", ".git/.b.txt", ".git/.git/c.txt", "c/.git/d.txt", "c/e.txt"):
+        memory.pipe(f"/b/{name}", b"text")
+    found = [str(it).removeprefix("memory://b/") for it in listed(f"memory://b/{pattern}")]
+    assert found == names
+
+
 def test_a_list_of_urls_is_a_list_of_texts(tmp_path: Path) -> None:
     manifest = prepare(["https://example.org/a"], TOK, tmp_path / "set")
     assert "path" not in manifest.inputs[0]
@@ -201,6 +224,7 @@ def test_counting_resumes_from_a_checkpoint(memory: Any, tmp_path: Path) -> None
         ("memory://b/none/*.txt", MissingFileError, "holds no files"),
         ("ftp://host/a.txt", UnsupportedError, r"ftp:// cannot be read here; jeton takes s3://"),
         ("simplecache::s3://b/a", UnsupportedError, "chains of schemes"),
+        ("s3::http://b/a", UnsupportedError, "chains of schemes"),
         ("memory://b/a\n", ArgumentError, "unprintable"),
         (Path("s3://b/a.txt"), ArgumentError, "pathlib drops a slash"),
     ],
@@ -281,6 +305,29 @@ def test_errors_hide_secrets(memory: Any, tmp_path: Path, monkeypatch: pytest.Mo
     assert scrubbed("x" * 1000) == "x" * 300 + "…"
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://hunter2@host/a.txt",
+        "https://me:p@hunter2@host/a.txt",
+        "HTTPS://me:hunter2@host/a.txt",
+        "s3://key:hunter2@bucket/a.txt",
+        Path("https://me:hunter2@host/a.txt?sig=hunter2"),
+        "https://host/a.txt?sig=hunter2",
+    ],
+)
+def test_urls_are_shown_without_secrets(url: str | Path) -> None:
+    assert "hunter2" not in shown(os.fspath(url)) + scrubbed(f"no {url}!")
+    with pytest.raises(JetonError) as caught:
+        TOK.save(url)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_urls_keep_what_is_no_secret() -> None:
+    for url in ("hf://gpt2@main/a.txt", "hf://datasets/a/b@v1/c.txt", "https://host/a@b.txt"):
+        assert shown(url) == scrubbed(url) == url
+
+
 # Sets
 
 
@@ -314,11 +361,43 @@ def test_a_complete_set_is_returned_and_another_refused(memory: Any, tmp_path: P
         prepare(text, TOK, "memory://b/set")
 
 
-def test_files_of_others_are_not_replaced(memory: Any) -> None:
-    memory.pipe("/b/set/train-00000.bin", b"of somebody")
-    with pytest.raises(FileError, match=r"memory://b/set/train-00000\.bin: exists already"):
-        prepare(TEXTS, TOK, "memory://b/set")
-    assert contents(memory, "/b/set") == {"train-00000.bin": b"of somebody"}
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [("jeton", "train-00000.bin"), ("mds", "train/index.json"), ("litdata", "train/index.json")],
+)
+def test_files_of_others_are_not_replaced(memory: Any, layout: Any, name: str) -> None:
+    memory.pipe(f"/b/set/{name}", b"of somebody")
+    with pytest.raises(FileError, match=f"memory://b/set/{re.escape(name)}: exists already"):
+        prepare(TEXTS, TOK, "memory://b/set", layout=layout)
+    assert contents(memory, "/b/set") == {name: b"of somebody"}
+
+
+def test_errors_of_the_data_and_of_the_callback_stay_as_they_are(memory: Any) -> None:
+    def broken() -> Iterator[str]:
+        yield "to be"
+        raise ConnectionResetError("the source of the data broke")
+
+    def watch(_: object) -> None:
+        raise BrokenPipeError("nobody watches")
+
+    with pytest.raises(ConnectionResetError, match="the source of the data broke"):
+        prepare(broken(), TOK, "memory://b/set")
+    with pytest.raises(BrokenPipeError, match="nobody watches"):
+        prepare(TEXTS, TOK, "memory://b/another", watch=watch)
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(TEXTS, TOK, "memory://b/set")
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path / "file"))
+    for call in (
+        lambda: prepare(TEXTS, TOK, "memory://b/new"),
+        lambda: TokenDataset("memory://b/set"),
+    ):
+        with pytest.raises(FileError, match=r"cannot be written: .*JETON_CACHE_DIR"):
+            call()
 
 
 def test_parts_are_merged_in_a_store(memory: Any, tmp_path: Path) -> None:
@@ -354,6 +433,47 @@ def test_a_copy_follows_the_store(memory: Any, cache: Path) -> None:
     memory.rm("/b/set", recursive=True)
     with pytest.raises(MissingFileError, match="memory://b/set: holds no files"):
         TokenDataset("memory://b/set")
+
+
+def test_a_copy_has_no_files_that_an_interrupted_one_left(
+    memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(TEXTS, TOK, "memory://b/set", shard_tokens=600)
+    whole = type(memory).get_file
+
+    def get_file(self: Any, source: str, *arguments: Any, **options: Any) -> None:
+        if source.endswith("train-00000.bin"):
+            time.sleep(0.2)  # until the others are there
+            raise Killed
+        whole(self, source, *arguments, **options)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(type(memory), "get_file", get_file)
+        TokenDataset("memory://b/set")
+    memory.rm("/b/set", recursive=True)
+    manifest = prepare(TEXTS[:20], TOK, "memory://b/set", shard_tokens=600)
+    there = TokenDataset("memory://b/set")
+    assert len(there) == manifest.splits["train"].tokens
+    assert not [*there.path.glob(".*.part")]
+
+
+def test_copying_stops_where_a_file_fails(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(TEXTS, TOK, "memory://b/set")
+    whole, ended = type(memory).get_file, []
+
+    def get_file(self: Any, source: str, target: str, callback: Any, **options: Any) -> None:
+        if source.endswith("manifest.json"):
+            raise Killed
+        for _ in range(300):
+            callback.relative_update(0)
+            time.sleep(0.01)
+        whole(self, source, target, **options)
+        ended.append(source)
+
+    monkeypatch.setattr(type(memory), "get_file", get_file)
+    with pytest.raises(Killed):
+        TokenDataset("memory://b/set")
+    assert ended == []
 
 
 def test_one_file_of_a_set_is_refused(memory: Any) -> None:
@@ -396,6 +516,29 @@ def test_writing_resumes_wherever_it_was_stopped(
     assert names[-1] == "manifest.json"
     assert contents(memory, "/b/set") == files_in(tmp_path / "local")
     assert len(names) == len(set(names))  # nothing is written twice
+
+
+def test_a_set_that_is_finished_while_its_files_are_listed_is_not_read_in_part(
+    memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(TEXTS, TOK, tmp_path / "local")
+    files = files_in(tmp_path / "local")
+    for name in (".writing", "train-00000.bin", "train-00000.ends"):
+        memory.pipe(f"/b/set/{name}", files.get(name, b"mark"))
+    whole = type(memory).find
+
+    def find(self: Any, *arguments: Any, **options: Any) -> Any:
+        found = whole(self, *arguments, **options)
+        for name, content in files.items():
+            memory.pipe(f"/b/set/{name}", content)
+        memory.rm("/b/set/.writing")
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(memory), "find", find)
+        with pytest.raises(FileError, match="memory://b/set: is still being written"):
+            TokenDataset("memory://b/set")
+    TokenDataset("memory://b/set")
 
 
 def write_other() -> None:
@@ -461,6 +604,28 @@ def test_commands_take_urls(memory: Any, tmp_path: Path) -> None:
     assert "is a URL, which is not taken here" in run("inspect", "s3://b/tok.json", code=2)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("encode TOK ftp://me:hunter2@b/a.txt", "ftp://b/a.txt: ftp:// cannot be read here"),
+        ("encode TOK s3::http://me:hunter2@b/a.txt", "fsspec's chains of schemes cannot be read"),
+        ("prepare TOK a.txt -o set --validation ftp://b/a", "ftp:// cannot be read here"),
+        ("compare TOK --corpus https://b/a.txt?sig=hunter2", "is a URL, which is not taken here"),
+        ("compare TOK --corpus news=https://b/?sig=hunter2", "is a URL, which is not taken here"),
+        ("compare TOK --parallel de=s3://b/a.txt", "is a URL, which is not taken here"),
+        ("sweep news=s3://b/a.txt", "is a URL, which is not taken here"),
+    ],
+)
+def test_commands_refuse_urls_that_they_cannot_read(
+    tmp_path: Path, words: str, message: str
+) -> None:
+    TOK.save(tmp_path / "tok.json")
+    given = [str(tmp_path / "tok.json") if word == "TOK" else word for word in words.split()]
+    result = CliRunner().invoke(main, given)
+    assert isinstance(result.exception, SystemExit) and result.exit_code in (1, 2)
+    assert message in result.output and "hunter2" not in result.output
+
+
 # Web servers
 
 
@@ -486,10 +651,27 @@ def test_files_and_folders_of_a_web_server(web: WebFiles, tmp_path: Path) -> Non
 
 
 @pytest.mark.large
-def test_a_set_of_a_web_server_is_read(web: WebFiles, tmp_path: Path) -> None:
+def test_pages_that_are_sorted_otherwise_and_files_elsewhere_are_no_files_of_a_folder(
+    web: WebFiles,
+) -> None:
+    web.files |= {"/b/c/a.txt": b"one", "/b/c/d/e.txt": b"two", "/style.css": b"three"}
+    others = '<a href="?C=M;O=D">x</a><a href="/b/">x</a><a href="/style.css">x</a>'
+    web.files["/b/c/"] = f'{others}<a href="a.txt">x</a><a href="d/">x</a>'.encode()
+    web.files["/b/c/d/"] = f'{others}<a href="e.txt">x</a><a href="/b/c/">x</a>'.encode()
+    assert [str(it) for it in listed(f"{web.url}/b/c/")] == [
+        f"{web.url}/b/c/a.txt",
+        f"{web.url}/b/c/d/e.txt",
+    ]
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", ["set", "my%20set", "50%25"])
+def test_a_set_of_a_web_server_is_read(web: WebFiles, tmp_path: Path, name: str) -> None:
     prepare(TEXTS, TOK, tmp_path / "set")
-    web.files = {f"/set/{name}": content for name, content in files_in(tmp_path / "set").items()}
-    assert TokenDataset(f"{web.url}/set")[:].tolist() == TokenDataset(tmp_path / "set")[:].tolist()
+    for file, content in files_in(tmp_path / "set").items():
+        web.files[f"/{unquote(name)}/{file}"] = content
+    there = TokenDataset(f"{web.url}/{name}")
+    assert there[:].tolist() == TokenDataset(tmp_path / "set")[:].tolist()
 
 
 @pytest.mark.large

@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 
 import torch
 
+from jeton.errors import ArgumentError
 from jeton.nn import GPT, GPTConfig
 
 pytestmark = pytest.mark.large
@@ -142,3 +143,34 @@ def test_both_experiments_run(modules: Any, tmp_path: Path, monkeypatch: Any) ->
     run, picture = tmp_path / "positions" / "bpe-1024-rotary", tmp_path / "map.svg"
     modules["embeddings"].main([str(run), str(picture), "--text", str(text), "--tokens", "12"])
     assert b"<svg" in picture.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("ids", "temperature", "message"),
+    [
+        ([], 1.0, "ids is empty"),
+        ([1], 0, "temperature must be a finite number above 0"),
+        ([1], -1.0, "temperature must be a finite number above 0"),
+        ([10], 1.0, "id 10 is not in the table"),
+    ],
+)
+def test_what_cannot_be_sampled_is_refused(
+    ids: list[int], temperature: float, message: str
+) -> None:
+    model = GPT(GPTConfig(10, context=4, depth=1, heads=1, width=8))
+    with pytest.raises(ArgumentError, match=message):
+        next(model.sample(ids, temperature=temperature))
+
+
+def test_ids_are_sampled_on_the_device_of_the_model() -> None:
+    model = GPT(GPTConfig(10, context=4, depth=1, heads=1, width=8)).to("meta")
+    devices = []
+
+    def look(_: object, arguments: tuple[torch.Tensor]) -> None:
+        devices.append(arguments[0].device.type)
+        raise InterruptedError
+
+    model.register_forward_pre_hook(look)
+    with pytest.raises(InterruptedError):
+        next(model.sample([1]))
+    assert devices == ["meta"]

@@ -111,7 +111,8 @@ def bits_per_byte(
 
     parts = train.parts()
     texts = {place: _first_parts(it) for place, it in held_out.items()}
-    with torch.random.fork_rng([]):
+    # The caller may have switched gradients off.
+    with torch.random.fork_rng([]), torch.inference_mode(False), torch.enable_grad():
         trials = {name: _Trial.of(name, tok, model, parts) for name, tok in toks.items()}
         total, done = model.seeds * sum(it.steps for it in trials.values()), 0
 

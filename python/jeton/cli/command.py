@@ -168,6 +168,9 @@ class Command(click.Command):
             if error.param in arguments[1:] and isinstance(value, str) and os.path.exists(value):
                 add_hint(error, f"{value} is taken for {arguments[0].make_metavar(ctx)}")
             raise
+        except JetonError as error:
+            # As of a URL of a store that cannot be read.
+            raise click.UsageError(error.message, ctx) from None
         for param in self.params:
             if not isinstance(param.type, click.Path) and not _PATHS.search(param.metavar or ""):
                 _check_text(ctx, param, ctx.params.get(param.name or ""))

@@ -14,6 +14,8 @@ from pathlib import Path
 import click
 
 from jeton import files
+from jeton.arguments import checked_path
+from jeton.stores.urls import is_url
 
 __all__ = [
     "corpora_by_name",
@@ -76,6 +78,7 @@ def _by_name(values: Sequence[str], what: str, short: Callable[[str], str]) -> d
     times = Counter(name or short(path) for name, path in map(_parted, values))
     paths: dict[str, str] = {}
     for name, path in map(_parted, values):
+        checked_path(what, path)
         key = name or short(path) or path
         if not name and times[key] > 1:
             key = path
@@ -88,7 +91,7 @@ def _by_name(values: Sequence[str], what: str, short: Callable[[str], str]) -> d
 def _parted(value: str) -> tuple[str, str]:
     """The name, empty if there is none, and the path."""
     name, equals, path = value.partition("=")
-    if not equals or os.path.exists(files.expanded(value)):
+    if not equals or is_url(value) or os.path.exists(files.expanded(value)):
         return "", value
     if not name or not path:
         raise click.UsageError(f"{value!r} is not NAME=PATH, as in de=german.txt")

@@ -273,7 +273,8 @@ def _run(
 def _is_taken(plan: SetPlan, name: str) -> bool:
     """Whether a file of a set with this plan may have such a name."""
     layout = layout_of(layouts.LAYOUTS, plan.layout)
-    return name in TOKENIZER_FILES or layout.split_of(name) is not None
+    indexes = [f"{split}/{layout.index}" for split in ("train", "val")]
+    return name in (*TOKENIZER_FILES, *indexes) or layout.split_of(name) is not None
 
 
 def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -> Manifest | None:

@@ -18,6 +18,7 @@ from torch.nn import functional
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError
 from jeton.nn.alibi import ALiBi
+from jeton.nn.checks import checked_number
 from jeton.nn.embedding import TokenEmbedding
 from jeton.nn.learned import LearnedPositions
 from jeton.nn.rotary import RotaryPositions
@@ -185,13 +186,20 @@ class GPT(torch.nn.Module):
             ids: At least one id to go on from.
             temperature: Scores are divided by it: less than 1 prefers likely tokens.
             seed: The seed; `None` is 0.
+
+        Raises:
+            ArgumentError, ArgumentTypeError: There is no id, an id is not in the table, or the
+                temperature is not above 0.
         """
+        checked_number("temperature", temperature)
         numbers = torch.Generator().manual_seed(0 if seed is None else seed)
         seen = list(ids)
+        if not seen:
+            raise ArgumentError("ids is empty: give at least one id to go on from")
         while True:
-            window = torch.tensor([seen[-self.config.context :]])
+            window = torch.tensor([seen[-self.config.context :]], device=self.tokens.weight.device)
             logits, _ = self(window)
-            probabilities = (logits[0, -1] / temperature).softmax(-1)
+            probabilities = (logits[0, -1].cpu() / temperature).softmax(-1)
             seen.append(int(torch.multinomial(probabilities, 1, generator=numbers)))
             yield seen[-1]
 

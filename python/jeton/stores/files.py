@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 from jeton.errors import FileError, JetonError, MissingFileError, UnsupportedError
 from jeton.stores.urls import SCHEMES, checked_url, scrubbed, shown
@@ -108,7 +111,7 @@ def listed(url: str) -> list[StoreFile]:
     """The files that a URL names: a file, all files of a folder, or those of a pattern.
 
     They are in the order of their names, those of a folder together, without names that begin with
-    a dot.
+    a dot, unless the URL says so.
 
     Raises:
         MissingFileError: There are none.
@@ -154,23 +157,34 @@ def _infos(system: Any, path: str, *, is_web: bool) -> dict[str, dict[str, Any]]
         found = _linked(system, path) if is_web else system.find(path, detail=True)
         is_pattern = False
     start = path.rstrip("/").count("/") + 1 if not is_pattern else 0
+    named = [part for part in path.split("/") if part.startswith(".") and is_pattern]
     return {
         name: info
         for name, info in found.items()
         if info["type"] == "file"
         and not name.endswith("/")
-        and not any(part.startswith(".") for part in name.split("/")[start:])
+        and not any(
+            part.startswith(".") and not any(fnmatchcase(part, it) for it in named)
+            for part in name.split("/")[start:]
+        )
     }
 
 
 def _linked(system: Any, folder: str) -> dict[str, dict[str, Any]]:
-    """The files that the pages of a folder of a web server link to, and its folders' pages."""
+    """The files of a folder of a web server to which its page and those of its folders link.
+
+    Pages also link to themselves in another order, as `?C=M;O=D`, and to files elsewhere.
+    """
     found = {}
     for info in system.ls(folder, detail=True):
         name = info["name"]
+        path = re.split("[?#]", name)[0]
+        if not unquote(path).startswith(unquote(folder)) or path == folder:
+            continue
         if info["type"] != "directory":
-            found[name] = info
-        elif name.startswith(folder) and name != folder:
+            if not path.endswith("/"):
+                found[name] = info
+        else:
             found |= _linked(system, f"{name.rstrip('/')}/")
     return found
 

@@ -43,12 +43,14 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
         return path
     url = os.fspath(path)
     folder = StoreFolder(url)
+    # Writing may begin or end while the files are listed.
+    is_marked = folder.mark() is not None
     files = folder.files()
     if not files:
         raise MissingFileError(f"{folder}: holds no files; name the folder of a token set")
-    if folder.mark() is not None and folder.manifest not in files:
+    if folder.manifest not in files and (is_marked or folder.mark() is not None):
         raise FileError(f"{folder}: is still being written; wait until its manifest is there")
-    with _locked(folder.work) as work:
+    with _locked(folder.work) as work, _naming_files(work):
         _synchronised(work / "copy", files)
     return folder.work / "copy"
 
@@ -79,11 +81,11 @@ class StoreFolder:
             found = listed(f"{self._url}/")
         except MissingFileError:
             return {}
-        base = f"{self._url}/"
+        spelled = unquote if self._url.startswith("http") else str
+        base = spelled(f"{self._url}/")
         files = {}
         for file in found:
-            name = unquote(file.url) if base.startswith("http") else file.url
-            name = name.removeprefix(base)
+            name = spelled(file.url).removeprefix(base)
             parts = PurePosixPath(name).parts
             if "://" in name:
                 raise FileError(f"{self}: is a file; name the folder of the set")
@@ -108,9 +110,10 @@ class StoreFolder:
             [file] = listed(f"{self._url}/{name}")
         except MissingFileError:
             return False
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fetch(file, target)
-        os.utime(target, (file.modified, file.modified))
+        with _naming_files(self.work):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            fetch(file, target)
+            os.utime(target, (file.modified, file.modified))
         return True
 
     def write(self, source: Path, names: Sequence[str]) -> None:
@@ -121,6 +124,10 @@ class StoreFolder:
         Raises:
             FileError: Another set is being written there, or a file cannot be written.
         """
+        with _naming_files(self.work):
+            self._write(source, names)
+
+    def _write(self, source: Path, names: Sequence[str]) -> None:
         manifest = (source / self.manifest).read_bytes()
         identity = hashlib.sha256(manifest).hexdigest()
         mark, done = self.mark(), source.parent / "written"
@@ -154,13 +161,18 @@ class StoreFolder:
             (self.work / name).unlink(missing_ok=True)
 
 
-def _in_parallel(work: Callable[[str], None], names: Sequence[str]) -> None:
+def _in_parallel(
+    work: Callable[[str], None], names: Sequence[str], stopped: Event | None = None
+) -> None:
+    """Does work for each name; `stopped` is set when one fails, or the caller is interrupted."""
     with ThreadPoolExecutor(THREADS) as threads:
         transfers = [threads.submit(work, name) for name in names]
         try:
             for transfer in transfers:
                 transfer.result()
         finally:
+            if stopped is not None:
+                stopped.set()
             threads.shutdown(cancel_futures=True)
 
 
@@ -169,12 +181,13 @@ def _synchronised(copy: Path, files: dict[str, StoreFile]) -> None:
     record = copy / ".versions.json"
     try:
         known = json.loads(record.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         known = {}
     versions = {name: [file.bytes, file.version] for name, file in files.items()}
-    for path in sorted(copy.rglob("*"), reverse=True) if copy.exists() else []:
+    for path in [*copy.rglob("*")]:
         name = path.relative_to(copy).as_posix()
-        if path.is_file() and name != record.name and known.get(name) != versions.get(name):
+        is_known = name in versions and known.get(name) == versions[name]
+        if path.is_file() and path != record and not is_known:
             path.unlink()
     missing = [
         name
@@ -195,24 +208,29 @@ def _synchronised(copy: Path, files: dict[str, StoreFile]) -> None:
         fetch(files[name], part, stopped)
         os.replace(part, target)
 
-    try:
-        _in_parallel(copied, missing)
-    finally:
-        stopped.set()
+    _in_parallel(copied, missing, stopped)
     record.write_text(json.dumps(versions))
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[Path]:
     """A folder that other processes do not use meanwhile; they wait."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / "lock", "wb") as file:
+    with contextlib.ExitStack() as stack:
+        with _naming_files(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(open(folder / "lock", "wb"))
             with contextlib.suppress(ImportError):
                 import fcntl
 
                 fcntl.flock(file, fcntl.LOCK_EX)
-            yield folder
+        yield folder
+
+
+@contextlib.contextmanager
+def _naming_files(folder: Path) -> Iterator[None]:
+    """Turns errors of the file system of this machine into errors of jeton that name the file."""
+    try:
+        yield
     except OSError as error:
         if isinstance(error, FileError):
             raise

@@ -19,8 +19,9 @@ SCHEMES = {
 }
 """The schemes of URLs, each with the package that reads it."""
 
-_URL = re.compile(r"([a-z]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
-_USER = re.compile(r"(://)[^/\s@]*:[^/\s@]*@")
+_URL = re.compile(r"([a-z][a-z0-9]*::)*[A-Za-z][A-Za-z0-9+.-]+://")
+# Without a colon it may be a token, except in hf://, where a revision follows the @.
+_USER = re.compile(r"(://?)[^/?#\s]*:[^/?#\s]*@|(https?://?)[^/?#\s]*@", re.IGNORECASE)
 _QUERY = re.compile(r"\?[^\s'\")>]*")
 _SECRET = re.compile("SECRET|TOKEN|KEY|PASSWORD|CREDENTIAL")
 """Parts of the names of environment variables whose values are not shown."""
@@ -92,7 +93,9 @@ def checked_url(name: str, url: str) -> str:
         UnsupportedError: Its scheme is another, or it chains schemes.
     """
     if not _URL.match(url):
-        raise ArgumentError(f"{name} must be a URL, such as s3://bucket/folder/, not {url[:100]!r}")
+        raise ArgumentError(
+            f"{name} must be a URL, such as s3://bucket/folder/, not {shown(url)[:100]!r}"
+        )
     if not all(map(str.isprintable, url)):
         raise ArgumentError(f"{name} cannot be {shown(url)!r}: it has unprintable characters")
     scheme = url.partition("://")[0]
@@ -113,7 +116,7 @@ def shown(url: str) -> str:
         >>> shown("https://user:password@host/a.txt?token=secret")
         'https://host/a.txt?…1359227d'
     """
-    url = _USER.sub(r"\1", url)
+    url = _USER.sub(r"\1\2", url)
     base, mark, query = url.partition("?")
     if not mark or not base.lower().startswith("http"):
         return url
@@ -124,7 +127,7 @@ def shown(url: str) -> str:
 
 def scrubbed(message: str) -> str:
     """The message of another library, short and without secrets."""
-    text = " ".join(_QUERY.sub("?…", _USER.sub(r"\1", message)).split())
+    text = " ".join(_QUERY.sub("?…", _USER.sub(r"\1\2", message)).split())
     for name, value in os.environ.items():
         if len(value) >= 8 and _SECRET.search(name.upper()):
             text = text.replace(value, "…")

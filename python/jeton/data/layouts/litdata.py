@@ -108,7 +108,7 @@ def _dtype_of(file: Path) -> str:
     index = file.with_name("index.json")
     try:
         [form] = json.loads(index.read_text("utf-8"))["config"]["data_format"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise FormatError(f"{index}: is missing, or is not an index of litdata") from None
     for name, number in _TYPES.items():
         if form == f"no_header_tensor:{number}":

@@ -155,7 +155,7 @@ class _Samples:
         try:
             record = json.loads(note)
             encodings, names = list(record["column_encodings"]), list(record["column_names"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise self._damaged() from None
         if len(encodings) != 1 or encodings[0] not in ("ndarray:uint16", "ndarray:uint32"):
             columns = ", ".join(f"{it}: {of}" for it, of in zip(names, encodings, strict=False))

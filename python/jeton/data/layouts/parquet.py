@@ -162,7 +162,7 @@ class TableTokens:
             self._dtype = {"uint16": "uint16", "uint32": "uint32"}[note["dtype"]]
             counts = [int(count) for count in note["tokens"]]
             self.has_labels = note.get("labels") is True
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             counts = []
         if len(counts) != len(groups) or min(counts, default=0) < 0:
             raise FormatError(f"{self._path}: its metadata 'jeton' do not fit its rows")

@@ -319,7 +319,10 @@ class Writer:
         return [head + tokens * kind.itemsize for head, kind in sizes]
 
     def _begin(self) -> None:
-        for path in self._finals(0):
+        paths = self._finals(0)
+        if self._layout.index is not None:
+            paths.append(paths[-1].with_name(self._layout.index))
+        for path in paths:
             if path.exists():
                 raise FileError(
                     f"{path}: exists already, from another run; choose another folder, or empty "
