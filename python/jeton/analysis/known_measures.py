@@ -56,7 +56,8 @@ _FAMILIES: Final[Mapping[str, tuple[_Row, ...]]] = {
     ),
     "model": (
         ("bits_per_byte", "bits per byte of a small model", "lower",
-         "bits of held-out text / bytes, mean over seeds, at equal compute", "Gao et al. 2020"),
+         "bits of held-out text / bytes, mean over seeds, at equal compute",
+         "Gao et al. 2020; Ali et al. 2024"),
         ("bits_per_byte_spread", "spread of bits per byte", None,
          "highest − lowest over seeds", "as bits_per_byte"),
         ("serving_operations", "its operations per byte", "lower",

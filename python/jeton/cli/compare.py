@@ -43,8 +43,8 @@ Tokenizers and corpora can have names, as in news=news/. --parallel takes transl
 each file says the same.
 
 With --train, small models are trained with each tokenizer on that text, with equal compute (PyTorch
-on the CPU; minutes), and judge it by bits per byte of the corpora: their mean over seeds, their
-spread, and what a byte costs in serving.
+on the CPU; about a minute for each model), and judge it by bits per byte of the corpora: their mean
+over seeds, their spread, and what a byte costs in serving.
 
 \b
 Examples:

@@ -40,8 +40,8 @@ Several corpora, or one with a name as in de=german/, are trained on together, a
 by itself, too.
 
 With --bits-per-byte small models are trained with each tokenizer on the text that is not held out,
-with equal compute (PyTorch on the CPU; minutes): bits per byte of the held-out text, and their
-spread over seeds.
+with equal compute (PyTorch on the CPU; about a minute for each model): bits per byte of the
+held-out text, and their spread over seeds.
 
 With --folder the tokenizers are kept, and an interrupted sweep resumes.
 
@@ -79,7 +79,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     type=click.Choice(FAMILIES),
     multiple=True,
     default=FAMILIES,
-    show_default=True,
+    show_default=", ".join(FAMILIES),
     help="What to train. Repeatable.",
 )
 @click.option(

@@ -114,7 +114,7 @@ def shown(url: str) -> str:
 
     Example:
         >>> shown("https://user:password@host/a.txt?token=secret")
-        'https://host/a.txt?…930bbdc5'
+        'https://host/a.txt?…1359227d'
     """
     url = _USER.sub(r"\1\2", url)
     base, mark, query = url.partition("?")
