@@ -31,6 +31,7 @@ OWNERS.update(
         nn.SinusoidalPositions: lambda: nn.SinusoidalPositions(4),
         nn.RotaryPositions: lambda: nn.RotaryPositions(4),
         nn.ALiBi: lambda: nn.ALiBi(2),
+        nn.GPT: lambda: nn.GPT(nn.GPTConfig(10, width=8, heads=2, depth=1)),
         nn.EmbeddingMap: lambda: nn.embedding_map(TABLE, TOK, [65, 66, 67]),
     }
 )
@@ -59,6 +60,13 @@ GOOD.update(
         "nn.id_map": edit.IdMap((0, 1), 2, {}),
         "nn.state": ADAM.state_dict(),
         "nn.parameters": [],
+        "nn.GPT.config": nn.GPTConfig(10, width=8, heads=2, depth=1),
+        "nn.GPTConfig.positions": "rotary",
+        "nn.weight_decay": 0.1,
+        "nn.GPT.forward.ids": torch.zeros(1, 2, dtype=torch.long),
+        "nn.GPT.forward.targets": torch.zeros(1, 2, dtype=torch.long),
+        "nn.GPT.sample.ids": [1],
+        "nn.GPT.sample.temperature": 1.0,
         "nn.dim": 4,
         "nn.head_dim": 4,
         "nn.max_length": 8,

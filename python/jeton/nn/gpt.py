@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int, one_of
 from jeton.errors import ArgumentError
 from jeton.nn.alibi import ALiBi
 from jeton.nn.checks import checked_number
 from jeton.nn.embedding import TokenEmbedding
 from jeton.nn.learned import LearnedPositions
+from jeton.nn.positions import check_integers
 from jeton.nn.rotary import RotaryPositions
 from jeton.nn.sinusoidal import SinusoidalPositions
 
@@ -66,10 +67,7 @@ class GPTConfig:
             raise ArgumentError(
                 f"width must be a multiple of 2 · heads, {2 * self.heads:,}, not {self.width:,}"
             )
-        if self.positions not in POSITIONS:
-            raise ArgumentError(
-                f"positions must be one of {', '.join(POSITIONS)}, not {self.positions!r:.40}"
-            )
+        one_of("positions", self.positions, POSITIONS)
 
 
 class Attention(torch.nn.Module):
@@ -139,6 +137,7 @@ class GPT(torch.nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
+        check_kind("config", config, GPTConfig, "a GPTConfig")
         self.config = config
         self.tokens = TokenEmbedding(config.vocab_size, config.width)
         self.positions: torch.nn.Module = torch.nn.Identity()
@@ -164,7 +163,18 @@ class GPT(torch.nn.Module):
 
         Returns:
             Scores of shape (batch, length, vocab_size), and the loss in nats or `None`.
+
+        Raises:
+            ArgumentError, ArgumentTypeError: An argument is no tensor of ids of that shape.
         """
+        check_integers("ids", ids)
+        if ids.ndim != 2:
+            raise ArgumentError(f"ids must be of shape (batch, length), not {tuple(ids.shape)}")
+        if targets is not None:
+            check_integers("targets", targets)
+            if targets.shape != ids.shape:
+                shapes = f"{tuple(targets.shape)} and not {tuple(ids.shape)}"
+                raise ArgumentError(f"targets must have the shape of ids; they have {shapes}")
         x = self.tokens(ids)
         if self.config.positions == "sinusoidal":
             x = x * self.config.width**0.5  # or the sinusoids, of size 1, drown the tokens
@@ -205,6 +215,7 @@ class GPT(torch.nn.Module):
 
     def parameter_groups(self, weight_decay: float) -> list[dict[str, object]]:
         """The parameters for an optimizer: weights decay, those of norms do not."""
+        checked_number("weight_decay", weight_decay, least=0.0)
         weights = [it for it in self.parameters() if it.ndim == 2]
         norms = [it for it in self.parameters() if it.ndim != 2]
         return [
