@@ -91,7 +91,7 @@ class TinyModel:
             )
 
     def __str__(self) -> str:
-        return ", ".join(f"{it.name} {getattr(self, it.name):,}" for it in fields(self))
+        return ", ".join(f"{it.name} {getattr(self, it.name):,.0f}" for it in fields(self))
 
 
 def bits_per_byte(
