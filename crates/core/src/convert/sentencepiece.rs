@@ -30,6 +30,7 @@ use jeton_stages::normalizer::{
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, Result};
+use jeton_text::interrupt;
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 use jeton_text::text::AlignedText;
 
@@ -311,6 +312,7 @@ fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
     let mut unk_id = None;
     let mut pieces = Vec::new();
     for (piece, id) in model.proto().pieces.iter().zip(0..) {
+        interrupt::poll();
         let score = match piece.kind {
             PieceKind::Normal => decimal(piece.score),
             PieceKind::UserDefined => decimal(SentencePiece::bonus(piece.text.len())),
@@ -352,6 +354,7 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         .collect();
     let mut made = Vec::new();
     for piece in of_kind(PieceKind::Normal) {
+        interrupt::poll();
         let text = piece.text;
         if text.chars().nth(1).is_none() {
             continue;
@@ -381,6 +384,7 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     made.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
     let mut merges = Vec::new();
     for equals in made.chunk_by(|(a, _), (b, _)| a.score == b.score) {
+        interrupt::poll();
         check_equals(equals.iter().map(|(piece, _)| *piece))?;
         let mut pairs: Vec<_> = equals.iter().flat_map(|(_, pairs)| pairs.clone()).collect();
         let length = |text: &str| std::cmp::Reverse(text.chars().count());
@@ -549,6 +553,7 @@ fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
     let mut pieces = Vec::with_capacity(bpe.vocab().len());
     let mut unmade = -(scores.len() as f32);
     for (token, id) in bpe.vocab().iter() {
+        interrupt::poll();
         if id as usize != pieces.len() {
             return cannot(format!("a gap in the ids: none is {}", pieces.len()));
         }
@@ -584,6 +589,7 @@ fn scores_of(made: &[Vec<u8>]) -> HashMap<&[u8], f32> {
     let mut scores = HashMap::new();
     let (mut score, mut end) = (0.0, None);
     for (at, token) in made.iter().enumerate() {
+        interrupt::poll();
         if end.is_some_and(|end| at > end) {
             score -= 1.0;
         }
@@ -599,7 +605,10 @@ fn made_tokens(bpe: &Bpe) -> Vec<Vec<u8>> {
     let merges = bpe.merges().merges;
     merges
         .into_iter()
-        .map(|(left, right)| [token(left), token(right)].concat())
+        .map(|(left, right)| {
+            interrupt::poll();
+            [token(left), token(right)].concat()
+        })
         .collect()
 }
 
@@ -614,6 +623,7 @@ fn by_token(bpe: &Bpe) -> Option<Vec<Vec<(u32, u32)>>> {
     Some(
         groups
             .map(|group| {
+                interrupt::poll();
                 let mut pairs: Vec<_> = group.iter().map(|(_, pair)| *pair).collect();
                 pairs.sort_unstable();
                 pairs

@@ -16,6 +16,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::io;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -33,6 +34,8 @@ use jeton_stages::post_processor::PostProcessor;
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::function::Function;
+use jeton_text::interrupt;
+use jeton_text::mem::room;
 use jeton_text::printable;
 use jeton_text::text::AlignedText;
 
@@ -317,8 +320,26 @@ fn write_function(stage: &str, function: &Function, extended: bool) -> Result<Va
 }
 
 fn pretty(fields: Map<String, Value>) -> Result<String> {
-    serde_json::to_string_pretty(&fields)
-        .map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))
+    let mut text = Text(Vec::new());
+    serde_json::to_writer_pretty(&mut text, &fields)
+        .map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
+    Ok(String::from_utf8(text.0).expect("JSON is UTF-8"))
+}
+
+/// JSON that is being written, which ends where nobody waits for it, or there is no room.
+struct Text(Vec<u8>);
+
+impl io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        interrupt::poll();
+        room::reserve(&mut self.0, bytes.len());
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn write_parts(

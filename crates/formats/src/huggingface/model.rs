@@ -435,7 +435,10 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
                 "type": "Unigram",
                 "unk_id": model.unk_id(),
                 "vocab": pieces
-                    .map(|((token, _), score)| Ok(json!([text(token)?, finite(token, *score)?])))
+                    .map(|((token, _), score)| {
+                        interrupt::poll();
+                        Ok(json!([text(token)?, finite(token, *score)?]))
+                    })
                     .collect::<Result<Value>>()?,
                 "byte_fallback": model.byte_fallback(),
             }))
@@ -552,7 +555,10 @@ fn write_vocab(
 ) -> Result<Value> {
     let mut entries = vocab
         .iter()
-        .map(|(token, id)| Ok((spell(token)?, id)))
+        .map(|(token, id)| {
+            interrupt::poll();
+            Ok((spell(token)?, id))
+        })
         .chain(
             extra
                 .iter()
