@@ -243,8 +243,8 @@ def _ids(tok: Tokenizer, parts: Sequence[str]) -> Ids:
 def _bits(model: GPT, ids: Ids) -> float:
     """The bits of a text.
 
-    Windows overlap by half, so that a token is predicted from half a context at least, but for
-    those of the first window. The first token costs as if all were equally likely.
+    Windows overlap by half: except in the first one, each token is predicted from at least half a
+    context. The first token costs as if all were equally likely.
     """
     import torch
     from torch.nn import functional

@@ -1,6 +1,6 @@
 """Folders of object stores: copied to this machine to be read, and written whole.
 
-A folder that is written gets `.writing` first and loses it last, so that nobody reads half of it.
+Writing a folder begins with a file `.writing` and ends by removing it: nobody reads half a folder.
 Its work, and copies that are read, are in `stores` in the folder of fetched files; one process at a
 time writes there.
 """

@@ -56,7 +56,7 @@ class LocalFiles:
 
 
 def local_files(files: Sequence[InputFile], first: int = 0) -> Iterator[LocalFiles]:
-    """The files from number `first` on, in order; copies are removed when the next are asked for.
+    """Yields the files from index `first`, in order; removes copies before it yields the next ones.
 
     Raises:
         FileError: A file cannot be fetched, or is not what was listed.
