@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from jeton.data.preparing.chat_processes import ChatProcesses
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["ChatEncoder"]
+__all__ = ["ChatEncoder", "ConversationEncoder"]
 
 _TOKENS = 1 << 16
 """Approximate number of tokens of a block."""
@@ -113,7 +113,7 @@ class ChatEncoder(RecordEncoder):
     ) -> None:
         super().__init__(filters, [options.field, *filter(None, [options.tools])])
         self._options, self._keys = options, keys
-        self._conversation_encoder = _ConversationEncoder(tokenizer, options)
+        self._conversation_encoder = ConversationEncoder(tokenizer, options)
         self._losses = set[frozenset[str]]()
         #: How many records were encoded, up to those that make processes worth starting.
         self._encoded = 0
@@ -230,7 +230,7 @@ class ChatEncoder(RecordEncoder):
                 warn_caller(f"{loss} (this warning comes once per kind)", ChatWarning)
 
 
-class _ConversationEncoder:
+class ConversationEncoder:
     """Turns a record into tokens; this is the part that processes do."""
 
     def __init__(self, tokenizer: Tokenizer, options: Conversations) -> None:
