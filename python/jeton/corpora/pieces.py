@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from jeton.corpora.corpus import kind_of
 from jeton.stores.files import InputFile, StoreFile
 
-__all__ = ["CorpusPiece", "pieces_of"]
+__all__ = ["CorpusPiece", "is_compressed", "pieces_of"]
 
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zX")
 """The first bytes of gzip, Zstandard and xz files."""
@@ -26,6 +27,12 @@ class CorpusPiece:
     """0 for the whole file."""
 
 
+def is_compressed(path: Path) -> bool:
+    """Whether a file can only be read from its beginning, by its first bytes."""
+    with path.open("rb") as file:
+        return file.read(4).startswith(_COMPRESSED)
+
+
 def pieces_of(
     files: Iterable[InputFile], size: int, field: str | None, *, unit: bool | str
 ) -> Iterator[CorpusPiece]:
@@ -40,10 +47,10 @@ def pieces_of(
             continue
         total = path.stat().st_size
         kind = kind_of(path, field)
-        with path.open("rb") as file:
-            is_compressed = file.read(4).startswith(_COMPRESSED)
         is_whole = (
-            kind in ("table", "delimited") or is_compressed or (kind == "text" and unit is not True)
+            kind in ("table", "delimited")
+            or is_compressed(path)
+            or (kind == "text" and unit is not True)
         )
         if total <= size or is_whole:
             yield CorpusPiece(os.fsencode(path))

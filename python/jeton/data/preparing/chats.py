@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from jeton.data.preparing.chat_processes import ChatProcesses
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["ChatEncoder", "ConversationEncoder"]
+__all__ = ["ChatEncoder", "ConversationEncoder", "kind_of_loss"]
 
 _TOKENS = 1 << 16
 """Approximate number of tokens of a block."""
@@ -224,10 +224,15 @@ class ChatEncoder(RecordEncoder):
     def _say(self, losses: list[str]) -> None:
         """Warns about content that the template leaves out, once per kind of loss."""
         for loss in losses:
-            kind = frozenset(re.sub(r"\d+", "…", loss).split(", "))
+            kind = kind_of_loss(loss)
             if kind not in self._losses:
                 self._losses.add(kind)
                 warn_caller(f"{loss} (this warning comes once per kind)", ChatWarning)
+
+
+def kind_of_loss(loss: str) -> frozenset[str]:
+    """What sentences about losses have in common that differ only in numbers and order."""
+    return frozenset(re.sub(r"\d+", "…", loss).split(", "))
 
 
 class ConversationEncoder:

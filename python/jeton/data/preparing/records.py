@@ -42,7 +42,7 @@ from jeton.files import digest_of
 from jeton.stores.files import InputFile
 from jeton.stores.local_copies import local_files
 
-__all__ = ["RecordFiles", "RecordItems", "RecordRows", "rows_of"]
+__all__ = ["RecordFiles", "RecordItems", "RecordRows", "RecordTable", "rows_of"]
 
 _AT_A_TIME = 1 << 20
 """Bytes that are read at a time."""
@@ -71,7 +71,7 @@ class RecordFiles(_OfRecords, OfFiles):
         # Tables that cannot be read are an error before any work.
         for path in paths:
             if isinstance(path, Path) and is_table(path):
-                _ParquetColumns(path, encoder.columns)
+                RecordTable(path, encoder.columns)
             elif kind_of(path) == "delimited":
                 raise UnsupportedError(
                     f"{path}: separated values are not read as records with messages or filters; "
@@ -92,7 +92,7 @@ class RecordFiles(_OfRecords, OfFiles):
         place = progress.place if progress.place[:1] == (number,) else (number, 0, 0, 0)
         before = sum(self._sizes[:number])
         if is_table(path):
-            table = _ParquetColumns(path, self._encoder.columns)
+            table = RecordTable(path, self._encoder.columns)
             rows = self._of_table(number, path, table, place[1], before)
             digest = None
         else:
@@ -115,7 +115,7 @@ class RecordFiles(_OfRecords, OfFiles):
         return after
 
     def _of_table(
-        self, number: int, path: Path, table: _ParquetColumns, first: int, before: int
+        self, number: int, path: Path, table: RecordTable, first: int, before: int
     ) -> Iterator[SourceRecord]:
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
@@ -206,7 +206,7 @@ def _lines(contents: _core.FileContents) -> Iterator[tuple[bytes, int]]:
         yield last, end + len(last)
 
 
-class _ParquetColumns:
+class RecordTable:
     """Columns of a Parquet file; a missing file or column is an error at once."""
 
     def __init__(self, path: Path, columns: list[str] | None) -> None:
