@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -22,9 +20,9 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
 from jeton.cli.terminal import table
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
-from jeton.corpora import corpus
 from jeton.cost import Price, estimate, money
 from jeton.errors import ArgumentError, JetonError
+from jeton.stores.urls import is_url
 
 __all__ = ["cost"]
 
@@ -116,13 +114,12 @@ def cost(
     if output_tokens and output_price is None:
         raise click.UsageError("--output-tokens needs --output-price.")
     price = Price(input_price, output_price, cached_price)
-    on_disk = [Path(path) for path in paths if path != STDIN]
-    files = [STDIN] if STDIN in paths else []
-    files += map(os.fspath, corpus.files_of(on_disk) or []) if on_disk else []
+    files = list(dict.fromkeys([STDIN] * (STDIN in paths) + [*paths]))
     check_inputs(files)
     tok = source.load()
     notes: dict[str, None] = {}
-    tallies = {path: _Tally(price) for path in files}
+    # Files behind a URL are found when they are read.
+    tallies = {path: _Tally(price) for path in files if not is_url(path)}
     with ProgressBar("counting", input_size(files)) as progress:
         # A conversation is JSON itself, whatever its file is called.
         read = reader.json_values if messages else reader.documents
@@ -142,7 +139,8 @@ def cost(
                         f"{text if len(text) <= 40 else text[:39] + '…'!r}"
                     )
                 cached = cached_tokens if tokens else 0
-                tallies[document.source].add(1, tokens, cached, output_tokens)
+                tally = tallies.setdefault(document.source, _Tally(price))
+                tally.add(1, tokens, cached, output_tokens)
     total = _Tally(price)
     for tally in tallies.values():
         total.add(*tally.counts)
