@@ -329,6 +329,9 @@ def _opened(url: str) -> tuple[Any, str]:
             # By default five minutes for a whole file, however large.
             timeout = ClientTimeout(total=None, sock_connect=30, sock_read=60)
             options = {"client_kwargs": {"timeout": timeout}}
+        elif package == "huggingface_hub":
+            # Its instances are kept by thread, and a later thread would find outdated listings.
+            options = {"skip_instance_cache": True}
         with _naming(url):
             system, path = fsspec.core.url_to_fs(url, **options)
     except ImportError:
