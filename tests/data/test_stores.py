@@ -516,11 +516,10 @@ def test_writing_resumes_wherever_it_was_stopped(
         with pytest.raises(Killed):
             prepare(TEXTS, TOK, "memory://b/set", **how)
     assert "manifest.json" not in names
-    if after:
-        with pytest.raises(FileError, match="memory://b/set: is still being written"):
-            TokenDataset("memory://b/set")
-        with pytest.raises(FileError, match="another set is being written"):
-            write_other()
+    with pytest.raises(FileError, match="memory://b/set: is still being written"):
+        TokenDataset("memory://b/set")
+    with pytest.raises(FileError, match="another set is being written"):
+        write_other()
     monkeypatch.setattr(type(memory), "put_file", put_file)
     calls = itertools.count(99)
     prepare(TEXTS, TOK, "memory://b/set", **how)
@@ -560,6 +559,21 @@ def write_other() -> None:
         prepare(TEXTS[:30], TOK, "memory://b/set")
     finally:
         os.environ["JETON_CACHE_DIR"] = cache
+
+
+def test_of_two_machines_that_begin_at_once_one_writes(
+    memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = type(memory).pipe_file
+
+    def pipe_file(self: Any, path: str, value: bytes, mode: str = "overwrite") -> None:
+        whole(self, path, b"the mark of another")
+        whole(self, path, value, mode)
+
+    monkeypatch.setattr(type(memory), "pipe_file", pipe_file)
+    with pytest.raises(FileError, match="another set is being written"):
+        prepare(TEXTS, TOK, "memory://b/set")
+    assert contents(memory, "/b/set") == {".writing": b"the mark of another"}
 
 
 def test_another_machine_finishes_what_one_began(

@@ -26,6 +26,7 @@ __all__ = [
     "InputFile",
     "Stopped",
     "StoreFile",
+    "create",
     "fetch",
     "listed",
     "only_paths",
@@ -260,6 +261,24 @@ def put(source: Path, url: str) -> None:
         size, _ = _info_now(system, path)
         if size != source.stat().st_size:
             raise EOFError(f"{size:,} bytes arrived of {source.stat().st_size:,}")
+
+    _attempted(url, attempt, None, "written")
+
+
+def create(url: str, text: str) -> None:
+    """Writes a small file, unless there is one.
+
+    Of several that do so at once one succeeds, but in `hf://`, where the last one may replace the
+    others.
+
+    Raises:
+        FileError: It cannot be written.
+    """
+    system, path = _opened(url)
+
+    def attempt() -> None:
+        with contextlib.suppress(FileExistsError):
+            system.pipe_file(path, text.encode(), mode="create")
 
     _attempted(url, attempt, None, "written")
 
