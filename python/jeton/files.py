@@ -17,17 +17,6 @@ from jeton.errors import FileError, MissingFileError
 if TYPE_CHECKING:
     from threading import Event
 
-__all__ = [
-    "LARGEST",
-    "FileDigest",
-    "create_beside",
-    "digest_of",
-    "expanded",
-    "opened",
-    "read",
-    "write",
-]
-
 _AT_A_TIME = 1 << 20
 LARGEST = 1 << 28
 """The size limit of files that are read as a whole: records, and files beside tokenizers."""

@@ -12,8 +12,6 @@ from jeton.arguments import checked_path
 from jeton.display.human_readable import CONTROLS
 from jeton.errors import FormatError
 
-__all__ = ["dumps", "read", "write"]
-
 _ESCAPES: Final = {code: json.dumps(chr(code))[1:-1] for code in CONTROLS if code > 126}
 """JSON itself escapes the smaller ones."""
 

@@ -30,8 +30,6 @@ from jeton.corpora.corpus import Progress, TextsOrFiles
 from jeton.display.human_readable import counted, visible
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Difference", "OnlyToken", "Stretch", "diff"]
-
 Ints = npt.NDArray[np.int64]
 
 

@@ -25,8 +25,6 @@ from jeton.corpora.text_files import TextFile
 from jeton.errors import ArgumentTypeError
 from jeton.stores.local_copies import LocalFiles, local_files
 
-__all__ = ["Lines"]
-
 _BATCH_CHARACTERS: Final = 1_000_000
 
 

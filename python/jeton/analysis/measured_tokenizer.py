@@ -23,8 +23,6 @@ from jeton.errors import EncodeError, JetonError
 from jeton.results.encoding import TokenBatch
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["CorpusTally", "Judged", "WordKinds", "cause_of", "count"]
-
 Counts = npt.NDArray[np.int64]
 
 _SPACE_PROBES: Final = ("a", "the", "of", "x", "7")

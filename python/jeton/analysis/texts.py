@@ -32,8 +32,6 @@ from jeton.errors import (
 )
 from jeton.stores.local_copies import local_files
 
-__all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
-
 Errors = Literal["strict", "replace", "ignore"]
 
 _READ: Final = 4 << 20

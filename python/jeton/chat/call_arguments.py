@@ -13,8 +13,6 @@ from typing import Any
 
 from jeton.chat.messages import Sent, fields_of
 
-__all__ = ["with_parsed_arguments", "wrong_arguments"]
-
 
 def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> list[Sent]:
     """The messages, with arguments parsed where they are a JSON string.

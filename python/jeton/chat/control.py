@@ -25,8 +25,6 @@ from jeton.loading.settings import CONFIG
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["control_tokens_of"]
-
 _CACHED: Final = 64
 _WORD: Final = re.compile(r"[\w\s]*")
 """An added token of letters and white space is a word: a template that writes it means the word."""

@@ -29,16 +29,6 @@ from jeton.errors import InternalError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = [
-    "ControlTokens",
-    "Encoded",
-    "encoded",
-    "encoded_ids",
-    "encoded_stretch",
-    "guarding",
-    "known_tokens",
-]
-
 _SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _BEFORE: Final = re.compile(f"[{_SPACE}]+\\Z")
 _BEHIND: Final = re.compile(f"[{_SPACE}]+")

@@ -15,8 +15,6 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["TEXTS", "Sent", "fields_of", "is_media", "is_text", "sent_messages"]
-
 TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 """The kinds of parts that are text, and the field that holds it."""
 

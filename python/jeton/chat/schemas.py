@@ -17,8 +17,6 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["schema_of", "tools_of"]
-
 _PLAIN: Final[dict[Any, str]] = {
     int: "integer",
     float: "number",

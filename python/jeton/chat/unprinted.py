@@ -20,8 +20,6 @@ from jeton.chat.templates.trust import KNOWN_ROLES, REASONING, Path
 from jeton.chat.templates.variables import TemplateValues
 from jeton.errors import JetonError, UnsupportedError
 
-__all__ = ["Unprinted", "UnprintedError"]
-
 _STRUCTURE: Final = frozenset("role id type index tool_call_id".split())
 """Fields that say how messages belong together. A template may go by them and print none."""
 

@@ -24,8 +24,6 @@ from jeton.errors import FileError, FormatError
 if TYPE_CHECKING:
     from jeton.chat import Chat
 
-__all__ = ["chat", "conversation_of", "template_text", "variables_of"]
-
 HELP = """Show a conversation as a model sees it, and who wrote what.
 
 MESSAGES is a file of JSON, or - for standard input: a list of messages, each with a role and a

@@ -24,18 +24,6 @@ from jeton.cli.signals import exit_code, undisturbed
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
-__all__ = [
-    "Command",
-    "Context",
-    "Group",
-    "TokenCount",
-    "add_hint",
-    "decorated",
-    "echo_note",
-    "format_option",
-    "is_quiet",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON = "jeton.cli"

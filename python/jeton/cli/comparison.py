@@ -15,8 +15,6 @@ from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.display.human_readable import counted
 
-__all__ = ["changed", "measure_tables", "to_csv", "to_markdown"]
-
 _NAME = 11
 """Maximum columns of a tokenizer's name."""
 

@@ -34,24 +34,6 @@ from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError, MissingFileError
 from jeton.stores.urls import StorePath, is_url
 
-__all__ = [
-    "InputDocument",
-    "Reader",
-    "batches",
-    "documents_option",
-    "file_or_line_option",
-    "input_file",
-    "input_files",
-    "input_options",
-    "input_size",
-    "invalid_option",
-    "named_by_place",
-    "only_document",
-    "read_standard_input",
-    "say_what_documents_are",
-    "text_option",
-]
-
 STDIN = "-"
 _STDIN_NAME = "standard input"
 """How errors name it."""

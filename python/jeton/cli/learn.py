@@ -20,8 +20,6 @@ from jeton.cli.tokenizers import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["learn"]
-
 HELP = """Watch the algorithms step by step, answer exercises, and write your own.
 
 Without a command, shows a menu. In a terminal, → and ← step forward and back, p plays and pauses,

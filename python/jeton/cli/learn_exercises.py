@@ -18,8 +18,6 @@ from jeton.cli.terminal import columns, heading, paragraph, table
 from jeton.display.human_readable import without_controls
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
 
-__all__ = ["ask", "list_exercises"]
-
 _TRIES = 5
 
 

@@ -27,8 +27,6 @@ from jeton.cli.terminal import columns
 if TYPE_CHECKING:
     from jeton.display.views.frames import Frame
 
-__all__ = ["View", "print_steps", "read_text", "view_options"]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 _MAX_CHARACTERS = 20_000

@@ -20,17 +20,6 @@ from typing import Any, BinaryIO
 from jeton.cli.printing import say
 from jeton.errors import FileError
 
-__all__ = [
-    "BROKEN_PIPE",
-    "STDIN",
-    "STDOUT",
-    "UNWRITABLE",
-    "name_full_file",
-    "refuse_endless",
-    "run_with_streams",
-    "tell",
-]
-
 BROKEN_PIPE = 141
 """The exit code if the reader of a pipe has gone: 128 + SIGPIPE."""
 

@@ -26,21 +26,6 @@ from jeton.cli.streams import STDOUT, name_full_file
 from jeton.errors import FileError, JetonError, MissingFileError
 from jeton.stores.urls import StorePath, is_url, shown
 
-__all__ = [
-    "FilePath",
-    "check_folders",
-    "check_inputs",
-    "check_moves",
-    "check_target",
-    "force_option",
-    "give",
-    "moves",
-    "output_option",
-    "publish",
-    "replacing",
-    "workshop",
-]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 PathLike: TypeAlias = str | os.PathLike[str]

@@ -19,8 +19,6 @@ from jeton.display.human_readable import printable
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["columns", "heading", "human_bytes", "lines_of", "shorten", "show", "table", "width_of"]
-
 _ANY_WIDTH = 10_000
 """Columns of output that another program reads."""
 

@@ -12,8 +12,6 @@ from jeton.analysis import TinyModel
 from jeton.cli.progress import ProgressBar
 from jeton.cli.terminal import human_bytes
 
-__all__ = ["follow", "model_options", "tiny_model"]
-
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--operations` and `--seeds`."""

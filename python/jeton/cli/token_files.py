@@ -24,17 +24,6 @@ from jeton.cli.streams import STDIN, STDOUT, name_full_file, refuse_endless
 from jeton.cli.targets import replacing
 from jeton.errors import FileError, FormatError
 
-__all__ = [
-    "FORMS",
-    "Form",
-    "NpyWriter",
-    "dtype_for",
-    "form_for",
-    "output",
-    "read_array",
-    "read_ids",
-]
-
 Form = Literal["text", "jsonl", "npy"]
 FORMS: tuple[Form, ...] = ("text", "jsonl", "npy")
 

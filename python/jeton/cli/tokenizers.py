@@ -19,15 +19,6 @@ from jeton.cli.command import decorated, echo_note
 from jeton.cli.targets import FilePath, check_target
 from jeton.errors import ArgumentError, FormatError, MissingFileError, UnsupportedError
 
-__all__ = [
-    "TokenizerSource",
-    "encoding_options",
-    "load_tokenizer",
-    "note_on_special_tokens",
-    "special_of",
-    "tokenizer_options",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 Special = Literal["ignore", "allow", "raise"] | Set[str]

@@ -22,16 +22,6 @@ from jeton import samples
 from jeton.cli.signals import temporary_folder
 from jeton.errors import InternalError, UnsupportedError
 
-__all__ = [
-    "Check",
-    "Library",
-    "compare",
-    "holds_ranks",
-    "library_of",
-    "pattern_of",
-    "sample_texts",
-]
-
 Encode = Callable[[str], Sequence[int]]
 
 HARD_STRINGS = 2_000

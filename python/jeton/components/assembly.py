@@ -21,8 +21,6 @@ if TYPE_CHECKING:
         pre_tokenizers,
     )
 
-__all__ = ["added_to_core", "assembled", "stages_around"]
-
 
 def assembled(
     model: models.Model,

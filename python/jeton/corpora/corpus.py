@@ -32,30 +32,6 @@ from jeton.stores.files import InputFile, StoreFile, listed
 from jeton.stores.local_copies import local_files
 from jeton.stores.urls import StorePath, is_url
 
-__all__ = [
-    "ARROW_ERRORS",
-    "ParquetColumn",
-    "Progress",
-    "TextsOrFiles",
-    "batches",
-    "check_column",
-    "check_watch",
-    "count",
-    "drops_bad",
-    "files_of",
-    "groups_from",
-    "is_table",
-    "kind_of",
-    "names_a_file",
-    "opened_table",
-    "paths_or_texts",
-    "rows_at_once",
-    "size_of",
-    "text_or_data",
-    "unit_of",
-    "warn",
-]
-
 TextsOrFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 """A corpus: texts, or files by a path, a pattern of paths, or several paths; also by URLs."""
 

@@ -40,20 +40,6 @@ from jeton.errors import (
     TrainingError,
 )
 
-__all__ = [
-    "COUNTS_NEED",
-    "MAX_WORD_LENGTH",
-    "TOKEN_NEEDS",
-    "Counting",
-    "Cutting",
-    "Needs",
-    "Reading",
-    "checked_limits",
-    "count_words",
-    "counted_words",
-    "first_stages",
-]
-
 MAX_WORD_LENGTH = 10_000
 """Characters: longer than any word of a language, and short enough that merging stays quick."""
 

@@ -18,8 +18,6 @@ from jeton.files import digest_of
 from jeton.stores.files import InputFile
 from jeton.stores.local_copies import LocalFiles, local_files
 
-__all__ = ["FileDocument", "documents_of"]
-
 _TABLE_BYTES = 4 << 20
 """Bytes of a table that are read at a time."""
 

@@ -8,8 +8,6 @@ from decimal import Decimal
 import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["LEAST", "memory_bytes"]
-
 LEAST = 32_000_000
 """The smallest budget: reading, sorting and merging take this much for any text."""
 

@@ -14,8 +14,6 @@ from typing import Final
 import jeton._core as _core
 from jeton.errors import FormatError
 
-__all__ = ["TextFile"]
-
 _READ: Final = 4 << 20
 """Bytes that are read at a time."""
 

@@ -14,8 +14,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["SetFacts", "facts_of", "tokenizer_of"]
-
 
 @dataclass(frozen=True)
 class SetFacts:

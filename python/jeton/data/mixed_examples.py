@@ -22,8 +22,6 @@ from jeton.data.interleaving import Interleaving
 from jeton.data.packing import PackedRows, Packing
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["MixedExamples", "MixedRows"]
-
 B = TypeVar("B", bound=tuple[Any, ...])
 
 _Numbers = npt.NDArray[np.int64]

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from jeton.errors import ArgumentError, UnsupportedError
 
-__all__ = ["checked_device", "on_device"]
-
 
 def checked_device(device: Any) -> Any:
     """A `torch.device`.

@@ -13,17 +13,6 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-__all__ = [
-    "CONTROLS",
-    "bar",
-    "counted",
-    "leaning",
-    "printable",
-    "visible",
-    "visible_pieces",
-    "without_controls",
-]
-
 _HIDDEN = frozenset(
     map(chr, [0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])
 ) - {"\u200d"} | {"\ufeff"}

@@ -13,8 +13,6 @@ from typing import Final
 from jeton.display.human_readable import visible, without_controls
 from jeton.display.palette import LIGHT, hues
 
-__all__ = ["MAX_ROWS", "MAX_TOKENS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
-
 MAX_ROWS: Final = 20
 """How many rows of a table, or tokens of a list, are shown."""
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["DARK", "LIGHT", "SERIES", "STRONG", "TERMINAL", "css", "hues"]
-
 
 def _numbered(letter: str, colours: Iterable[str]) -> dict[str, str]:
     return {f"{letter}{at}": colour for at, colour in enumerate(colours)}

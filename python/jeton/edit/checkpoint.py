@@ -39,8 +39,6 @@ from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 from jeton.tokenizer.loading import load
 
-__all__ = ["input_table", "rewrite_checkpoint"]
-
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
 

@@ -11,8 +11,6 @@ from typing import Any
 from jeton.edit.id_map import IdMap
 from jeton.errors import FormatError
 
-__all__ = ["other_sizes", "rows_of", "with_new_ids", "with_rows"]
-
 _ONE_ID = ("_token_id", "_token_ids", "_token_index")
 """Endings of the keys whose values are ids."""
 

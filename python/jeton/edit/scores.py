@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from jeton.edit.derivations import last_two
 from jeton.loading.model_file import NORMAL, ModelPiece
 
-__all__ = ["with_scores"]
-
 _DEEP = -(2.0**23)
 """Below this, float32, the type in the file, cannot represent all whole numbers."""
 

@@ -21,8 +21,6 @@ from jeton.errors import FormatError, UnsupportedError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Tables", "Tensor", "is_input_table", "read_header", "rewrite", "tensor_of"]
-
 _LARGEST_HEADER = 100_000_000
 """The largest header that safetensors reads, in bytes."""
 _BLOCK = 16 << 20

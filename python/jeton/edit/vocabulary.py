@@ -20,16 +20,6 @@ from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.results.vocabulary import bytes_by_id, bytes_of
 from jeton.tokenizer import Tokenizer
 
-__all__ = [
-    "OF_ENTRIES",
-    "EditableVocabulary",
-    "id_map_of",
-    "kept_and_new",
-    "rebuild",
-    "with_model",
-    "with_more_pieces",
-]
-
 _SPACES = {b" ", "▁".encode()}
 """Decoders recognise a space by these tokens, and not by its byte token."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["fast_tokenizer"]
-
 _OF_THE_FOLDER: Final = ("name_or_path", "is_local", "local_files_only")
 """Arguments that name the temporary folder; saving the tokenizer would write them out."""
 _OF_A_CLASS: Final = ("model_input_names", "padding_side", "truncation_side")

@@ -38,8 +38,6 @@ from jeton.loading.transformers_classes import (
 )
 from jeton.results.encoding import Encoding
 
-__all__ = ["Folder", "files_of", "tells_texts_apart", "write"]
-
 _TOKENIZER = "tokenizer.json"
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 

@@ -15,8 +15,6 @@ from jeton.components import pre_tokenizers
 from jeton.components.component import read_stored
 from jeton.errors import ArgumentError
 
-__all__ = ["Pattern", "named_pre_tokenizer", "patterns", "split"]
-
 
 class Pattern(NamedTuple):
     """A named way to split text."""

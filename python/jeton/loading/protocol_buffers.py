@@ -10,8 +10,6 @@ from typing import Final, TypeAlias
 
 from jeton.errors import FormatError
 
-__all__ = ["BYTES", "FIXED32", "VARINT", "Field", "chunk", "field", "fields", "number"]
-
 VARINT: Final = 0
 BYTES: Final = 2
 FIXED32: Final = 5

@@ -16,26 +16,6 @@ from jeton import files
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 
-__all__ = [
-    "ADDED_TOKENS",
-    "CONFIG",
-    "FILES",
-    "NO_SETTINGS",
-    "SPECIAL_TOKENS",
-    "STANDARD_ROLES",
-    "TEMPLATE",
-    "TEMPLATES",
-    "ChatTemplate",
-    "Settings",
-    "checked_chat_template",
-    "checked_max_length",
-    "checked_roles",
-    "checked_section",
-    "json_object",
-    "lists_for_tokens",
-    "read_beside",
-]
-
 CONFIG: Final = "tokenizer_config.json"
 SPECIAL_TOKENS: Final = "special_tokens_map.json"
 ADDED_TOKENS: Final = "added_tokens.json"

@@ -37,8 +37,6 @@ from jeton.loading.settings import (
 if TYPE_CHECKING:
     from jeton._core import Pipeline
 
-__all__ = ["read"]
-
 _TEMPLATES = Path(__file__).parents[1] / "chat" / "templates" / "formats"
 """The chat templates of jeton."""
 

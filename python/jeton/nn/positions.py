@@ -12,16 +12,6 @@ from jeton.arguments import checked_int
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = [
-    "check_batch",
-    "check_integers",
-    "check_place",
-    "check_positions",
-    "check_vectors",
-    "insert_axes",
-    "positions_of",
-]
-
 _INTEGERS = {
     torch.int8,
     torch.int16,

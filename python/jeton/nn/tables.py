@@ -17,19 +17,6 @@ from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = [
-    "FrequencyBin",
-    "Neighbour",
-    "Table",
-    "UnderTrained",
-    "neighbours",
-    "norms",
-    "norms_by_frequency",
-    "rows_of",
-    "token_id",
-    "under_trained",
-]
-
 Table: TypeAlias = "torch.Tensor | npt.NDArray[Any] | torch.nn.Module"
 """A matrix of shape (tokens, dim), or a module whose `weight` is one."""
 

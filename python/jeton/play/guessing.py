@@ -9,8 +9,6 @@ from typing import Final
 from jeton.errors import ArgumentError
 from jeton.learn.merging import watch_bpe
 
-__all__ = ["round_of_game"]
-
 _WORDS: Final = 8
 _PAIRS: Final = 4
 _MAX_TEXT: Final = 200_000

@@ -10,8 +10,6 @@ from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
 from jeton.play.token_details import shortened
 
-__all__ = ["decoded", "numbers_of"]
-
 _MAX_IDS: Final = 200_000
 _MAX_BYTES: Final = 32 << 20
 _MAX_TEXT: Final = 4 << 20

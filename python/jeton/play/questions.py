@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError
 
-__all__ = ["Question"]
-
 _MAX_NUMBER: Final = 2**53
 """Whole numbers that a browser holds exactly are below this."""
 

@@ -17,8 +17,6 @@ from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
 from jeton.play.token_details import token_text
 
-__all__ = ["MAX_EXPLAINED", "frames_as_json", "steps"]
-
 MAX_EXPLAINED: Final = 400
 """Characters that are explained: each is a step or several."""
 

@@ -22,8 +22,6 @@ from jeton.data.manifest import Manifest
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.sinks import hash_limit, split_lengths
 
-__all__ = ["PartStretch", "StretchPlace", "files_of", "stretches_of"]
-
 _AT_A_TIME = 1 << 22
 """About how many tokens are copied at a time."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-__all__ = ["BatchSource", "PaddedBatch", "pad_batch", "torch_of"]
-
 _PAD = re.compile(r"[\[<]\W*(finetune_right_|right_|left_)?pad(ding)?(_token)?(_id)?\W*[\]>]", re.I)
 """The names of special tokens that pad, if there is no such role: `[PAD]`, `<|pad|>`, …"""
 

@@ -24,8 +24,6 @@ from jeton.errors import FileError, FormatError, MissingFileError
 from jeton.stores.files import THREADS, StoreFile, contents, fetch, listed, put, remove
 from jeton.stores.urls import checked_url, is_url, shown
 
-__all__ = ["StoreFolder", "local_copy"]
-
 _MARK = ".writing"
 _ODD = re.compile(r"[^A-Za-z0-9.-]+")
 

@@ -19,8 +19,6 @@ from threading import Event
 from jeton.errors import JetonError
 from jeton.stores.files import THREADS, InputFile, StoreFile, fetch
 
-__all__ = ["LocalFiles", "local_files"]
-
 _GROUP = 1 << 28
 """Maximum bytes of a group of several files."""
 _ODD = re.compile(r"[^A-Za-z0-9._-]")

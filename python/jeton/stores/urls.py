@@ -7,8 +7,6 @@ import re
 
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
-__all__ = ["SCHEMES", "StorePath", "checked_url", "is_broken_url", "is_url", "scrubbed", "shown"]
-
 SCHEMES = {
     "s3": "s3fs",
     "gs": "gcsfs",

@@ -8,8 +8,6 @@ from jeton.arguments import check_text
 from jeton.components import AddedToken
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["SpecialTokens", "checked_tokens", "plain_texts", "shown"]
-
 SpecialTokens = Iterable[str | AddedToken]
 """Special tokens by their spelling, and added tokens, which may be plain ones."""
 

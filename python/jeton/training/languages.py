@@ -13,8 +13,6 @@ from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
 
-__all__ = ["Balance", "Corpora", "Languages", "refuse_languages"]
-
 Balance: TypeAlias = Literal["base", "window"] | Mapping[str, float]
 """Which language has the turn: the one with most tokens, with a window or not, or by ratios."""
 

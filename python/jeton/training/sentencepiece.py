@@ -12,15 +12,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.training.known_tokens import SpecialTokens, checked_tokens, plain_texts
 
-__all__ = [
-    "OWN_TOKENS",
-    "SentencePieceAlgorithm",
-    "piece_counting",
-    "piece_needs",
-    "piece_parameters",
-    "piece_tokenizer",
-]
-
 SentencePieceAlgorithm: TypeAlias = Literal["sentencepiece unigram", "sentencepiece bpe"]
 
 OWN_TOKENS = ("unk", "bos", "eos", "pad")

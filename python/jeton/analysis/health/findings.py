@@ -18,8 +18,6 @@ from jeton.display import notebooks
 from jeton.display.human_readable import counted, visible
 from jeton.errors import ArgumentError
 
-__all__ = ["Case", "Evidence", "Finding", "Health", "found"]
-
 Evidence: TypeAlias = Literal["proved", "observed"]
 """The evidence for a case; see `Case.evidence`."""
 

@@ -16,17 +16,6 @@ import jeton._core as _core
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = [
-    "RULES",
-    "SEVERITIES",
-    "Rule",
-    "Severity",
-    "check_rule",
-    "chosen_rules",
-    "register",
-    "rule",
-]
-
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")

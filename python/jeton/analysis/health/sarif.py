@@ -15,8 +15,6 @@ from jeton.analysis.health.findings import Case, Finding, Health
 from jeton.analysis.health.rules import RULES
 from jeton.arguments import check_kind, check_text
 
-__all__ = ["to_sarif"]
-
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST: Final = 100
 """Maximum number of tokens that a result names; hosts refuse files with many thousands."""

@@ -13,8 +13,6 @@ from jeton.analysis.health.findings import Finding
 from jeton.analysis.health.rules import Rule, register
 from jeton.analysis.health.subject import Subject
 
-__all__ = ["SEARCHES", "Search", "looks_for"]
-
 
 @dataclass(frozen=True)
 class Search:

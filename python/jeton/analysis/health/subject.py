@@ -23,8 +23,6 @@ from jeton.loading.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Embeddings", "IdSequences", "Matrix", "Subject"]
-
 _T = TypeVar("_T")
 
 _CHUNK: Final = 1 << 17

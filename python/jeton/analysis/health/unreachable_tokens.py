@@ -43,8 +43,6 @@ from jeton.edit import derivations
 from jeton.edit.spelling import best_path
 from jeton.loading.model_file import NORMAL, UNUSED, USER_DEFINED, ModelFile
 
-__all__ = ["Unreached", "unreached_tokens"]
-
 _CLOSED: Final = (
     normalizers.NFC,
     normalizers.NFD,

@@ -19,8 +19,6 @@ from jeton.analysis.health.subject import Subject
 from jeton.display.human_readable import counted
 from jeton.encoding.unicode import letter_scripts
 
-__all__ = ["is_damaged"]
-
 LONG: Final = 40
 """A token of more characters is very long. The longest English word in use has 28."""
 

@@ -15,8 +15,6 @@ from jeton.display.palette import hues
 from jeton.errors import ArgumentTypeError, JetonError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["CutLine", "SampleLine", "sample_lines", "side_by_side"]
-
 _LONGEST = 400
 """Maximum characters of a line that are shown."""
 

@@ -15,18 +15,6 @@ from html import escape
 from jeton.analysis.values import Value
 from jeton.display.human_readable import without_controls
 
-__all__ = [
-    "COLOURS",
-    "Series",
-    "bars",
-    "lines",
-    "number",
-    "points",
-    "safe_text",
-    "shade",
-    "standalone",
-]
-
 COLOURS = 12
 """The number of colours for series in the style sheet; further series reuse them."""
 

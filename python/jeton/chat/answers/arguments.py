@@ -13,18 +13,6 @@ from typing import Any, Final
 from jeton.chat.answers.readers import CONSTANTS, NOT_ESCAPED, loose
 from jeton.errors import ArgumentTypeError
 
-__all__ = [
-    "BUT_TEXT",
-    "WRONG_TYPE",
-    "Parameters",
-    "Types",
-    "as_text",
-    "loaded",
-    "parameters_of",
-    "takes_only_text",
-    "typed",
-]
-
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
     "number": (int, float),

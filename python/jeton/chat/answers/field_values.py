@@ -20,18 +20,6 @@ try:
 except ImportError:
     regex = None
 
-__all__ = [
-    "PARSERS",
-    "Unreadable",
-    "expression",
-    "parsed_content",
-    "places",
-    "search",
-    "transformed",
-    "with_types",
-    "wrong_options",
-]
-
 _PLACE: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 _BARE_KEY: Final = re.compile(r'"(?:\\.|[^"\\])*"|(?<=[{,])(\s*)(\w+)(\s*):')
 _SECONDS: Final = 0.5

@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-__all__ = ["BARE_CALLS", "END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
-
 Takes = Literal[
     "content",  # words of the answer
     "reasoning",

@@ -16,8 +16,6 @@ from typing import Any, Final, Literal, NamedTuple
 from jeton.chat.answers import readers
 from jeton.chat.answers.formats import BARE_CALLS, END, Format, State
 
-__all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "control_tokens"]
-
 _FIRST: Final = 0xD800
 _SHORTEST: Final = 4
 _BRACKETS: Final = ("<", "[", "]")

@@ -29,8 +29,6 @@ from jeton.chat.answers.parsed import Kind
 from jeton.chat.templates.trust import REASONING
 from jeton.errors import FormatError, UnsupportedError
 
-__all__ = ["Description", "Field", "behind_anchor", "compiled_description", "description_of"]
-
 _KEYS: Final = frozenset(("version", "defaults", "fields", "start_anchor", "start_anchor_pattern"))
 _FIELD_KEYS: Final = frozenset(
     """

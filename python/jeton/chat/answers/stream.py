@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from jeton.chat.answers.turns import Turn
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["ParseStream"]
-
-
 _IDS: Final = 1 << 32
 """Behind the largest id."""
 

@@ -40,8 +40,6 @@ from jeton.samples.turns import ANSWER, ARGUMENTS, TOOL
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Turn", "generation_ends", "turn_of"]
-
 _PARAMETERS: Final = parameters_of([TOOL])
 _SHOWN: Final = 120
 """How many characters an error shows of what a template writes."""

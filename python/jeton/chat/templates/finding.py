@@ -18,8 +18,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["TEMPLATES", "left_to_models", "name_of", "template_of"]
-
 _NAMES: Final = """
     chatml qwen qwen2 qwen2.5 llama2 llama3 llama3.1 llama3.2 llama4 mistral mistral-small gemma phi
     phi4 deepseek zephyr vicuna gpt-oss command-r granite olmo

@@ -27,8 +27,6 @@ from jeton.chat.templates.traced import traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 from jeton.processes import pipes_of_server, read_message, start_python, write_message
 
-__all__ = ["rendered_apart", "serve", "source_apart"]
-
 T = TypeVar("T")
 
 _START_SECONDS: Final = 60.0

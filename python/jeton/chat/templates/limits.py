@@ -21,26 +21,6 @@ from typing import Any, Final, TypeVar
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
-__all__ = [
-    "ITEM",
-    "PIECE",
-    "LimitError",
-    "Limits",
-    "can_isolate",
-    "check_output",
-    "counted_items",
-    "current",
-    "emptied_at_end",
-    "guard",
-    "limits",
-    "made",
-    "now",
-    "running",
-    "spend",
-    "stopped",
-    "under",
-]
-
 ITEM: Final = 8
 """Units per item of a list; a unit is a character, of at most four bytes."""
 

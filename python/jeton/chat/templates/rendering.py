@@ -20,8 +20,6 @@ from jeton.chat.templates.traced import Traced
 from jeton.chat.templates.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
-__all__ = ["RenderRequest", "rendered"]
-
 _LONGEST_TEMPLATE: Final = 1 << 17
 """Compiling takes some 25 microseconds for each character, and a nested list more."""
 

@@ -16,8 +16,6 @@ from jeton.arguments import index_of
 from jeton.chat.templates.origins import Kind
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["KNOWN_ROLES", "REASONING", "Path", "Trust"]
-
 KNOWN_ROLES: Final = frozenset(
     """
     system developer user assistant model tool function ipython observation environment

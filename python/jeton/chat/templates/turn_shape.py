@@ -30,8 +30,6 @@ from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["RenderedAnswer", "TurnShape", "Variables", "shared_length", "turn_shape"]
-
 Message = dict[str, Any]
 Variables = tuple[tuple[str, Any], ...]
 

@@ -20,8 +20,6 @@ from jeton.chat.templates.trust import REASONING, Path
 from jeton.chat.templates.turn_shape import TurnShape
 from jeton.errors import ArgumentError
 
-__all__ = ["PLAIN", "TemplateValues"]
-
 PLAIN: Final = (str, bool, int, float, type(None))
 """The kinds of variables that probes get as well."""
 

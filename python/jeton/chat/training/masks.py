@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from jeton.chat.templates.turn_shape import TurnShape
     from jeton.chat.templates.writers import Writers
 
-__all__ = ["Answers"]
-
 
 @dataclass(frozen=True)
 class _MessagePart:

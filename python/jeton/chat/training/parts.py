@@ -14,8 +14,6 @@ from typing import Final
 from jeton.chat.templates.trust import REASONING
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["PARTS", "checked_parts", "covered", "part_of_field"]
-
 PARTS: Final = ("reasoning", "content", "calls")
 """What an answer has, in order."""
 

@@ -30,8 +30,6 @@ from jeton.errors import (
 )
 from jeton.files import FileDigest, digest_of
 
-__all__ = ["Writer", "WrittenShard", "synced", "write_index"]
-
 
 @dataclass(frozen=True)
 class WrittenShard:

@@ -20,8 +20,6 @@ from jeton.chat.templates.limits import Limits, can_isolate, current, under
 from jeton.errors import UnsupportedError
 from jeton.processes import pipes_of_server, read_message, start_python, write_message
 
-__all__ = ["ChatProcesses", "process_count", "serve"]
-
 T = TypeVar("T")
 
 _RECORDS = 32

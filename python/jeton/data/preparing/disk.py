@@ -13,8 +13,6 @@ import numpy as np
 from jeton.corpora.token_blocks.blocks import DocumentSource
 from jeton.errors import FileError, JetonError
 
-__all__ = ["DiskNeed", "disk_need"]
-
 _SMALL = 64 << 20
 """Smaller inputs, in bytes, are not sampled."""
 _SAMPLE = 1 << 18

@@ -12,8 +12,6 @@ from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError, MissingFileError
 
-__all__ = ["DROPPED", "DroppedFile", "dropped_of"]
-
 DROPPED = "dropped.jsonl"
 """The name of the file; there is none if no record was left out."""
 

@@ -11,8 +11,6 @@ from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Choice", "DocumentFrame", "EndOfText", "end_of_text_of", "frame_of"]
-
 KNOWN = (
     "<|endoftext|>",
     "<|end_of_text|>",

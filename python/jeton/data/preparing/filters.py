@@ -19,8 +19,6 @@ import jeton._core as _core
 from jeton.arguments import check_text, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
-__all__ = ["Contamination", "Filters", "filters_of"]
-
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "==": operator.eq,
     "!=": operator.ne,

@@ -15,8 +15,6 @@ from jeton.data.preparing.records import RecordFiles, RecordItems, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.stores.files import InputFile
 
-__all__ = ["DataReading", "default_split", "paths_of", "source_of"]
-
 
 @dataclass(frozen=True)
 class DataReading:

@@ -25,8 +25,6 @@ from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
 from jeton.files import digest_of
 
-__all__ = ["Consumed", "Journal"]
-
 WORK = ".preparing"
 RUN = "run.json"
 

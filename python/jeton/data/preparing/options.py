@@ -36,8 +36,6 @@ from jeton.data.preparing.text_records import TextRecordEncoder
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["AUTO", "MEMORY", "PrepareOptions", "PrepareRequest", "plan_of"]
-
 AUTO = Choice.AUTO
 """The tokenizer's end-of-text token."""
 

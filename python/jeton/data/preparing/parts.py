@@ -19,8 +19,6 @@ from jeton.data.preparing.dropped_file import dropped_of
 from jeton.data.preparing.loss_mask_bits import marked, summed
 from jeton.errors import ArgumentError, FormatError, JetonError
 
-__all__ = ["PartsSource", "checked_parts"]
-
 _AT_A_TIME = 1 << 20
 """Approximate number of tokens of a block."""
 

@@ -32,8 +32,6 @@ from jeton.errors import ArgumentError
 from jeton.files import FileDigest
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["PrepareProgress", "PrepareRun", "SetPlan", "manifest_of"]
-
 CHECKPOINT_SECONDS = 30.0
 """The most work that an interruption can lose."""
 TELL_SECONDS = 0.1

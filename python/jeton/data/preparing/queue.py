@@ -19,8 +19,6 @@ import numpy as np
 from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.errors import FileError, FormatError
 
-__all__ = ["BlockQueue"]
-
 _IN_MEMORY = 64 << 20
 """Approximate bytes of blocks in a file; as many are in memory at each end of the queue."""
 

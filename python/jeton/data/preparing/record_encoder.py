@@ -12,8 +12,6 @@ from jeton.corpora.token_blocks.blocks import Block, Facts, SourcePosition
 from jeton.data.preparing.filters import Filters
 from jeton.errors import JetonError
 
-__all__ = ["RecordEncoder", "SourceRecord"]
-
 
 @dataclass(frozen=True)
 class SourceRecord:

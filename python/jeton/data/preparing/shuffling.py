@@ -30,8 +30,6 @@ from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError, FormatError
 
-__all__ = ["Buckets", "Shuffled", "buckets_for", "numbers"]
-
 _ENTRY = np.dtype([("length", "<i8"), ("key", "<u8")])
 _RECORD = np.dtype(
     [

@@ -17,8 +17,6 @@ from jeton.stores.folders import StoreFolder
 from jeton.stores.local_copies import LocalFiles
 from jeton.stores.urls import is_url
 
-__all__ = ["SetTarget", "written_to"]
-
 
 @dataclass(frozen=True)
 class SetTarget:

@@ -10,8 +10,6 @@ import jeton._core as _core
 from jeton.errors import FileError, JetonError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["NAMES", "saved_tokenizer"]
-
 NAMES = ("tokenizer.json", "tokenizer.model", "tokenizer.tiktoken", "vocab.txt")
 """The name of the file, by format."""
 

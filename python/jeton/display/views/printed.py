@@ -28,8 +28,6 @@ from jeton.display.views.frames import (
     Table,
 )
 
-__all__ = ["STYLES", "print_frames", "renderable", "text_of"]
-
 _QUIET = STRONG["dim"]
 _ON = LIGHT["on"]
 

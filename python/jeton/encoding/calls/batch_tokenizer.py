@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["BatchTokenizer"]
-
 
 class BatchTokenizer:
     """How the tokens of a tokenizer are spelled, and the tokenizer itself.

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["CallArguments", "Caller"]
-
 _TEXTS: Final = ("text", "text_pair")
 _TARGETS: Final = ("text_target", "text_pair_target")
 

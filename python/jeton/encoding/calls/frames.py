@@ -11,8 +11,6 @@ from typing import Final, TypeAlias
 from jeton.components import post_processors
 from jeton.results.encoding import Encoding
 
-__all__ = ["Frame", "FramePart", "frame_of"]
-
 
 @dataclass(frozen=True)
 class FramePart:

@@ -19,8 +19,6 @@ from jeton.results.pad_batch import BatchSource
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Defaults", "Padding", "PaddingArguments", "Side", "Truncation", "choose"]
-
 Side: TypeAlias = Literal["right", "left"]
 
 _PADDING: Final = ("longest", "max_length", "do_not_pad")

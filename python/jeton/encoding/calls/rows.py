@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.padding_arguments import Padding
     from jeton.encoding.calls.windows import PerText, RowWindows
 
-__all__ = ["BatchRows"]
-
 
 @dataclass(frozen=True)
 class _SpecialPart:

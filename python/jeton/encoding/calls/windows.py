@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls.padding_arguments import Truncation
 
-__all__ = ["PerText", "RowWindows", "share_room", "windows_of"]
-
 
 @dataclass(frozen=True)
 class PerText:

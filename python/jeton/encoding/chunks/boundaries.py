@@ -12,8 +12,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["ends", "first", "is_between_characters", "last", "splits_pair"]
-
 _NEEDS_SPACE = ".!?…․‼‽⁇⁈⁉﹒．"
 """Terminators that also occur in numbers, names and addresses: white space must follow."""
 

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = [
-    "Boundaries",
-    "Chunk",
-    "Side",
-    "Truncated",
-    "Unit",
-    "chunks_of",
-    "chunks_of_batch",
-    "truncate",
-]
-
 Unit: TypeAlias = Literal["sentence", "line", "word", "token"]
 """A text is split after a unit of this kind."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["FirstStages", "component_name"]
-
 _Stage = TypeVar("_Stage", bound=Component)
 
 _CACHE_CAPACITY: Final = 64

@@ -27,8 +27,6 @@ from jeton.encoding.explaining.steps import (
     tokens_of,
 )
 
-__all__ = ["frames_of_encoding", "frames_of_pieces"]
-
 _MAX_CANDIDATES = 8
 
 

@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-__all__ = ["NBestSentencePieceText", "SentencePieceText", "message_classes"]
-
 _PACKAGE: Final = "sentencepiece"
 
 _EXTENSIBLE_FROM, _EXTENSIBLE_TO = 200, 536_870_912

@@ -11,8 +11,6 @@ from jeton.errors import UnsupportedError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["pattern_of", "refuse_others"]
-
 _BYTES_OF_TEXT: Final = sorted({*range(256)} - {0xC0, 0xC1, *range(0xF5, 256)})
 """The bytes that occur in UTF-8."""
 

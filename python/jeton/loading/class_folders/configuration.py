@@ -16,8 +16,6 @@ from jeton.components import AddedToken
 from jeton.errors import FormatError, MissingFileError, UnsupportedError
 from jeton.loading.settings import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, json_object
 
-__all__ = ["AddedTokenIds", "Configuration", "Token"]
-
 _MODEL: str = "config.json"
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 _EXTRA = "extra_special_tokens"
