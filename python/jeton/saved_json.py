@@ -29,11 +29,7 @@ def dumps(content: object, indent: int | None = None) -> str:
 
 
 def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | None = None) -> None:
-    """Writes `content` to a temporary file first, which then takes its place.
-
-    Raises:
-        FileError: The file cannot be written.
-    """
+    """Writes `content` to a temporary file first, which then takes its place."""
     folder, name = os.path.split(checked_path("path", path))
     text = dumps(content, indent) + "\n"
     _core.write_into(folder or ".", [(name, text.encode())])

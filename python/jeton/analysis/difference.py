@@ -268,7 +268,6 @@ class _BatchCuts:
     """Tokens of a batch.
 
     Attributes:
-        ids: All of them.
         at: Where each begins in the whole, moved past white space.
         offsets: The index of the first token of each line.
     """

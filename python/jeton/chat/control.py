@@ -40,7 +40,6 @@ def control_tokens_of(
     """The control tokens of a chat through a template.
 
     Args:
-        tok: The tokenizer.
         template: The text of a template that compiles.
         control: Added tokens that the caller wants to be control tokens wherever they are.
         renderer: What reads and runs the template.

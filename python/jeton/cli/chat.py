@@ -159,12 +159,8 @@ def conversation_of(data: str | bytes, name: str, if_lines: str) -> dict[str, An
     """The messages in a JSON text, and the fields beside them.
 
     Args:
-        data: The JSON.
         name: How errors name the text.
         if_lines: What the error advises if the text is JSON lines, each a conversation.
-
-    Raises:
-        FormatError: The text is not a conversation.
     """
     try:
         value = json.loads(data)

@@ -28,12 +28,8 @@ Row = tuple[str, list[str], set[int]]
 
 
 def measure_tables(comparison: Comparison, rows_shown: int | None = None) -> str:
-    """Tables of measures, with one column per tokenizer.
-
-    Args:
-        comparison: The measures.
-        rows_shown: How many rows there are at most in all tables together; by default all.
-    """
+    """Tables of measures, with one column per tokenizer. `rows_shown`: how many rows there are at
+    most in all tables together; by default all."""
     lines: list[str] = []
     names = list(comparison)
     room = columns() - max(map(width_of, (it.title for it in MEASURES.values()))) - 4

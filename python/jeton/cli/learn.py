@@ -174,11 +174,7 @@ def _words_options(function: object) -> Any:
 def _words(
     text: tuple[str, ...], file: str | None, counts: bool, example: Mapping[str, int]
 ) -> dict[str, int]:
-    """The words with their counts.
-
-    Raises:
-        click.UsageError: There are no words, or a count is not a number.
-    """
+    """The words with their counts."""
     from jeton.learn.textbook import word_counts
 
     content = read_text(text, file)

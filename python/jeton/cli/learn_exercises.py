@@ -33,11 +33,7 @@ def list_exercises() -> None:
 
 
 def ask(number: int) -> None:
-    """Asks an exercise until the answer is right, or the tries are used up.
-
-    Raises:
-        ArgumentError: There is no exercise with that number.
-    """
+    """Asks an exercise until the answer is right, or the tries are used up."""
     question = exercise(number)
     say(heading(f"Exercise {number}: {question.title}"))
     _say(question.question)

@@ -103,9 +103,6 @@ def refuse_endless(file: BinaryIO, path: str) -> None:
     """Refuses to read from a device: `/dev/zero` never ends.
 
     Terminals, pipes and `/dev/null` are allowed.
-
-    Raises:
-        FileError: The file is another device.
     """
     status = os.fstat(file.fileno())
     is_device = stat.S_ISBLK(status.st_mode) or stat.S_ISCHR(status.st_mode)

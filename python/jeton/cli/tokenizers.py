@@ -198,11 +198,7 @@ def note_on_special_tokens(tok: jeton.Tokenizer, options: EncodingFlags) -> None
 
 
 def special_of(values: tuple[str, ...]) -> Special:
-    """The policy that the values of `--special` name.
-
-    Raises:
-        click.UsageError: a policy among other values.
-    """
+    """The policy that the values of `--special` name."""
     policies = [value for value in values if value in POLICIES]
     if not policies:
         return frozenset(values)

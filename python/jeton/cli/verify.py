@@ -140,9 +140,6 @@ def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
     Args:
         written: The file, or the folder of a `tokenizer.json`.
         tok: The tokenizer that was saved.
-
-    Raises:
-        UnsupportedError: The library cannot read the file.
     """
     name, make = _library(written)
     if importlib.util.find_spec(name) is None:

@@ -22,10 +22,6 @@ _UNITS = {
 def memory_bytes(memory: int | str | None) -> int | None:
     """An amount of memory in bytes: a number of them, or a text such as `"4GB"` or `"512 MiB"`.
 
-    Raises:
-        ArgumentError: There is no such unit, or the amount is less than `LEAST`.
-        ArgumentTypeError: `memory` is neither a number nor a text.
-
     Example:
         >>> from jeton.corpora.memory_size import memory_bytes
         >>> memory_bytes("1.5GB"), memory_bytes("64 MiB"), memory_bytes(100_000_000)

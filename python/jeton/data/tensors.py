@@ -11,12 +11,7 @@ from jeton.errors import ArgumentError, UnsupportedError
 
 
 def checked_device(device: Any) -> Any:
-    """A `torch.device`.
-
-    Raises:
-        UnsupportedError: torch is not installed.
-        ArgumentError: torch does not know the device.
-    """
+    """A `torch.device`."""
     try:
         import torch
     except ImportError:

@@ -172,10 +172,7 @@ def bar(share: float, width: int) -> str:
 
 def printable(text: str, *, lines: bool = True) -> str:
     r"""A text in which every character that could move the cursor or turn text is a sign for it.
-
-    Args:
-        text: Any text.
-        lines: Whether line ends and tabs stay as they are.
+    `lines`: whether line ends and tabs stay as they are.
 
     >>> printable("a\x1b[2J\n\u202eb"), printable("a\n", lines=False), printable("\udc9b")
     ('a␛[2J\n‹U+202E›b', 'a␊', '‹9b›')

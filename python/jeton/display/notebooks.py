@@ -86,7 +86,6 @@ def detail(
     Args:
         severity: `"error"`, `"warning"` or `"note"`.
         name: The name of its rule.
-        text: The finding.
         evidence: How it was found.
         cases: The tokens of the finding: each with its id, if it has one, and its own note.
         why: Why it matters.

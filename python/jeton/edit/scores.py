@@ -22,11 +22,8 @@ def with_scores(
 
     The scores continue below the lowest old score. Some models have pieces far below all others
     (Llama's runs of spaces, at -1e9): new pieces get higher scores than those, unless they are a
-    part of one, which would then be split in another way.
-
-    Args:
-        pieces: The old pieces.
-        texts: The texts of the new pieces, in the order of merging.
+    part of one, which would then be split in another way. `texts`: the texts of the new pieces, in
+    the order of merging.
     """
     scores = {piece.text: piece.score for piece in pieces if piece.kind == NORMAL}
     deep = [text for text, score in scores.items() if score < _DEEP]

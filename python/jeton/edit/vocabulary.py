@@ -185,11 +185,7 @@ def _of_sentencepiece(model: models.SentencePiece) -> _Parts:
 
 
 def rebuild(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
-    """The tokenizer whose id i is the old id `order[i]`; other tokens are removed.
-
-    Raises:
-        UnsupportedError: The model cannot have this order.
-    """
+    """The tokenizer whose id i is the old id `order[i]`; other tokens are removed."""
     new = {old: id for id, old in enumerate(order)}
     added_tokens = [
         replace(token, id=new[token.id])

@@ -28,9 +28,6 @@ _OF_A_CLASS: Final = ("model_input_names", "padding_side", "truncation_side")
 def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
     """Saves a tokenizer to a temporary folder and loads it with transformers.
 
-    Raises:
-        UnsupportedError: `tokenizer.json` cannot hold it exactly; transformers is not installed.
-
     Warns:
         FormatWarning: A special token shares its id with another one, whose name is kept.
     """

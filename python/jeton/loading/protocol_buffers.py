@@ -40,11 +40,7 @@ def field(at: int, wire: int, value: bytes | int) -> bytes:
 
 
 def fields(message: bytes) -> Iterator[Field]:
-    """The fields of a message in order.
-
-    Raises:
-        FormatError: It is not a message, or is truncated.
-    """
+    """The fields of a message in order."""
     at = 0
 
     def varint() -> int:

@@ -60,11 +60,7 @@ class Settings:
 
     @classmethod
     def of_files(cls, files: Mapping[str, bytes], implied: Mapping[str, str]) -> Settings:
-        """The settings in the files of a folder.
-
-        Raises:
-            FormatError: A file breaks its format; the message says where.
-        """
+        """The settings in the files of a folder."""
         config = json_object(files, CONFIG)
         longest = config.get("model_max_length", config.get("max_len"))
         if longest is not None and not (
@@ -85,11 +81,7 @@ NO_SETTINGS: Final = Settings()
 
 
 def read_beside(folder: Path) -> dict[str, bytes]:
-    """The settings files of a folder, by name.
-
-    Raises:
-        FileError: A file cannot be read.
-    """
+    """The settings files of a folder, by name."""
     templates = sorted((folder / TEMPLATES).glob("*.jinja"))
     paths = [*(folder / name for name in (*FILES, GENERATION)), *templates]
     try:

@@ -129,10 +129,6 @@ def fetched(name: str) -> dict[str, Path]:
 
     Returns:
         The path of each, by a name that it may have in the folder of `JETON_DATA_DIR`.
-
-    Raises:
-        UnknownNameError: There is no such name.
-        DownloadError: They cannot be downloaded.
     """
     from jeton.loading import hub, registry
 

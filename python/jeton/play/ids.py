@@ -24,9 +24,6 @@ _ID: Final = re.compile(r"(0x[0-9a-f]{1,9}|\d[\d_]{0,19})(?:\.0*)?", re.IGNORECA
 def numbers_of(text: str) -> list[int]:
     """The whole numbers of a text, in their order.
 
-    Raises:
-        ArgumentError: A number that is not an id; an abbreviated list; too many ids.
-
     >>> numbers_of("tensor([[1, 22,\\n 3]], device='cuda:0')"), numbers_of("0x1F 7 | 8.0")
     ([1, 22, 3], [31, 7, 8])
     """

@@ -14,9 +14,6 @@ _MAX_NUMBER: Final = 2**53
 class Question:
     """The fields of a question. A field that is absent has the default of the call, if any.
 
-    Raises:
-        ArgumentError: It is not a JSON object; a field is absent or of another kind.
-
     >>> Question(b'{"id": 7}').number("id")
     7
     """

@@ -46,7 +46,6 @@ class Joining:
     """The symbols of a piece in their places, before a merge or after the last.
 
     Attributes:
-        symbols: The symbols.
         numbers: For each two neighbours, the number of the merge that would join them.
         joins: The index of the first of the two that are merged next; -1 if none are.
         made: The index of the symbol that the merge before made; -1 if there was none.

@@ -101,7 +101,6 @@ def stretches_of(
     """The stretches of each split, in the order of the parts.
 
     Args:
-        parts: The parts, in their order.
         by: How the set is split: `"hash"`, `"cut"`, `"data"` or not at all.
         share: How much of it validates.
     """

@@ -9,11 +9,7 @@ from jeton.errors import UnsupportedError
 
 
 def dataset_of(columns: Mapping[str, Any]) -> Any:
-    """A `datasets.Dataset` of columns: each a list array of Arrow, or arrays of whole numbers.
-
-    Raises:
-        UnsupportedError: `datasets` is not installed.
-    """
+    """A `datasets.Dataset` of columns: each a list array of Arrow, or arrays of whole numbers."""
     try:
         import pyarrow
         from datasets import Dataset

@@ -55,11 +55,7 @@ class PaddedBatch(NamedTuple):
 
 
 def torch_of(array: npt.NDArray[np.generic]) -> torch.Tensor:
-    """A tensor that shares the memory of an array.
-
-    Raises:
-        UnsupportedError: PyTorch is not installed.
-    """
+    """A tensor that shares the memory of an array."""
     try:
         import torch
     except ImportError:
@@ -114,11 +110,7 @@ class BatchSource:
         )
 
     def pad(self, remedy: str = "give pad_id, or roles={'pad': …} to tok.replace") -> int:
-        """The id of padding.
-
-        Raises:
-            ArgumentError: There is none; `remedy` says what to do then.
-        """
+        """The id of padding."""
         if self.pad_id is not None:
             return self.pad_id
         if self.pad_tokens is None:

@@ -54,11 +54,8 @@ class LocalFiles:
 
 
 def local_files(files: Sequence[InputFile], first: int = 0) -> Iterator[LocalFiles]:
-    """Yields the files from index `first`, in order; removes copies before it yields the next ones.
-
-    Raises:
-        FileError: A file cannot be fetched, or is not what was listed.
-    """
+    """Yields the files from index `first`, in order; removes copies before it yields the next
+    ones."""
     numbered = list(enumerate(files))[first:]
     for of_stores, run in groupby(numbered, lambda entry: isinstance(entry[1], StoreFile)):
         if of_stores:

@@ -50,7 +50,6 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
     """The tables of a model in a safetensors file.
 
     Args:
-        path: The file.
         rows: The minimum number of rows.
         tensor: The name of the table of inputs; by default one of the usual names.
 

@@ -137,7 +137,6 @@ def found(rule: str, cases: Iterable[Case], message: str | tuple[str, str]) -> I
 
     Args:
         rule: The name of the rule.
-        cases: The cases.
         message: The finding in a sentence; or what follows the number of cases, for one and for
             several.
     """

@@ -21,11 +21,7 @@ _MOST: Final = 100
 
 
 def to_sarif(health: Health, source: str) -> dict[str, Any]:
-    """A SARIF log with a result for each finding.
-
-    Args:
-        health: The findings.
-        source: The file of the tokenizer, or its name.
+    """A SARIF log with a result for each finding. `source`: the file of the tokenizer, or its name.
 
     Example:
         >>> from jeton import analysis

@@ -81,7 +81,6 @@ class Subject:
     """A tokenizer under examination.
 
     Attributes:
-        tok: The tokenizer.
         usage: How a corpus uses it, if there is one.
         tables: The embeddings of its model, if there are any.
     """

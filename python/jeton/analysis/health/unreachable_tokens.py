@@ -86,7 +86,6 @@ class Unreached:
     """A token that no text gave.
 
     Attributes:
-        id: Its id.
         rule: The rule that says why.
         why: What happened to its text.
         tried: A text that was tried; `None` if no text can hold its bytes.

@@ -110,7 +110,6 @@ def _looks_at_texts(of: Rule, one: str, many: str, remark: Callable[[str], str |
     """Registers a rule that looks at the text of each ordinary token.
 
     Args:
-        of: The rule.
         one: What is said of one token.
         many: What is said of several.
         remark: Returns a remark on a text that breaks the rule, perhaps empty; otherwise `None`.

@@ -24,7 +24,6 @@ class CutLine:
     """A line as one tokenizer splits it.
 
     Attributes:
-        name: The name of the tokenizer.
         tokens: The ids with the bytes of their tokens; `None` if the line cannot be encoded.
         is_exact: Whether decoding restores the line.
     """

@@ -47,9 +47,6 @@ def parameters_of(
         only_declared: Read no more of a schema than transformers does: the types that `type`,
             `anyOf`, `oneOf` and `nullable` name.
 
-    Raises:
-        ArgumentTypeError: A keyword of a schema that names types has a value of the wrong type.
-
     >>> parameters_of([{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}])
     {'f': {'a': ('integer',)}}
     """

@@ -38,7 +38,6 @@ def expression(source: str) -> Any:
 
     Raises:
         ValueError: It cannot be read.
-        UnsupportedError: The package `regex` is missing, which bounds the time that one takes.
     """
     if regex is None:
         raise UnsupportedError(

@@ -25,7 +25,6 @@ class Fields:
     """The fields of one answer.
 
     Args:
-        description: The description.
         tools: The types of the parameters of each tool.
         report: Takes an event.
         problem: Takes what is wrong, and where.

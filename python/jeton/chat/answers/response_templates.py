@@ -165,13 +165,7 @@ class Description:
 
 
 def description_of(value: object) -> Description:
-    """Checks the description of a `tokenizer_config.json`.
-
-    Raises:
-        FormatError: It is invalid.
-        UnsupportedError: It is of a version or has a key that jeton does not know; or it has
-            expressions, and the package `regex` is missing.
-    """
+    """Checks the description of a `tokenizer_config.json`."""
     if not isinstance(value, dict):
         raise _wrong("must be a dict")
     if (version := value.get("version", 1)) != 1:
@@ -331,12 +325,8 @@ class FieldState(CompiledState):
 
 
 def compiled_description(description: Description, tokens: Mapping[str, int]) -> Compiled:
-    """A description, ready for use: a format with a state for each field.
-
-    Args:
-        description: The description.
-        tokens: The control tokens with their ids; empty where there is only text.
-    """
+    """A description, ready for use: a format with a state for each field. `tokens`: the control
+    tokens with their ids; empty where there is only text."""
     rest = description.rest
     opening = [
         (it.open, f"field {it.name}", it.name)

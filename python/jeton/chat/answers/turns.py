@@ -169,13 +169,9 @@ def turn_of(tok: BaseTokenizer, renderer: Renderer, template: str, variables: Va
     """How a model writes its turn, by a template; kept per tokenizer.
 
     Args:
-        tok: The tokenizer.
         renderer: What runs the template.
         template: The text of the template.
         variables: What the template reads beside messages and tools.
-
-    Raises:
-        UnsupportedError: No format reads the answers of the template back.
     """
     shape, known = turn_shape(tok, renderer, template, variables), _turns(tok)
     if shape in known:

@@ -93,10 +93,6 @@ def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> st
         tok: The tokenizer, whose own template is taken if none is named.
         template: The text of a template, the name of one of the tokenizer's or of jeton's.
         with_tools: Whether there are tools: a tokenizer may have a template `tool_use` for these.
-
-    Raises:
-        ArgumentError: The tokenizer has no template.
-        UnknownNameError: No template has this name.
     """
     own = tok.settings.chat_template
     named = {} if own is None else {"default": own} if isinstance(own, str) else own

@@ -234,11 +234,7 @@ def guard(units: int) -> None:
 
 
 def made(value: T) -> T:
-    """Counts what an operation made.
-
-    Raises:
-        LimitError: It is too large, or nested too deep.
-    """
+    """Counts what an operation made."""
     run = _RUN.get()
     if run is not None:
         size, _ = run.measure(value)

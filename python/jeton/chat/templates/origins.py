@@ -106,7 +106,6 @@ def printed_again(segments: Segments, message: int, alone: Segments, last: int) 
 
     Args:
         segments: A chat.
-        message: The message.
         alone: A chat that ends with the message. Of each field, only as many characters count.
         last: The message in that chat.
     """

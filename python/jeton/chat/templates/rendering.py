@@ -226,7 +226,6 @@ def _cut_at_tag(text: str, final: str, tag: Origin, *, is_spelled: bool) -> str:
     Args:
         text: What the template made.
         final: The last message.
-        tag: The origin of the tag.
         is_spelled: Whether the input spells the tag too, so that its origin must decide.
     """
     spelling, string = _TAG.strip(), raw(text)

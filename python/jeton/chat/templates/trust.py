@@ -58,13 +58,7 @@ class Trust:
         entries: What `trusted=` was: indices of messages, roles (`system`), fields (`content`),
             both (`system.content`), places (`messages[0].content`), `tools`, `documents`, names of
             variables, if need be as `variables.name`.
-        messages: The messages of the call.
         variables: The names of its variables.
-
-    Raises:
-        ArgumentTypeError: Not an iterable, or an entry that is neither a str nor an index.
-        ArgumentError: An entry that names nothing that this call or chats as a rule have, or
-            things of two kinds.
     """
 
     def __init__(
@@ -96,7 +90,6 @@ class Trust:
         """Whether a place is one of the fields, or inside of one.
 
         Args:
-            kind: What the place is in.
             number: The index that its message was sent with.
             role: The role of that message.
             path: The way from there, or from the tools or the documents; of a variable, its name

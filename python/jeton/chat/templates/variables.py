@@ -102,11 +102,7 @@ class TemplateValues:
         return first
 
     def text(self, left_out: Collection[Group] = ()) -> str:
-        """What the template writes; or what it would write without some of its values.
-
-        Raises:
-            As `jeton.chat.templates.rendering.rendered`.
-        """
+        """What the template writes; or what it would write without some of its values."""
         gone: dict[tuple[str, int | None], set[Path]] = {}
         for kind, message, path in left_out:
             gone.setdefault((kind, message), set()).add(path)

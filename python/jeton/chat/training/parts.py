@@ -19,12 +19,7 @@ PARTS: Final = ("reasoning", "content", "calls")
 
 
 def checked_parts(parts: Iterable[str] | None) -> frozenset[str]:
-    """The parts that are named; all for `None`.
-
-    Raises:
-        ArgumentTypeError: `parts` is no iterable of texts.
-        ArgumentError: It is empty, or names a part that there is not.
-    """
+    """The parts that are named; all for `None`."""
     if parts is None:
         return frozenset(PARTS)
     if isinstance(parts, (str, bytes)) or not isinstance(parts, Iterable):

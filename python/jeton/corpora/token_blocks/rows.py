@@ -290,11 +290,7 @@ def _of_dataset(
 
 
 def is_one_split(data: object) -> bool:
-    """Whether a Hugging Face data set is a single split that has a length.
-
-    Raises:
-        ArgumentError: It has several splits.
-    """
+    """Whether a Hugging Face data set is a single split that has a length."""
     if isinstance(data, Mapping):
         raise ArgumentError(
             f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another as "

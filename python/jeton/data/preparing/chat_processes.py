@@ -72,7 +72,6 @@ class ChatProcesses:
         """Each item with the result of its record, in order.
 
         Raises:
-            UnsupportedError: A process died.
             Exception: What the function raised, or reading the items, when it is its turn.
         """
         waiting = deque[tuple[list[T], Future[list[Any]]]]()

@@ -42,11 +42,7 @@ class Filters:
     keep: tuple[Callable[[Any], object], ...] = ()
 
     def failed(self, record: object) -> int | None:
-        """The number of the first filter that the record does not pass; `None` if it stays.
-
-        Raises:
-            FormatError: A rule cannot be applied to the record.
-        """
+        """The number of the first filter that the record does not pass; `None` if it stays."""
         for number, keep in enumerate(self.keep):
             if not keep(record):
                 return number
@@ -54,11 +50,7 @@ class Filters:
 
 
 def filters_of(filter: object) -> Filters:
-    """The filters that a caller passed.
-
-    Raises:
-        ArgumentError, ArgumentTypeError: One is neither a rule nor callable.
-    """
+    """The filters that a caller passed."""
     if filter is None:
         return Filters()
     is_single = isinstance(filter, str) or callable(filter)

@@ -75,11 +75,7 @@ class PrepareOptions:
     filter: object = None
 
     def request(self, tokenizer: Tokenizer) -> PrepareRequest:
-        """The request that the options give with this tokenizer.
-
-        Raises:
-            ArgumentError, ArgumentTypeError: An option is not valid, or excludes another.
-        """
+        """The request that the options give with this tokenizer."""
         if not isinstance(tokenizer, Tokenizer):
             kind = type(tokenizer).__name__
             raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {kind}")

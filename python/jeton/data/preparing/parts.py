@@ -24,12 +24,7 @@ _AT_A_TIME = 1 << 20
 
 
 def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
-    """The parts in order, after verifying each.
-
-    Raises:
-        ArgumentError: A part is missing, there twice, or of another set.
-        FormatError: A part is damaged.
-    """
+    """The parts in order, after verifying each."""
     if not folders:
         raise ArgumentError("there are no parts to merge")
     manifests = [(folder, Manifest.read(folder)) for folder in folders]

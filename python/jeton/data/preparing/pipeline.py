@@ -366,7 +366,6 @@ def manifest_of(
     """The manifest of a set that was written to a folder; saves its tokenizer there too.
 
     Args:
-        plan: The plan of the set.
         folder: The folder of its files.
         shards: The shards of each split.
         facts: The facts about each source.

@@ -101,12 +101,7 @@ class BlockQueue:
         return self._folder / f"queue-{number}"
 
     def _blocks(self, number: int) -> list[Block]:
-        """The blocks of a file.
-
-        Raises:
-            FileError: The file cannot be read.
-            FormatError: The file is damaged.
-        """
+        """The blocks of a file."""
         path = self._path(number)
         try:
             data = path.read_bytes()

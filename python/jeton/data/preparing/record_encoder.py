@@ -33,10 +33,7 @@ class RecordEncoder(ABC):
     """Turns the records that pass the filters into blocks.
 
     The `counts` of positions are those of the encoder, and behind them those of the filters.
-
-    Args:
-        filters: The filters.
-        columns: The fields that it reads.
+    `columns`: the fields that it reads.
     """
 
     dtype: str

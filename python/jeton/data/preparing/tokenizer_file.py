@@ -20,9 +20,6 @@ def saved_tokenizer(
     """The entry of the manifest for a tokenizer, and the file that it was saved to.
 
     It is saved in the first format from which the same tokenizer is loaded again, if there is one.
-
-    Raises:
-        FileError: The disk does not take the file.
     """
     entry: dict[str, Any] = {"name": name} if name else {}
     entry.update(

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 class BatchTokenizer:
-    """How the tokens of a tokenizer are spelled, and the tokenizer itself.
-
-    Args:
-        tokenizer: The tokenizer.
-    """
+    """How the tokens of a tokenizer are spelled, and the tokenizer itself."""
 
     def __init__(self, tokenizer: BaseTokenizer) -> None:
         self.__dict__["tokenizer"] = tokenizer

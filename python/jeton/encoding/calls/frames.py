@@ -35,9 +35,6 @@ def frame_of(
 ) -> Frame:
     """The frame of one text, or of two: what the post-processor does to texts of one token.
 
-    Raises:
-        UnsupportedError: A template for one text that names a second; one that lacks a token.
-
     Example:
         >>> from jeton.components import post_processors
         >>> bert = post_processors.BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101))

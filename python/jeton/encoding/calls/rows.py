@@ -189,7 +189,6 @@ class BatchRows:
         """A column with one entry per position.
 
         Args:
-            padding: The entry of padding.
             of_special: Returns the entry of a special token.
             of_text: Returns the entry of all tokens of a text, or an array with one per token.
         """

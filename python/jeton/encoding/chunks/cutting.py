@@ -317,11 +317,7 @@ def _no_room(options: _Options, frame: int) -> ArgumentError:
 
 
 def _places_of(text: str, boundaries: Boundaries | None) -> list[list[int]]:
-    """The levels of positions at which to split a text, coarsest first.
-
-    Raises:
-        ArgumentError, ArgumentTypeError: A boundary is invalid or outside of the text.
-    """
+    """The levels of positions at which to split a text, coarsest first."""
     if boundaries is None:
         return []
     if isinstance(boundaries, str):

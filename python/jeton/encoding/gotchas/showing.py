@@ -41,7 +41,6 @@ def renderables(
 
     Args:
         tok: The tokenizer of the ids.
-        text: The text.
         gotchas: Its findings.
         left_out: By name, how many more there are.
         colour: Whether to use colours.

@@ -27,7 +27,6 @@ def message_classes(
     """The classes of the messages of a file, by name.
 
     Args:
-        module: The module that has the classes.
         file_name: The file that describes them.
         fields: For each message a line per field: number, name, type, default. A type with `*` is
             repeated; one that begins with a dot is a message or an enumeration.
