@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 from jeton.cache_folder import cache_folder
 from jeton.errors import FileError, FormatError, MissingFileError
-from jeton.stores.files import THREADS, StoreFile, contents, fetch, listed, put, remove
+from jeton.stores.files import THREADS, StoreFile, contents, create, fetch, listed, put, remove
 from jeton.stores.urls import checked_url, is_url, shown
 
 _MARK = ".writing"
@@ -118,15 +118,14 @@ class StoreFolder:
         manifest = (source / self.manifest).read_bytes()
         identity = hashlib.sha256(manifest).hexdigest()
         mark, done = self.mark(), source.parent / "written"
-        if mark not in (None, identity):
+        if mark is None:
+            done.unlink(missing_ok=True)
+            create(f"{self._url}/{_MARK}", identity)
+            mark = self.mark()
+        if mark != identity:
             raise FileError(
                 f"{self}: another set is being written there; if nobody does, remove {self}/{_MARK}"
             )
-        if mark is None:
-            done.unlink(missing_ok=True)
-            text = source.parent / "mark"
-            text.write_text(identity)
-            put(text, f"{self._url}/{_MARK}")
         written = set(done.read_text("utf-8").splitlines()) if done.exists() else set()
         lock = Lock()
         with done.open("a", encoding="utf-8") as record:
@@ -144,8 +143,7 @@ class StoreFolder:
         """Removes what a run leaves, on this machine and in the store."""
         remove(f"{self._url}/{_MARK}")
         shutil.rmtree(self.work / "new", ignore_errors=True)
-        for name in ("written", "mark"):
-            (self.work / name).unlink(missing_ok=True)
+        (self.work / "written").unlink(missing_ok=True)
 
 
 def _in_parallel(
