@@ -22,18 +22,6 @@ from urllib.parse import unquote
 from jeton.errors import FileError, JetonError, MissingFileError, UnsupportedError
 from jeton.stores.urls import SCHEMES, checked_url, scrubbed, shown
 
-__all__ = [
-    "InputFile",
-    "Stopped",
-    "StoreFile",
-    "create",
-    "fetch",
-    "listed",
-    "only_paths",
-    "put",
-    "refuse_reading_only",
-]
-
 THREADS = 8
 """Files that are fetched, written or looked at at a time."""
 _ATTEMPTS = 3

@@ -24,8 +24,6 @@ from jeton.errors import FileError, FormatError, MissingFileError
 from jeton.stores.files import THREADS, StoreFile, contents, create, fetch, listed, put, remove
 from jeton.stores.urls import checked_url, is_url, shown
 
-__all__ = ["StoreFolder", "local_copy"]
-
 _MARK = ".writing"
 _ODD = re.compile(r"[^A-Za-z0-9.-]+")
 
@@ -34,10 +32,6 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """The folder of a copy on this machine, if the path is a URL of a folder.
 
     Only files that have changed since the last copy are fetched.
-
-    Raises:
-        MissingFileError: There is no such folder.
-        FileError: It is being written, cannot be read, or changes while it is copied.
     """
     if not is_url(path):
         return path
@@ -61,11 +55,7 @@ class StoreFolder:
     manifest = "manifest.json"
 
     def __init__(self, url: str) -> None:
-        """Names the folder.
-
-        Args:
-            url: Its URL.
-        """
+        """Names the folder."""
         self._url = checked_url("folder", url).rstrip("/")
         digest = hashlib.sha256(self._url.encode()).hexdigest()[:16]
         name = _ODD.sub("_", shown(self._url).partition("://")[2])[-60:]
@@ -120,9 +110,6 @@ class StoreFolder:
         """Writes files of a folder of this machine, the manifest last, and removes that folder.
 
         Files that an interrupted call has written are not written again.
-
-        Raises:
-            FileError: Another set is being written there, or a file cannot be written.
         """
         with _naming_files(self.work):
             self._write(source, names)
