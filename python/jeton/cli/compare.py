@@ -28,8 +28,6 @@ from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
 from jeton.stores.urls import StorePath
 
-__all__ = ["compare"]
-
 _ROWS = 8
 """The rows of a table without `--all`."""
 

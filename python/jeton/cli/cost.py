@@ -24,8 +24,6 @@ from jeton.cost import Price, estimate, money
 from jeton.errors import ArgumentError, JetonError
 from jeton.stores.urls import is_url
 
-__all__ = ["cost"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 HELP = """Show what files cost as prompts of a model, each and in total.

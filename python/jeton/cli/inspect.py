@@ -35,8 +35,6 @@ from jeton.stores.urls import StorePath
 if TYPE_CHECKING:
     from jeton.encoding.gotchas import Gotchas
 
-__all__ = ["inspect"]
-
 _MAX_SHOWN = 1_000
 """How many tokens are shown in running text: a few screens, however long the text is."""
 

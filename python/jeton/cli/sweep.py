@@ -31,8 +31,6 @@ from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.display.human_readable import bar
 from jeton.stores.urls import StorePath
 
-__all__ = ["sweep"]
-
 _Corpora = list[Path | StorePath] | dict[str, Path | StorePath]
 
 _PARTS = 20

@@ -17,8 +17,6 @@ from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.display.human_readable import bar, visible
 from jeton.stores.urls import StorePath, shown
 
-__all__ = ["token_use"]
-
 _ROWS = 10
 """Rows of a table."""
 _BAR = 30

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.base_tokenizer.settings import Roles
 
-__all__ = ["added_tokens_of", "ends_of", "once_per_tokenizer", "roles_of", "special_tokens_of"]
-
 T = TypeVar("T")
 
 

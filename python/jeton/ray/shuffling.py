@@ -47,8 +47,6 @@ from jeton.ray.running import in_order, ray_data, single_threaded
 from jeton.ray.running import mapped as mapped_rows
 from jeton.ray.stretches import Stretch
 
-__all__ = ["shuffled_stretches"]
-
 _AT_A_TIME = 1 << 22
 """About how many tokens are written at a time."""
 

@@ -24,8 +24,6 @@ from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.loss_mask_bits import marked
 from jeton.data.preparing.sinks import hash_limit, split_lengths
 
-__all__ = ["Stretch", "StretchPlace", "files_of", "part_stretches", "stretches_of"]
-
 _AT_A_TIME = 1 << 22
 """About how many tokens are copied at a time."""
 

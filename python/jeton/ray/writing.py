@@ -29,8 +29,6 @@ from jeton.ray.running import in_order, mapped, ray_data, single_threaded
 from jeton.ray.shuffling import shuffled_stretches
 from jeton.ray.stretches import Stretch, files_of, part_stretches, stretches_of
 
-__all__ = ["written_in_parallel"]
-
 
 def written_in_parallel(
     plan: SetPlan,

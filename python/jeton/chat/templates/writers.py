@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
 
-__all__ = ["Writers"]
-
 
 class Writers:
     """The runs of a text, by the tokens that it was encoded to.

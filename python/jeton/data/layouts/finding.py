@@ -23,8 +23,6 @@ from jeton.errors import (
     UnsupportedError,
 )
 
-__all__ = ["find_layout", "layout_of", "split_names"]
-
 
 def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
     """The layout with this name."""

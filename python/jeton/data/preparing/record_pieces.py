@@ -21,8 +21,6 @@ from jeton.data.preparing.records import RecordFiles, RecordTable
 from jeton.errors import FileError
 from jeton.files import digest_of
 
-__all__ = ["PIECE", "FilePiece", "RecordPiece", "divided"]
-
 PIECE = "piece"
 """The name of the number of a piece in the manifest of a part."""
 

@@ -30,22 +30,6 @@ from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError, FormatError
 
-__all__ = [
-    "RECORD",
-    "Boundary",
-    "Buckets",
-    "Shuffled",
-    "boundary_in",
-    "bucket_of",
-    "buckets_for",
-    "copies_before",
-    "gathered",
-    "numbers",
-    "numbers_of_copies",
-    "ordered",
-    "records_of",
-]
-
 _ENTRY = np.dtype([("length", "<i8"), ("key", "<u8")])
 RECORD = np.dtype(
     [
@@ -428,12 +412,7 @@ def _append(
 
 
 def check_sum(path: Path, expected: int) -> None:
-    """Fails if a file does not have this CRC-32; that of a missing file is 0.
-
-    Raises:
-        FormatError: The file is damaged.
-        FileError: The file cannot be read.
-    """
+    """Fails if a file does not have this CRC-32; that of a missing file is 0."""
     checksum = 0
     try:
         with path.open("rb") as file:
