@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -20,6 +22,7 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
 from jeton.cli.terminal import table
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
+from jeton.corpora import corpus
 from jeton.cost import Price, estimate, money
 from jeton.errors import ArgumentError, JetonError
 from jeton.stores.urls import is_url
@@ -112,7 +115,11 @@ def cost(
     if output_tokens and output_price is None:
         raise click.UsageError("--output-tokens needs --output-price.")
     price = Price(input_price, output_price, cached_price)
-    files = list(dict.fromkeys([STDIN] * (STDIN in paths) + [*paths]))
+    urls = [path for path in paths if is_url(path)]
+    on_disk = [Path(path) for path in paths if path != STDIN and path not in urls]
+    files = [STDIN] if STDIN in paths else []
+    files += map(os.fspath, corpus.files_of(on_disk) or []) if on_disk else []
+    files += urls
     check_inputs(files)
     tok = source.load()
     notes: dict[str, None] = {}
