@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from test_residues import ALPHABET, lines_of, replayed, spelled_bytes
 
 import jeton
 from jeton import samples
 from jeton.components import models, pre_tokenizers
 from jeton.errors import ArgumentTypeError, FormatError, UnsupportedError
 from shared_data import SHARED, needs
+from test_residues import ALPHABET, lines_of, replayed, spelled_bytes
 
 VARIANTS = SHARED / "variants"
 TALES = samples.read("tales").splitlines()
@@ -163,7 +163,7 @@ def test_files_that_are_not_as_they_should_be(case: str) -> None:
 
 def test_the_model_is_built_from_its_parts() -> None:
     vocab = {bytes([byte]): byte for byte in range(256)} | {b" the": 256, b" the the": 257}
-    events = [(b" ", b"t"), (b" t", b"h"), (b" t",), (b" th", b"e"), (b" th",)]
+    events: list[Any] = [(b" ", b"t"), (b" t", b"h"), (b" t",), (b" th", b"e"), (b" th",)]
     words = models.PickyBPE(vocab, events)
     tok = jeton.Tokenizer(models.Superwords(words, SPLIT, [(b" the", b" the")]))
     assert tok.encode(" the the th the") == [257, 32, 116, 104, 256]
