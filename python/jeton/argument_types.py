@@ -10,15 +10,6 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal, Protocol, TypeAlias
 
-__all__ = [
-    "ArrowArrayExportable",
-    "ArrowColumn",
-    "ArrowStreamExportable",
-    "Entry",
-    "SpecialPolicy",
-    "Texts",
-]
-
 
 class ArrowArrayExportable(Protocol):
     """An array, such as those of pyarrow."""

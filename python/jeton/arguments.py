@@ -19,29 +19,6 @@ import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.stores.urls import checked_url, is_broken_url, is_url, shown
 
-__all__ = [
-    "call_text",
-    "check_error_handler",
-    "check_field_word",
-    "check_id",
-    "check_kind",
-    "check_named",
-    "check_text",
-    "checked_characters",
-    "checked_errors",
-    "checked_flag",
-    "checked_fraction",
-    "checked_id",
-    "checked_int",
-    "checked_path",
-    "checked_texts",
-    "index_of",
-    "names_checked",
-    "one_of",
-    "special_ids",
-    "token_and_id",
-]
-
 if TYPE_CHECKING:
     from fractions import Fraction
 

@@ -9,8 +9,6 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` takes mil
 import os
 import sys
 
-__all__ = ["ends_when_interrupted", "fits_into_memory", "raises_when_interrupted"]
-
 
 def ends_when_interrupted() -> None:
     """Lets Ctrl-C end this process at once, if it is the command `jeton`.

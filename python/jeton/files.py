@@ -17,17 +17,6 @@ from jeton.errors import FileError, MissingFileError
 if TYPE_CHECKING:
     from threading import Event
 
-__all__ = [
-    "LARGEST",
-    "FileDigest",
-    "create_beside",
-    "digest_of",
-    "expanded",
-    "opened",
-    "read",
-    "write",
-]
-
 _AT_A_TIME = 1 << 20
 LARGEST = 1 << 28
 """The size limit of files that are read as a whole: records, and files beside tokenizers."""
@@ -40,12 +29,7 @@ def expanded(path: str | os.PathLike[str]) -> str:
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
-    """A file to read from.
-
-    Raises:
-        MissingFileError: There is no such file.
-        FileError: It is a pipe, a device or a folder, or it cannot be read.
-    """
+    """A file to read from."""
     return os.fdopen(_core.open_file(path), "rb")
 
 
@@ -73,12 +57,7 @@ def read(path: str | os.PathLike[str], limit: int = LARGEST) -> bytes:
 
 
 def write(path: str | os.PathLike[str], contents: bytes) -> None:
-    """Writes a file into an existing folder, completely or not at all. A link stays a link.
-
-    Raises:
-        MissingFileError: There is no such folder.
-        FileError: The file cannot be written.
-    """
+    """Writes a file into an existing folder, completely or not at all. A link stays a link."""
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
         raise MissingFileError(f"{os.fspath(path)}: its folder does not exist")
@@ -90,9 +69,6 @@ def create_beside(target: Path) -> tuple[Path, BinaryIO]:
 
     It has the permissions of the file that it will replace. No link is followed and no existing
     file is opened, whoever put it there.
-
-    Raises:
-        FileError: The folder cannot be written to.
     """
     path, descriptor = _core.create_beside(target)
     return Path(path), os.fdopen(descriptor, "wb")

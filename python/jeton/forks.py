@@ -18,8 +18,6 @@ import threading
 from collections.abc import Callable
 from importlib import _bootstrap
 
-__all__ = ["wait_for_imports_before_forks"]
-
 _PACKAGES = ("jeton", "numpy")
 
 

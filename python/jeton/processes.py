@@ -8,8 +8,6 @@ import subprocess
 import sys
 from typing import Any, BinaryIO, Final
 
-__all__ = ["pipes_of_server", "read_message", "start_python", "write_message"]
-
 _START: Final = """
 import sys
 argument, *sys.path[:] = sys.argv[1:]

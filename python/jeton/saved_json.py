@@ -12,8 +12,6 @@ from jeton.arguments import checked_path
 from jeton.display.human_readable import CONTROLS
 from jeton.errors import FormatError
 
-__all__ = ["dumps", "read", "write"]
-
 _ESCAPES: Final = {code: json.dumps(chr(code))[1:-1] for code in CONTROLS if code > 126}
 """JSON itself escapes the smaller ones."""
 
@@ -31,11 +29,7 @@ def dumps(content: object, indent: int | None = None) -> str:
 
 
 def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | None = None) -> None:
-    """Writes `content` to a temporary file first, which then takes its place.
-
-    Raises:
-        FileError: The file cannot be written.
-    """
+    """Writes `content` to a temporary file first, which then takes its place."""
     folder, name = os.path.split(checked_path("path", path))
     text = dumps(content, indent) + "\n"
     _core.write_into(folder or ".", [(name, text.encode())])

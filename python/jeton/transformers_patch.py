@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls import BatchEncoding
 
-__all__ = ["TransformersPatch", "patch_transformers"]
-
 _CHANGES: Final = ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
 """Methods that may change the ids of texts, as setting an attribute may."""
 _HARMLESS: Final = ("encode_special_tokens",)

@@ -35,7 +35,7 @@ from jeton.stores import local_copies
 from jeton.stores.files import listed
 from jeton.stores.urls import scrubbed, shown
 from prepared import NAMES, documents, tokenizer
-from store_servers import KEYS, WebFiles, s3_server, web_server
+from store_servers import KEYS, WebFiles, gs_server, hub_server, s3_server, web_server
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -516,11 +516,10 @@ def test_writing_resumes_wherever_it_was_stopped(
         with pytest.raises(Killed):
             prepare(TEXTS, TOK, "memory://b/set", **how)
     assert "manifest.json" not in names
-    if after:
-        with pytest.raises(FileError, match="memory://b/set: is still being written"):
-            TokenDataset("memory://b/set")
-        with pytest.raises(FileError, match="another set is being written"):
-            write_other()
+    with pytest.raises(FileError, match="memory://b/set: is still being written"):
+        TokenDataset("memory://b/set")
+    with pytest.raises(FileError, match="another set is being written"):
+        write_other()
     monkeypatch.setattr(type(memory), "put_file", put_file)
     calls = itertools.count(99)
     prepare(TEXTS, TOK, "memory://b/set", **how)
@@ -560,6 +559,21 @@ def write_other() -> None:
         prepare(TEXTS[:30], TOK, "memory://b/set")
     finally:
         os.environ["JETON_CACHE_DIR"] = cache
+
+
+def test_of_two_machines_that_begin_at_once_one_writes(
+    memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = type(memory).pipe_file
+
+    def pipe_file(self: Any, path: str, value: bytes, mode: str = "overwrite") -> None:
+        whole(self, path, b"the mark of another")
+        whole(self, path, value, mode)
+
+    monkeypatch.setattr(type(memory), "pipe_file", pipe_file)
+    with pytest.raises(FileError, match="another set is being written"):
+        prepare(TEXTS, TOK, "memory://b/set")
+    assert contents(memory, "/b/set") == {".writing": b"the mark of another"}
 
 
 def test_another_machine_finishes_what_one_began(
@@ -769,23 +783,64 @@ def s3(server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Any:
     return system
 
 
+@pytest.fixture
+def gs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The store `gs://`, with an empty bucket."""
+    pytest.importorskip("gcsfs")
+    pytest.importorskip("gcp_storage_emulator")
+    with gs_server() as environment:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        system = fsspec.filesystem("gs", skip_instance_cache=True)
+        system.mkdir("bucket")
+        yield system
+
+
+@pytest.fixture
+def hf(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The store `hf://`, with an empty data set `me/texts`."""
+    constants = pytest.importorskip("huggingface_hub.constants")
+    with hub_server() as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+        files = "{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{hub.url}/{files}")
+        system = fsspec.filesystem("hf", skip_instance_cache=True)
+        root = "datasets/me/texts/"
+        # Its library writes no file below a folder named .git.
+        system.pipe = lambda path, content: hub.files.update({path.removeprefix(root): content})
+        yield system
+
+
 @pytest.mark.large
-@pytest.mark.parametrize("layout", ["jeton", "parquet"])
-def test_a_corpus_and_a_set_in_s3(s3: Any, tmp_path: Path, layout: Any) -> None:
+@pytest.mark.parametrize(
+    ("store", "root", "layout"),
+    [
+        ("s3", "bucket", "jeton"),
+        ("s3", "bucket", "parquet"),
+        ("gs", "bucket", "jeton"),
+        ("hf", "datasets/me/texts", "jeton"),
+    ],
+)
+def test_a_corpus_and_a_set_in_a_store(
+    store: str, root: str, layout: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    system = request.getfixturevalue(store)
+    url = f"{store}://{root}"
     files = {**corpus(), "ä ü+&=%20/#.jsonl": jsonl(["odd"])}
     for name, content in files.items():
-        s3.pipe(f"bucket/corpus/{name}", content)
+        system.pipe(f"{root}/corpus/{name}", content)
         (tmp_path / "corpus" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "corpus" / name).write_bytes(content)
     how: dict[str, Any] = {"layout": layout, "validation": 0.2, "shuffle": 1}
-    prepare("s3://bucket/corpus/", TOK, "s3://bucket/set", **how)
+    prepare(f"{url}/corpus/", TOK, f"{url}/set", **how)
     prepare(tmp_path / "corpus", TOK, tmp_path / "local", **how)
-    there = {name: s3.cat(f"bucket/set/{name}") for name in files_in(tmp_path / "local")}
+    system.invalidate_cache()
+    there = {name: system.cat(f"{root}/set/{name}") for name in files_in(tmp_path / "local")}
     assert without_inputs(there) == without_inputs(files_in(tmp_path / "local"))
-    remote, local = TokenDataset("s3://bucket/set"), TokenDataset(tmp_path / "local")
+    remote, local = TokenDataset(f"{url}/set"), TokenDataset(tmp_path / "local")
     assert remote[:].tolist() == local[:].tolist()
-    assert data.verify("s3://bucket/set") == []
-    assert prepare("s3://bucket/corpus/", TOK, "s3://bucket/set", **how).documents
+    assert data.verify(f"{url}/set") == []
+    assert prepare(f"{url}/corpus/", TOK, f"{url}/set", **how).documents
 
 
 @pytest.mark.large

@@ -21,8 +21,6 @@ from jeton.errors import UnknownNameError
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Saved):

@@ -30,8 +30,6 @@ from jeton.corpora.corpus import Progress, TextsOrFiles
 from jeton.display.human_readable import counted, visible
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Difference", "OnlyToken", "Stretch", "diff"]
-
 Ints = npt.NDArray[np.int64]
 
 
@@ -270,7 +268,6 @@ class _BatchCuts:
     """Tokens of a batch.
 
     Attributes:
-        ids: All of them.
         at: Where each begins in the whole, moved past white space.
         offsets: The index of the first token of each line.
     """

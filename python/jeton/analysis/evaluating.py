@@ -34,8 +34,6 @@ from jeton.corpora.corpus import Progress, TextsOrFiles, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["compare", "evaluate"]
-
 Corpora: TypeAlias = "TextsOrFiles | Mapping[str, TextsOrFiles]"
 Parallel: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
 

@@ -19,9 +19,6 @@ from jeton.arguments import check_kind
 from jeton.display.human_readable import counted
 from jeton.errors import UnknownNameError
 
-__all__ = ["Change", "Evaluation", "names_in"]
-
-
 T = TypeVar("T")
 
 

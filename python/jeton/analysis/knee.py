@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["bend"]
-
 
 def bend(points: Sequence[tuple[float, float]]) -> float | None:
     """Where a rising curve bends: the x after which more x gives less and less y.

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["MEASURES", "Measure"]
-
 
 @dataclass(frozen=True)
 class Measure:

@@ -25,8 +25,6 @@ from jeton.corpora.text_files import TextFile
 from jeton.errors import ArgumentTypeError
 from jeton.stores.local_copies import LocalFiles, local_files
 
-__all__ = ["Lines"]
-
 _BATCH_CHARACTERS: Final = 1_000_000
 
 
@@ -36,7 +34,6 @@ class Lines:
     Files are those that training takes; of records, their field `text` is read.
 
     Args:
-        data: Texts, or files.
         watch: Called with a `jeton.Progress` while they are read.
         limit: The maximum number of bytes to read; `None` reads all.
         errors: What to do with bytes that are not UTF-8: `"strict"` raises, `"replace"` puts U+FFFD

@@ -23,8 +23,6 @@ from jeton.errors import EncodeError, JetonError
 from jeton.results.encoding import TokenBatch
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["CorpusTally", "Judged", "WordKinds", "cause_of", "count"]
-
 Counts = npt.NDArray[np.int64]
 
 _SPACE_PROBES: Final = ("a", "the", "of", "x", "7")
@@ -35,8 +33,6 @@ class Judged:
     """A tokenizer with the properties of its vocabulary that measures need.
 
     Attributes:
-        name: Its name.
-        tok: The tokenizer.
         ids: All ids that have a token, ascending.
         unknown: The id of the unknown token; `None` without one.
         special: Whether each is a special token.
@@ -192,11 +188,8 @@ class CorpusTally:
         return total
 
     def pairs(self, times: Counter[str]) -> tuple[Counts, Counts]:
-        """The counts of pairs of neighbours in the sample, and of the first ids of pairs.
-
-        Args:
-            times: How often each part of the sample occurs.
-        """
+        """The counts of pairs of neighbours in the sample, and of the first ids of pairs. `times`:
+        how often each part of the sample occurs."""
         rows = [ids for part, ids in self.sampled.items() for _ in range(times[part]) if len(ids)]
         ids = np.concatenate([np.empty(0, np.uint32), *rows])
         # In place, because touching fresh memory takes longer than computing the numbers.

@@ -13,18 +13,6 @@ from typing import Final
 
 from jeton.tokenizer import Tokenizer
 
-__all__ = [
-    "IDENTIFIERS",
-    "INDENTS",
-    "NUMBERS",
-    "OPERATORS",
-    "SUMS",
-    "WORDS",
-    "PieceCuts",
-    "cuts_of",
-    "within",
-]
-
 Piece = tuple[str, int, int]
 """A text, and where the examined piece starts and ends in it."""
 

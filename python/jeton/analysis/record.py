@@ -14,8 +14,6 @@ from typing import Any, Final, TypeVar
 from jeton.arguments import check_kind, check_text, checked_int, one_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Record", "check_number", "plain", "read"]
-
 _MOST: Final = 1e100
 """No measure is this large; larger numbers could not be added, scaled and drawn."""
 

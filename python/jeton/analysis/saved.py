@@ -12,8 +12,6 @@ from jeton import saved_json
 from jeton.analysis.record import Record
 from jeton.errors import FormatError, JetonError
 
-__all__ = ["Saved"]
-
 _VERSION: Final = 1
 
 Self = TypeVar("Self", bound="Saved")

@@ -42,8 +42,6 @@ from jeton.errors import (
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
 
-__all__ = ["FAMILIES", "sweep"]
-
 FAMILIES: Final = ("bpe", "unigram", "wordpiece")
 """The kinds of tokenizers: BPE of bytes; Unigram with byte fallback and without a normalizer, so
 that both restore text; WordPiece, which does not."""

@@ -15,8 +15,6 @@ from jeton.analysis.knee import bend
 from jeton.analysis.record import Record, plain
 from jeton.analysis.saved import Saved
 
-__all__ = ["RARE_SHARE", "Point", "SkippedSize", "Sweep"]
-
 RARE_SHARE: Final = 0.05
 """Maximum share of rare tokens of a vocabulary that the text supports."""
 

@@ -32,8 +32,6 @@ from jeton.errors import (
 )
 from jeton.stores.local_copies import local_files
 
-__all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
-
 Errors = Literal["strict", "replace", "ignore"]
 
 _READ: Final = 4 << 20
@@ -127,7 +125,6 @@ class Corpus:
     """The texts of one corpus, read once.
 
     Attributes:
-        name: Its name.
         digest: SHA-256 as `Usage.corpus`, after everything was read.
         documents: The number of texts so far that are not empty.
         bytes: Their bytes of UTF-8.
@@ -283,13 +280,7 @@ def corpora_of(
 
 
 def aligned(parallel: object) -> dict[str, list[str]]:
-    """The lines of each language that are not blank in any.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: An argument is not lines, or languages differ in the
-            number of lines.
-        MissingFileError, FormatError: A file does not exist, or is not UTF-8.
-    """
+    """The lines of each language that are not blank in any."""
     if not isinstance(parallel, Mapping):
         kind = type(parallel).__name__
         raise ArgumentTypeError(f"parallel must be a mapping of languages to lines, not {kind}")

@@ -27,8 +27,6 @@ from jeton.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from jeton.nn import GPT, GPTConfig
 
-__all__ = ["TRAINING_BYTES", "TinyModel", "bits_per_byte", "check_for_torch", "sample_of"]
-
 TRAINING_BYTES: Final = 64 << 20
 """Maximum bytes of the sample that models are trained on."""
 

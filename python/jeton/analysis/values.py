@@ -10,8 +10,6 @@ from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.record import Record
 from jeton.errors import ArgumentError, UnknownNameError
 
-__all__ = ["Curve", "Measured", "Value"]
-
 
 @dataclass(frozen=True)
 class Value(Record):

@@ -22,8 +22,6 @@ from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Morphemes", "checked_morphemes", "overall_values"]
-
 Morphemes = Mapping[str, Sequence[str]]
 
 _MARKS = ".,!?;:)"

@@ -13,16 +13,10 @@ from typing import Any
 
 from jeton.chat.messages import Sent, fields_of
 
-__all__ = ["with_parsed_arguments", "wrong_arguments"]
-
 
 def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> list[Sent]:
-    """The messages, with arguments parsed where they are a JSON string.
-
-    Args:
-        sent: The messages.
-        prints_text: Returns whether the template prints such a string unchanged; if so, it stays.
-    """
+    """The messages, with arguments parsed where they are a JSON string. `prints_text`: returns
+    whether the template prints such a string unchanged; if so, it stays."""
     sent = [_with_arguments(message, _filled) for message in sent]
     parsed = [_with_arguments(message, _parsed) for message in sent]
     if all(new is old for new, old in zip(parsed, sent, strict=True)) or prints_text():

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Chat", "Notes", "Request"]
-
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
 _MARKS: Final = re.compile(r"<[|｜][^<>\s]+[|｜]>|<(?:start|end)_of_turn>|</?s>|\[/?INST\]")

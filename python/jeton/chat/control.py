@@ -25,8 +25,6 @@ from jeton.loading.settings import CONFIG
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["control_tokens_of"]
-
 _CACHED: Final = 64
 _WORD: Final = re.compile(r"[\w\s]*")
 """An added token of letters and white space is a word: a template that writes it means the word."""
@@ -42,7 +40,6 @@ def control_tokens_of(
     """The control tokens of a chat through a template.
 
     Args:
-        tok: The tokenizer.
         template: The text of a template that compiles.
         control: Added tokens that the caller wants to be control tokens wherever they are.
         renderer: What reads and runs the template.

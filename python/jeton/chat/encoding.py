@@ -29,16 +29,6 @@ from jeton.errors import InternalError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = [
-    "ControlTokens",
-    "Encoded",
-    "encoded",
-    "encoded_ids",
-    "encoded_stretch",
-    "guarding",
-    "known_tokens",
-]
-
 _SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _BEFORE: Final = re.compile(f"[{_SPACE}]+\\Z")
 _BEHIND: Final = re.compile(f"[{_SPACE}]+")
@@ -198,13 +188,8 @@ def encoded(
     """The ids of a text, in which control tokens are such only where runs allow it.
 
     Args:
-        control: The control tokens.
-        text: The text.
         runs: Who wrote it.
         before: A text that perhaps begins alike: the ids of what both have are taken from it.
-
-    Raises:
-        EncodeError: As `encode`.
     """
     if before is not None and (longer := _continued(control, text, runs, before)) is not None:
         return longer
@@ -216,7 +201,6 @@ def _encoded(control: ControlTokens, text: str, runs: Runs, *, is_forged: bool =
 
     Args:
         control: The control tokens.
-        text: The text.
         runs: Who wrote it.
         is_forged: Whether it is a part of a text that is encoded by its stretches.
     """

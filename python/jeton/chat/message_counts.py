@@ -16,8 +16,6 @@ from jeton.errors import ArgumentError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["MessageCount", "counted"]
-
 
 @dataclass(frozen=True, slots=True)
 class MessageCount:

@@ -15,8 +15,6 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["TEXTS", "Sent", "fields_of", "is_media", "is_text", "sent_messages"]
-
 TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 """The kinds of parts that are text, and the field that holds it."""
 
@@ -90,10 +88,6 @@ def sent_messages(messages: object, *, is_part: bool = False) -> list[Sent]:
     Args:
         messages: What the caller gave; of a part of a chat, messages that were sent before too.
         is_part: Whether they are a part of a chat: new messages have no number.
-
-    Raises:
-        ArgumentTypeError: No list, or a message that is none.
-        ArgumentError: No messages.
     """
     messages = getattr(messages, "messages", messages)
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from jeton.chat.templates.turn_shape import shared_length
 
-__all__ = ["Prefixes", "Step", "compared"]
-
 
 @dataclass(frozen=True)
 class Step:

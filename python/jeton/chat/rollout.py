@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from jeton.chat.templates.origins import Origin
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Rewritten", "Rollout"]
-
 _MAX_COMPARED: Final = 2_000
 """The most ids in which each difference is listed; in more, one from first to last is."""
 

@@ -17,8 +17,6 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["schema_of", "tools_of"]
-
 _PLAIN: Final[dict[Any, str]] = {
     int: "integer",
     float: "number",
@@ -44,10 +42,6 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
     Args:
         function: A function or a method, with a type hint and a description for each parameter.
         place: What errors begin with, as `tools[0]`.
-
-    Raises:
-        ArgumentError: It has no docstring; a parameter has no type hint or no description, or a
-            hint that no schema says.
 
     Example:
         >>> def weather(city: str, days: int = 1) -> str:
@@ -116,12 +110,7 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
 
 
 def tools_of(tools: object) -> list[Any]:
-    """The tools of a call as JSON schemas.
-
-    Raises:
-        ArgumentTypeError: It is not a list, or a tool is neither a dict nor a function.
-        ArgumentError: As `schema_of`.
-    """
+    """The tools of a call as JSON schemas."""
     if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
         raise ArgumentTypeError(
             f"tools must be a list of dicts or functions, not {type(tools).__name__}"

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from jeton.chat.templates.origins import Origin
 
-__all__ = ["LEGEND", "STYLES", "Look", "coloured", "pieces"]
-
 Look = Literal["control", "template", "system", "user", "assistant", "tool", "other", "spelled"]
 
 STYLES: Final[dict[Look, tuple[str, str]]] = {

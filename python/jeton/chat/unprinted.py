@@ -20,8 +20,6 @@ from jeton.chat.templates.trust import KNOWN_ROLES, REASONING, Path
 from jeton.chat.templates.variables import TemplateValues
 from jeton.errors import JetonError, UnsupportedError
 
-__all__ = ["Unprinted", "UnprintedError"]
-
 _STRUCTURE: Final = frozenset("role id type index tool_call_id".split())
 """Fields that say how messages belong together. A template may go by them and print none."""
 
@@ -36,12 +34,7 @@ class UnprintedError(UnsupportedError):
 
 
 class Unprinted:
-    """The values of a call that its chat did not print.
-
-    Args:
-        values: The values of the call.
-        text: The text of the chat.
-    """
+    """The values of a call that its chat did not print."""
 
     def __init__(self, values: TemplateValues, text: str) -> None:
         self._template = values.template
@@ -67,11 +60,8 @@ class Unprinted:
         ]
 
     def all(self, *, with_media: bool = True) -> list[Origin]:
-        """All of them, each as the largest thing that was not printed at all.
-
-        Args:
-            with_media: Whether parts that are not text count.
-        """
+        """All of them, each as the largest thing that was not printed at all. `with_media`: whether
+        parts that are not text count."""
         batches = self._batches.values()
         return self._origins([it for it in batches if with_media or not self._is_media(it[0])])
 

@@ -24,8 +24,6 @@ from jeton.errors import FileError, FormatError
 if TYPE_CHECKING:
     from jeton.chat import Chat
 
-__all__ = ["chat", "conversation_of", "template_text", "variables_of"]
-
 HELP = """Show a conversation as a model sees it, and who wrote what.
 
 MESSAGES is a file of JSON, or - for standard input: a list of messages, each with a role and a
@@ -161,12 +159,8 @@ def conversation_of(data: str | bytes, name: str, if_lines: str) -> dict[str, An
     """The messages in a JSON text, and the fields beside them.
 
     Args:
-        data: The JSON.
         name: How errors name the text.
         if_lines: What the error advises if the text is JSON lines, each a conversation.
-
-    Raises:
-        FormatError: The text is not a conversation.
     """
     try:
         value = json.loads(data)

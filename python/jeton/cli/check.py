@@ -20,8 +20,6 @@ from jeton.cli.targets import FilePath, check_target, force_option, give, output
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.errors import ArgumentError
 
-__all__ = ["check"]
-
 HELP = """Find faults of a tokenizer before you train a model with it.
 
 Finds tokens that no text can produce, with the text that was tried; gaps and duplicates; bytes

@@ -14,8 +14,6 @@ from jeton.cli.terminal import width_of
 from jeton.display.human_readable import visible_pieces
 from jeton.display.palette import TERMINAL, hues
 
-__all__ = ["LEGEND", "ColouredToken", "flow", "paint"]
-
 LEGEND = "· space   → tab   ⏎ line end   図‹1/2› part of a character   ‹e2› odd byte"
 
 

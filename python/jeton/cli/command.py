@@ -24,18 +24,6 @@ from jeton.cli.signals import exit_code, undisturbed
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
-__all__ = [
-    "Command",
-    "Context",
-    "Group",
-    "TokenCount",
-    "add_hint",
-    "decorated",
-    "echo_note",
-    "format_option",
-    "is_quiet",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON = "jeton.cli"
@@ -199,11 +187,7 @@ class Command(click.Command):
 
 
 def _check_text(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    """Refuses text that is not UTF-8, unless it is the name of a file.
-
-    Raises:
-        click.BadParameter: The text of an argument is not UTF-8.
-    """
+    """Refuses text that is not UTF-8, unless it is the name of a file."""
     if isinstance(value, (tuple, list, dict, frozenset)):
         for item in value.items() if isinstance(value, dict) else value:
             _check_text(ctx, param, item)

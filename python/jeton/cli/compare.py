@@ -27,8 +27,6 @@ from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
 
-__all__ = ["compare"]
-
 _ROWS = 8
 """The rows of a table without `--all`."""
 

@@ -15,8 +15,6 @@ from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.display.human_readable import counted
 
-__all__ = ["changed", "measure_tables", "to_csv", "to_markdown"]
-
 _NAME = 11
 """Maximum columns of a tokenizer's name."""
 
@@ -30,12 +28,8 @@ Row = tuple[str, list[str], set[int]]
 
 
 def measure_tables(comparison: Comparison, rows_shown: int | None = None) -> str:
-    """Tables of measures, with one column per tokenizer.
-
-    Args:
-        comparison: The measures.
-        rows_shown: How many rows there are at most in all tables together; by default all.
-    """
+    """Tables of measures, with one column per tokenizer. `rows_shown`: how many rows there are at
+    most in all tables together; by default all."""
     lines: list[str] = []
     names = list(comparison)
     room = columns() - max(map(width_of, (it.title for it in MEASURES.values()))) - 4

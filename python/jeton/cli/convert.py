@@ -20,8 +20,6 @@ from jeton.components import models
 from jeton.display.human_readable import visible
 from jeton.errors import FormatWarning, UnsupportedError
 
-__all__ = ["convert"]
-
 HELP = """Convert a tokenizer, and verify the result.
 
 The name of TARGET sets the format: .json is a tokenizer.json, .tiktoken is ranks, .model is

@@ -26,8 +26,6 @@ from jeton.corpora import corpus
 from jeton.cost import Price, estimate, money
 from jeton.errors import ArgumentError, JetonError
 
-__all__ = ["cost"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 HELP = """Show what files cost as prompts of a model, each and in total.

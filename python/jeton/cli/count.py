@@ -23,8 +23,6 @@ from jeton.cli.tokenizers import (
 )
 from jeton.stores.urls import is_url
 
-__all__ = ["count"]
-
 HELP = """Count tokens, per file and in total.
 
 Shows tokens, bytes and bytes per token of each file; more bytes per token are fewer tokens. With

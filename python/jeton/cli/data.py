@@ -21,8 +21,6 @@ from jeton.errors import FormatError
 from jeton.stores.folders import local_copy
 from jeton.stores.urls import StorePath
 
-__all__ = ["data"]
-
 
 @click.group(cls=Group, help="Show, verify, merge and mix token sets.")
 def data() -> None: ...

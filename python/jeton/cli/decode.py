@@ -20,8 +20,6 @@ from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.display.human_readable import counted
 from jeton.errors import FormatError, MissingFileError
 
-__all__ = ["decode"]
-
 HELP = """Decode token ids to text, byte for byte.
 
 FILES hold ids in any format that `jeton encode` writes; their content shows which: numbers with

@@ -28,8 +28,6 @@ from jeton.cli.token_files import NpyWriter, dtype_for
 from jeton.display.human_readable import bar, visible
 from jeton.errors import FileError
 
-__all__ = ["demo"]
-
 HELP = """Train a tokenizer on text that ships with jeton, and show what it does.
 
 Takes a few seconds and downloads nothing. Writes a tokenizer and a token file into ./jeton-demo,

@@ -19,8 +19,6 @@ from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.display.human_readable import counted, visible
 
-__all__ = ["diff"]
-
 HELP = """Show where two tokenizers differ on a corpus, by default the text that ships with jeton.
 
 Lists tokens that only one of them has, with how often they occur; texts that they split

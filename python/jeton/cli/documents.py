@@ -34,24 +34,6 @@ from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError, MissingFileError
 from jeton.stores.urls import StorePath, is_url
 
-__all__ = [
-    "InputDocument",
-    "Reader",
-    "batches",
-    "documents_option",
-    "file_or_line_option",
-    "input_file",
-    "input_files",
-    "input_options",
-    "input_size",
-    "invalid_option",
-    "named_by_place",
-    "only_document",
-    "read_standard_input",
-    "say_what_documents_are",
-    "text_option",
-]
-
 STDIN = "-"
 _STDIN_NAME = "standard input"
 """How errors name it."""
@@ -91,11 +73,7 @@ class InputDocument:
 
 def input_files(paths: Iterable[str | StorePath]) -> tuple[str, ...]:
     """The files of a command line: those that it names, those in folders, those of patterns. URLs
-    stay.
-
-    Raises:
-        MissingFileError: A path is no file, or a pattern matches none.
-    """
+    stay."""
     found: list[str] = []
     for path in [os.fspath(it) for it in paths]:
         if path != STDIN and not is_url(path) and (os.path.isdir(path) or not os.path.exists(path)):
@@ -118,16 +96,8 @@ def _missing(path: str) -> MissingFileError:
 
 
 def input_file(path: str, what: str) -> str:
-    """The one file of a command that takes no more.
-
-    Args:
-        path: The file.
-        what: What the file holds, as in `"one conversation"`.
-
-    Raises:
-        FileError: The path is a folder, or a pattern of several files.
-        MissingFileError: The path is no file.
-    """
+    """The one file of a command that takes no more. `what`: what the file holds, as in `"one
+    conversation"`."""
     files = input_files([path])
     if len(files) == 1 and not os.path.isdir(path):
         return files[0]
@@ -161,7 +131,6 @@ class Reader:
         """The documents of all files, in order.
 
         Raises:
-            FormatError: A file that is not text, or a record without the field.
             OSError: a file that cannot be read.
         """
         if self.text is not None:
@@ -193,11 +162,7 @@ class Reader:
                 yield InputDocument(document.text, source, size, document.line)
 
     def json_values(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
-        """JSON in files, as text: all of each file, or each of its lines.
-
-        Raises:
-            FormatError, FileError: A file cannot be read, or is not UTF-8.
-        """
+        """JSON in files, as text: all of each file, or each of its lines."""
         for path in paths:
             if path == STDIN:
                 yield from self._of_standard_input(progress)

@@ -42,8 +42,6 @@ from jeton.edit import (
 )
 from jeton.errors import FileError
 
-__all__ = ["edit"]
-
 HELP = """Change a vocabulary: remove tokens, learn more, join two, rename reserved ones.
 
 The result is a new tokenizer; --map writes which old id became which new id. With --model FOLDER

@@ -34,8 +34,6 @@ from jeton.cli.tokenizers import (
 from jeton.display.human_readable import counted
 from jeton.errors import FileError
 
-__all__ = ["encode"]
-
 HELP = """Encode text to token ids, one line per document.
 
 TOKENIZER can be a known name (gpt2, cl100k_base …), a file (tokenizer.json, ranks, a

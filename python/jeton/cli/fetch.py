@@ -14,8 +14,6 @@ from jeton.errors import ArgumentError, FileError
 from jeton.loading import sources
 from jeton.loading.download import sha256_of
 
-__all__ = ["fetch"]
-
 HELP = """Download tokenizers in advance, and say where their files are.
 
 NAME is a known name (gpt2, o200k_base …, as `jeton list` has them), the name of a model that uses

@@ -16,8 +16,6 @@ from jeton.display.human_readable import visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["findings_table", "plain", "rules_table"]
-
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 _EXAMPLES = 3
 """How many cases of a finding a table shows without `--all`."""

@@ -33,8 +33,6 @@ from jeton.display.palette import hues
 if TYPE_CHECKING:
     from jeton.encoding.gotchas import Gotchas
 
-__all__ = ["inspect"]
-
 _MAX_SHOWN = 1_000
 """How many tokens are shown in running text: a few screens, however long the text is."""
 

@@ -20,8 +20,6 @@ from jeton.cli.tokenizers import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["learn"]
-
 HELP = """Watch the algorithms step by step, answer exercises, and write your own.
 
 Without a command, shows a menu. In a terminal, → and ← step forward and back, p plays and pauses,
@@ -176,11 +174,7 @@ def _words_options(function: object) -> Any:
 def _words(
     text: tuple[str, ...], file: str | None, counts: bool, example: Mapping[str, int]
 ) -> dict[str, int]:
-    """The words with their counts.
-
-    Raises:
-        click.UsageError: There are no words, or a count is not a number.
-    """
+    """The words with their counts."""
     from jeton.learn.textbook import word_counts
 
     content = read_text(text, file)

@@ -18,8 +18,6 @@ from jeton.cli.terminal import columns, heading, paragraph, table
 from jeton.display.human_readable import without_controls
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
 
-__all__ = ["ask", "list_exercises"]
-
 _TRIES = 5
 
 
@@ -35,11 +33,7 @@ def list_exercises() -> None:
 
 
 def ask(number: int) -> None:
-    """Asks an exercise until the answer is right, or the tries are used up.
-
-    Raises:
-        ArgumentError: There is no exercise with that number.
-    """
+    """Asks an exercise until the answer is right, or the tries are used up."""
     question = exercise(number)
     say(heading(f"Exercise {number}: {question.title}"))
     _say(question.question)

@@ -17,8 +17,6 @@ from jeton.display.human_readable import counted
 from jeton.errors import FormatError
 from jeton.learn.grading import Grade, grade, template
 
-__all__ = ["begin", "show_grades"]
-
 _SIGNS = {
     "right": ("✓", "green"),
     "wrong": ("✗", "red"),

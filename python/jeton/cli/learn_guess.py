@@ -14,8 +14,6 @@ from jeton.display.human_readable import counted
 from jeton.display.views.frames import Chip, Frame, Row, Rows
 from jeton.learn.merging import frames_of_merging, watch_bpe
 
-__all__ = ["play"]
-
 _WORDS = 4
 _MERGES = 3
 """Merges to guess in a round, before the next round brings other words."""

@@ -9,8 +9,6 @@ import click
 from jeton.cli.printing import put, say, styled
 from jeton.cli.terminal import heading, paragraph, shorten, table
 
-__all__ = ["choose"]
-
 LESSONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Byte pair encoding", "pairs become tokens", ("bpe",)),
     ("WordPiece", "the longest match", ("wordpiece",)),

@@ -27,8 +27,6 @@ from jeton.cli.terminal import columns
 if TYPE_CHECKING:
     from jeton.display.views.frames import Frame
 
-__all__ = ["View", "print_steps", "read_text", "view_options"]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 _MAX_CHARACTERS = 20_000
@@ -106,7 +104,6 @@ def print_steps(frames: Sequence[Frame], colour: bool, place: str | None = None)
     """Prints steps as wide as the terminal is.
 
     Args:
-        frames: The steps.
         colour: Whether in colour.
         place: The text before each title; by default the number of the step and of all steps.
     """
@@ -129,11 +126,7 @@ def print_steps(frames: Sequence[Frame], colour: bool, place: str | None = None)
 
 
 def read_text(words: Sequence[str], file: str | None) -> str | None:
-    """The text of the command line, a file, or standard input (`-`); `None` without any.
-
-    Raises:
-        click.UsageError: There are both a text and a file, or the text is too long to watch.
-    """
+    """The text of the command line, a file, or standard input (`-`); `None` without any."""
     if words and file is not None:
         raise click.UsageError("give TEXT or --file, not both.")
     text: str | None = " ".join(words) if words else None

@@ -13,8 +13,6 @@ from jeton.cli.printing import say, styled
 from jeton.cli.terminal import columns, heading, shorten, table
 from jeton.loading import registry
 
-__all__ = ["list"]
-
 HELP = """List the known names of tokenizers, models and patterns.
 
 Use the name of a tokenizer, or of a model that uses it, wherever a command takes TOKENIZER; its

@@ -18,8 +18,6 @@ from jeton.stores.urls import is_url
 if TYPE_CHECKING:
     from jeton.data import MixSource, Mixture
 
-__all__ = ["mix"]
-
 HELP = """Mix token sets in given shares, for jeton.data.Mixture.read.
 
 SOURCE is FOLDER=AMOUNT: a weight as 0.7, a number of epochs as 2x, or of tokens as 500M (K, M, B

@@ -17,15 +17,6 @@ from jeton import files
 from jeton.arguments import checked_path
 from jeton.stores.urls import is_url
 
-__all__ = [
-    "corpora_by_name",
-    "corpus_option",
-    "languages_by_name",
-    "parallel_option",
-    "pivot_option",
-    "tokenizers_by_name",
-]
-
 corpus_option = click.option(
     "--corpus",
     "corpora",

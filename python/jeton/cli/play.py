@@ -18,8 +18,6 @@ from jeton.cli.printing import put
 from jeton.cli.targets import FilePath
 from jeton.cli.tokenizers import load_tokenizer
 
-__all__ = ["play"]
-
 _MAX_BYTES: Final = 32 << 20
 
 HELP = """Open a page that shows what tokenizers do with a text.

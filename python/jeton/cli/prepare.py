@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from jeton.data import Manifest
 
-__all__ = ["folder_option", "prepare", "say_set"]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 LAYOUTS = (

@@ -13,8 +13,6 @@ from jeton.cli.terminal import human_bytes
 if TYPE_CHECKING:
     from jeton.data import PrepareProgress
 
-__all__ = ["note_on_resuming", "progress_shown"]
-
 Watch = Callable[["PrepareProgress"], None]
 
 

@@ -21,17 +21,6 @@ import click
 
 from jeton.display.human_readable import printable
 
-__all__ = [
-    "for_terminal",
-    "isolated",
-    "own_colours",
-    "put",
-    "say",
-    "styled",
-    "terminal_text",
-    "use_colour",
-]
-
 _NUMBER: Final = secrets.randbelow(10**18)
 _ISOLATE, _END = "2068", "2069"
 _ISOLATION: Final = {_ISOLATE: "\u2068", _END: "\u2069"}

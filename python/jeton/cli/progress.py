@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from jeton.corpora.corpus import Progress as Step
 
-__all__ = ["JsonLines", "ProgressBar", "progress_option"]
-
 progress_option = click.option(
     "--progress",
     type=click.Choice(["auto", "json"]),

@@ -28,8 +28,6 @@ from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FileError
 
-__all__ = ["report"]
-
 HELP = """Measure tokenizers on text, and write a report as one HTML page.
 
 It has bars by corpus and language, premiums of languages, lengths and frequencies of tokens, lines

@@ -13,8 +13,6 @@ from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import human_bytes, table
 from jeton.errors import FileError
 
-__all__ = ["samples"]
-
 HELP = """Show the text that ships with jeton, or write it to files.
 
 NAME is essays, tales, dialogue, letters, recipes, notes, languages (thirty of them), code or

@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["Stopped", "exit_code", "signals_stop", "temporary_folder", "undisturbed"]
-
 
 class Stopped(KeyboardInterrupt):
     """A signal asked the process to end."""

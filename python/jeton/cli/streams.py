@@ -20,17 +20,6 @@ from typing import Any, BinaryIO
 from jeton.cli.printing import say
 from jeton.errors import FileError
 
-__all__ = [
-    "BROKEN_PIPE",
-    "STDIN",
-    "STDOUT",
-    "UNWRITABLE",
-    "name_full_file",
-    "refuse_endless",
-    "run_with_streams",
-    "tell",
-]
-
 BROKEN_PIPE = 141
 """The exit code if the reader of a pipe has gone: 128 + SIGPIPE."""
 
@@ -114,9 +103,6 @@ def refuse_endless(file: BinaryIO, path: str) -> None:
     """Refuses to read from a device: `/dev/zero` never ends.
 
     Terminals, pipes and `/dev/null` are allowed.
-
-    Raises:
-        FileError: The file is another device.
     """
     status = os.fstat(file.fileno())
     is_device = stat.S_ISBLK(status.st_mode) or stat.S_ISCHR(status.st_mode)

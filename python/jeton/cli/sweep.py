@@ -22,8 +22,6 @@ from jeton.cli.terminal import heading, human_bytes, table
 from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.display.human_readable import bar
 
-__all__ = ["sweep"]
-
 _PARTS = 20
 """Parts of a corpus that the table shows."""
 

@@ -26,21 +26,6 @@ from jeton.cli.streams import STDOUT, name_full_file
 from jeton.errors import FileError, JetonError, MissingFileError
 from jeton.stores.urls import StorePath, is_url, shown
 
-__all__ = [
-    "FilePath",
-    "check_folders",
-    "check_inputs",
-    "check_moves",
-    "check_target",
-    "force_option",
-    "give",
-    "moves",
-    "output_option",
-    "publish",
-    "replacing",
-    "workshop",
-]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -118,11 +103,7 @@ def check_inputs(paths: Iterable[PathLike]) -> None:
 
 
 def check_folders(*folders: PathLike) -> None:
-    """Fails before any work if standard output goes to a file in one of these folders.
-
-    Raises:
-        FileError: A shell has opened the file for standard output, as `>>` does.
-    """
+    """Fails before any work if standard output goes to a file in one of these folders."""
     inputs = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
     check_target(None, inputs=inputs, force=False)
 
@@ -144,9 +125,6 @@ def check_target(
         force: Whether the user passed `--force`.
         folder: Whether the target may be a folder, into which `publish` puts files.
         stream: Whether the target may be a pipe or a device.
-
-    Raises:
-        FileError: The target is an input, exists already, or cannot be written.
     """
     input_paths = list(inputs)
     if target is None or os.fspath(target) == STREAM:
@@ -254,9 +232,6 @@ def publish(
     """Moves the files of a workshop to their final paths, and returns these.
 
     Other files in an existing folder stay as they are.
-
-    Raises:
-        FileError: A file must not be replaced; then none was moved.
     """
     pairs = moves(folder, target)
     check_moves(pairs, inputs, force)

@@ -19,8 +19,6 @@ from jeton.display.human_readable import printable
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["columns", "heading", "human_bytes", "lines_of", "shorten", "show", "table", "width_of"]
-
 _ANY_WIDTH = 10_000
 """Columns of output that another program reads."""
 
@@ -33,11 +31,8 @@ def columns() -> int:
 def show(*things: RenderableType, width: int | None = None) -> None:
     """Prints objects of rich on standard output, in colour if `--color` allows.
 
-    It prints through `say`, which alone handles a reader who leaves.
-
-    Args:
-        things: The objects.
-        width: Columns; by default those of the terminal.
+    It prints through `say`, which alone handles a reader who leaves. `width`: columns; by default
+    those of the terminal.
     """
     lines = lines_of(things, columns() if width is None else width)
     say("\n".join(lines))

@@ -12,8 +12,6 @@ from jeton.analysis import TinyModel
 from jeton.cli.progress import ProgressBar
 from jeton.cli.terminal import human_bytes
 
-__all__ = ["follow", "model_options", "tiny_model"]
-
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--operations` and `--seeds`."""
@@ -34,11 +32,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def tiny_model(
     is_wanted: bool, wanted_by: str, operations: float | None, seeds: int | None
 ) -> TinyModel | None:
-    """The models that the options describe; `None` if none are wanted.
-
-    Raises:
-        click.UsageError: An option describes models that are not wanted.
-    """
+    """The models that the options describe; `None` if none are wanted."""
     given = {"operations": operations, "seeds": seeds}
     values = {name: value for name, value in given.items() if value is not None}
     if not is_wanted:

@@ -24,17 +24,6 @@ from jeton.cli.streams import STDIN, STDOUT, name_full_file, refuse_endless
 from jeton.cli.targets import replacing
 from jeton.errors import FileError, FormatError
 
-__all__ = [
-    "FORMS",
-    "Form",
-    "NpyWriter",
-    "dtype_for",
-    "form_for",
-    "output",
-    "read_array",
-    "read_ids",
-]
-
 Form = Literal["text", "jsonl", "npy"]
 FORMS: tuple[Form, ...] = ("text", "jsonl", "npy")
 
@@ -46,11 +35,7 @@ _ENDINGS: dict[str, Form] = {".txt": "text", ".jsonl": "jsonl", ".ndjson": "json
 
 
 def form_for(path: str | None, option: Form | None) -> Form:
-    """The format: `option` if there is one, otherwise by the ending of the output file.
-
-    Raises:
-        FileError: The ending is not that of a format.
-    """
+    """The format: `option` if there is one, otherwise by the ending of the output file."""
     if option is not None:
         return option
     if path is None or path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
@@ -129,9 +114,6 @@ def read_ids(path: str) -> Iterator[npt.NDArray[np.uint32]]:
     """The ids of each document in a file; how the file begins shows its format.
 
     A `.npy` file is one document; in the other formats, each line is one.
-
-    Raises:
-        FormatError: The file has something that is not an id.
     """
     if path == "-":
         with name_full_file(STDIN):
@@ -157,11 +139,7 @@ def _read(file: BinaryIO, path: str) -> Iterator[npt.NDArray[np.uint32]]:
 
 
 def read_array(file: BinaryIO, place: str) -> npt.NDArray[np.integer]:
-    """A one-dimensional array of whole numbers from a `.npy` file.
-
-    Raises:
-        FormatError: The file holds something else.
-    """
+    """A one-dimensional array of whole numbers from a `.npy` file."""
     try:
         array: npt.NDArray[np.integer] = np.load(file, allow_pickle=False)
     except (ValueError, EOFError, SyntaxError, tokenize.TokenError):

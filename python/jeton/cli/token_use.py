@@ -15,8 +15,6 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.display.human_readable import bar, visible
 
-__all__ = ["token_use"]
-
 _ROWS = 10
 """Rows of a table."""
 _BAR = 30

@@ -24,8 +24,6 @@ from jeton.components import Regex, models
 from jeton.components.component import Component
 from jeton.display.human_readable import bar, visible
 
-__all__ = ["tokenizer_summary"]
-
 _BAR = 30
 """Columns of the longest bar."""
 _LONGEST = 8

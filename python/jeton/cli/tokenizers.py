@@ -19,15 +19,6 @@ from jeton.cli.command import decorated, echo_note
 from jeton.cli.targets import FilePath, check_target
 from jeton.errors import ArgumentError, FormatError, MissingFileError, UnsupportedError
 
-__all__ = [
-    "TokenizerSource",
-    "encoding_options",
-    "load_tokenizer",
-    "note_on_special_tokens",
-    "special_of",
-    "tokenizer_options",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 Special = Literal["ignore", "allow", "raise"] | Set[str]
@@ -207,11 +198,7 @@ def note_on_special_tokens(tok: jeton.Tokenizer, options: EncodingFlags) -> None
 
 
 def special_of(values: tuple[str, ...]) -> Special:
-    """The policy that the values of `--special` name.
-
-    Raises:
-        click.UsageError: a policy among other values.
-    """
+    """The policy that the values of `--special` name."""
     policies = [value for value in values if value in POLICIES]
     if not policies:
         return frozenset(values)

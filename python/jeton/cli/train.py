@@ -32,8 +32,6 @@ from jeton.corpora.word_counts import is_counts
 from jeton.errors import ArgumentError, FileError
 from jeton.stores.urls import StorePath
 
-__all__ = ["train"]
-
 HELP = """Train a tokenizer on files of text.
 
 FILES are files or folders: text, JSON Lines (.jsonl, .ndjson), CSV or TSV, also compressed by

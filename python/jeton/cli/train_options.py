@@ -15,8 +15,6 @@ import jeton
 import jeton._core as _core
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
-__all__ = ["DEFAULT_SIZES", "TRAINERS", "balance", "check_kind", "settings"]
-
 TRAINERS: dict[str, type[Any]] = {
     "bpe": jeton.BPETrainer,
     "wordpiece": jeton.WordPieceTrainer,

@@ -10,8 +10,6 @@ from jeton.cli.progress import JsonLines, ProgressBar
 from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import Progress as Step
 
-__all__ = ["TerminalLine", "TrainJsonLines", "watcher"]
-
 
 def watcher(as_json: bool) -> TrainJsonLines | TerminalLine:
     """An object that shows the progress until it is closed."""

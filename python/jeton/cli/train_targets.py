@@ -15,15 +15,6 @@ from jeton.cli.signals import temporary_folder
 from jeton.cli.targets import PathLike, check_moves, moves, publish, workshop
 from jeton.errors import FileError, JetonError, TrainingError, UnsupportedError
 
-__all__ = [
-    "RANKS_AS_MODEL",
-    "check_ending",
-    "companion",
-    "is_of_bytes",
-    "rehearse",
-    "save",
-]
-
 RANKS_AS_MODEL = (
     "{}: SentencePiece cannot read a BPE of bytes (train with --alphabet sentencepiece, or end the "
     "name in .tiktoken to write ranks)"

@@ -22,16 +22,6 @@ from jeton import samples
 from jeton.cli.signals import temporary_folder
 from jeton.errors import InternalError, UnsupportedError
 
-__all__ = [
-    "Check",
-    "Library",
-    "compare",
-    "holds_ranks",
-    "library_of",
-    "pattern_of",
-    "sample_texts",
-]
-
 Encode = Callable[[str], Sequence[int]]
 
 HARD_STRINGS = 2_000
@@ -150,9 +140,6 @@ def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
     Args:
         written: The file, or the folder of a `tokenizer.json`.
         tok: The tokenizer that was saved.
-
-    Raises:
-        UnsupportedError: The library cannot read the file.
     """
     name, make = _library(written)
     if importlib.util.find_spec(name) is None:

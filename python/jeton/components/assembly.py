@@ -21,8 +21,6 @@ if TYPE_CHECKING:
         pre_tokenizers,
     )
 
-__all__ = ["added_to_core", "assembled", "stages_around"]
-
 
 def assembled(
     model: models.Model,
@@ -32,12 +30,7 @@ def assembled(
     decoder: decoders.Decoder | None = None,
     added_tokens: Iterable[AddedToken] = (),
 ) -> Pipeline:
-    """The core's tokenizer of these stages.
-
-    Raises:
-        ArgumentTypeError: A component at the wrong stage.
-        FormatError: Components that contradict each other.
-    """
+    """The core's tokenizer of these stages."""
     if not isinstance(model, components.models.Model):
         raise ArgumentTypeError(
             f"model must be one of jeton.components.models, not {type(model).__name__}"

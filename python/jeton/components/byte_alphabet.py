@@ -5,8 +5,6 @@ Look here to turn such a spelling into bytes. `jeton.learn.byte_alphabet` explai
 
 from __future__ import annotations
 
-__all__ = ["BYTES"]
-
 _VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 _OTHERS = [byte for byte in range(256) if byte not in _VISIBLE]
 

@@ -16,24 +16,6 @@ import jeton._core as _core
 from jeton.arguments import check_id, check_text, token_and_id
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
-__all__ = [
-    "AddedFields",
-    "AddedToken",
-    "Component",
-    "FunctionStage",
-    "Regex",
-    "Steps",
-    "check_field_texts",
-    "check_fields",
-    "check_pattern",
-    "check_stage",
-    "one_character",
-    "read_json",
-    "read_stored",
-    "short_repr",
-    "stored_component",
-]
-
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from typing_extensions import Self

@@ -353,13 +353,8 @@ def _dict(vocab: object) -> object:
 
 
 def from_core(model: _core.Model, token_of: Callable[[int], bytes | None] | None = None) -> Model:
-    """The model as a value, from a model of the core.
-
-    Args:
-        model: The model of the core.
-        token_of: Returns the token of an id, for a Unigram that lists a token twice: its vocabulary
-            has only the last id of the token.
-    """
+    """The model as a value, from a model of the core. `token_of`: returns the token of an id, for a
+    Unigram that lists a token twice: its vocabulary has only the last id of the token."""
     options = json.loads(model.options())
     vocab = model.vocab()
     match model.kind:

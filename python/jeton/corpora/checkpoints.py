@@ -24,8 +24,6 @@ from jeton.errors import ArgumentError, FileError, FormatError, JetonError
 from jeton.files import write
 from jeton.stores.files import InputFile
 
-__all__ = ["count_with_checkpoint"]
-
 _SECONDS = 30.0
 """The most work that a kill can lose, apart from one piece."""
 _PIECE = 1 << 28

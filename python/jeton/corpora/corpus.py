@@ -32,30 +32,6 @@ from jeton.stores.files import InputFile, StoreFile, listed
 from jeton.stores.local_copies import local_files
 from jeton.stores.urls import StorePath, is_url
 
-__all__ = [
-    "ARROW_ERRORS",
-    "ParquetColumn",
-    "Progress",
-    "TextsOrFiles",
-    "batches",
-    "check_column",
-    "check_watch",
-    "count",
-    "drops_bad",
-    "files_of",
-    "groups_from",
-    "is_table",
-    "kind_of",
-    "names_a_file",
-    "opened_table",
-    "paths_or_texts",
-    "rows_at_once",
-    "size_of",
-    "text_or_data",
-    "unit_of",
-    "warn",
-]
-
 TextsOrFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 """A corpus: texts, or files by a path, a pattern of paths, or several paths; also by URLs."""
 
@@ -104,11 +80,7 @@ def check_watch(watch: object) -> None:
 
 
 def unit_of(documents: object) -> bool | str:
-    """Whether documents of a text file are its lines, not the file; or the text between them.
-
-    Raises:
-        ArgumentError: `documents` is neither `"file"` nor `"line"`, nor looks like a separator.
-    """
+    """Whether documents of a text file are its lines, not the file; or the text between them."""
     if isinstance(documents, str) and documents in ("file", "line"):
         return documents == "line"
     # Misspelled words are not taken for separators.
@@ -121,11 +93,7 @@ def unit_of(documents: object) -> bool | str:
 
 
 def drops_bad(bad_records: object) -> bool:
-    """Whether records that cannot be read are left out.
-
-    Raises:
-        ArgumentError: `bad_records` is neither `"error"` nor `"drop"`.
-    """
+    """Whether records that cannot be read are left out."""
     if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
         raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
     return bad_records == "drop"
@@ -326,11 +294,7 @@ def names_a_file(text: object) -> bool:
 
 
 def text_or_data(data: object) -> Any:
-    """`data`, with a `str` as a corpus of that one text.
-
-    Raises:
-        ArgumentError: The text is also the path of a file.
-    """
+    """`data`, with a `str` as a corpus of that one text."""
     if not isinstance(data, str):
         return data
     if names_a_file(data):
@@ -456,13 +420,7 @@ ARROW_ERRORS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, Me
 
 
 def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
-    """The maximum rows of a table to decode at a time, according to its metadata.
-
-    Raises:
-        FormatError: The metadata is damaged.
-        UnsupportedError: A row is longer than the maximum for a line of JSON, or a row group is
-            vastly larger than its part of the file.
-    """
+    """The maximum rows of a table to decode at a time, according to its metadata."""
     names, dictionary = set(columns), 1
     with opened(path) as file:
         for number in range(metadata.num_row_groups):

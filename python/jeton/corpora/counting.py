@@ -40,20 +40,6 @@ from jeton.errors import (
     TrainingError,
 )
 
-__all__ = [
-    "COUNTS_NEED",
-    "MAX_WORD_LENGTH",
-    "TOKEN_NEEDS",
-    "Counting",
-    "Cutting",
-    "Needs",
-    "Reading",
-    "checked_limits",
-    "count_words",
-    "counted_words",
-    "first_stages",
-]
-
 MAX_WORD_LENGTH = 10_000
 """Characters: longer than any word of a language, and short enough that merging stays quick."""
 
@@ -107,8 +93,6 @@ def count_words(
     """The words of a corpus; warns about words that were split or left out.
 
     Args:
-        data: The corpus.
-        counting: What a word is.
         reading: How to read the corpus.
         counter_of: Makes another counter, of what is counted instead of words, for a budget of
             memory, a folder for temporary files and the memory that is needed in the end.
@@ -170,12 +154,7 @@ def count_words(
 def counted_words(
     counts: _core.WordCounts, counting: Counting, reading: Reading
 ) -> _core.WordCounts:
-    """As `count_words`, for words that are counted already.
-
-    Raises:
-        ArgumentError: They were counted with other settings than those of `counting`, or `reading`
-            has options for counting.
-    """
+    """As `count_words`, for words that are counted already."""
     check_watch(reading.watch)
     checked_errors(reading.errors)
     for name, is_given in (

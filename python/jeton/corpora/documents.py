@@ -18,8 +18,6 @@ from jeton.files import digest_of
 from jeton.stores.files import InputFile
 from jeton.stores.local_copies import LocalFiles, local_files
 
-__all__ = ["FileDocument", "documents_of"]
-
 _TABLE_BYTES = 4 << 20
 """Bytes of a table that are read at a time."""
 
@@ -47,16 +45,11 @@ def documents_of(
     """The documents of files, in order.
 
     Args:
-        paths: The files.
         field: The field or column that holds the text; `text` if it is `None`.
         errors: What to do with bytes that are not UTF-8.
         unit: Whether each line of a text file is a document; or the text between documents.
         read: Called with the bytes of all files that were read from the disk so far.
         digest: Called with the size and the SHA-256 of each file that was read.
-
-    Raises:
-        MissingFileError, FileError: A file cannot be read.
-        FormatError: A file is not text, or a record has no text in its field.
     """
     before = 0
     for here in local_files([*paths]):

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 
 from jeton.display.human_readable import counted
 
-__all__ = ["DroppedRecord", "DroppedRecords", "RecordPlace", "from_core"]
-
 _LOGGER = logging.getLogger("jeton.corpora")
 
 

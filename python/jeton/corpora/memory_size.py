@@ -8,8 +8,6 @@ from decimal import Decimal
 import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["LEAST", "memory_bytes"]
-
 LEAST = 32_000_000
 """The smallest budget: reading, sorting and merging take this much for any text."""
 
@@ -23,10 +21,6 @@ _UNITS = {
 
 def memory_bytes(memory: int | str | None) -> int | None:
     """An amount of memory in bytes: a number of them, or a text such as `"4GB"` or `"512 MiB"`.
-
-    Raises:
-        ArgumentError: There is no such unit, or the amount is less than `LEAST`.
-        ArgumentTypeError: `memory` is neither a number nor a text.
 
     Example:
         >>> from jeton.corpora.memory_size import memory_bytes

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from jeton.corpora.corpus import kind_of
 from jeton.stores.files import InputFile, StoreFile
 
-__all__ = ["CorpusPiece", "pieces_of"]
-
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zX")
 """The first bytes of gzip, Zstandard and xz files."""
 

@@ -14,21 +14,16 @@ from typing import Final
 import jeton._core as _core
 from jeton.errors import FormatError
 
-__all__ = ["TextFile"]
-
 _READ: Final = 4 << 20
 """Bytes that are read at a time."""
 
 
 class TextFile:
-    """A text file that can be read once.
+    """A text file that can be read once. `errors`: what to do with bytes that are not UTF-8:
+    `"strict"`, `"replace"` or `"ignore"`.
 
     Attributes:
         read: The bytes of its content that were read so far, decompressed.
-
-    Args:
-        path: The file.
-        errors: What to do with bytes that are not UTF-8: `"strict"`, `"replace"` or `"ignore"`.
     """
 
     def __init__(self, path: Path, errors: str) -> None:
@@ -37,11 +32,7 @@ class TextFile:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
 
     def parts(self) -> Iterator[str]:
-        """The text in parts of a few megabytes.
-
-        Raises:
-            FormatError: Bytes that are not UTF-8, with `"strict"`; the file is damaged.
-        """
+        """The text in parts of a few megabytes."""
         data = b"-"
         while data:
             data = self._contents.read(_READ)
@@ -57,11 +48,7 @@ class TextFile:
             yield text
 
     def lines(self) -> Iterator[str]:
-        """The lines with their ends; only `\\n` ends a line.
-
-        Raises:
-            As `parts`.
-        """
+        """The lines with their ends; only `\\n` ends a line."""
         fragments = [""]
         for part in self.parts():
             first, *others = part.split("\n")

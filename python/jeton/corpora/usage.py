@@ -27,8 +27,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Usage", "usage_of"]
-
 _FORMAT: Final = "jeton usage"
 _VERSION: Final = 1
 

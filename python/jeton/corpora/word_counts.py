@@ -35,8 +35,6 @@ from jeton.errors import (
 )
 from jeton.loading.patterns import named_pre_tokenizer
 
-__all__ = ["Corpus", "WordCounts", "is_counts"]
-
 _MAGIC = b"jeton word counts "
 
 Corpus: TypeAlias = "TextsOrFiles | WordCounts"

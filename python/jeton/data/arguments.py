@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["checked_bool", "checked_numbers"]
-
 
 def checked_bool(name: str, value: object) -> bool:
     """`value`, if it is a bool; other truthy or falsy values are an error."""

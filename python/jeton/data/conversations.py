@@ -17,8 +17,6 @@ from jeton.errors import ArgumentError
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Conversations"]
-
 
 @dataclass(frozen=True)
 class Conversations:

@@ -27,8 +27,6 @@ from jeton.stores.urls import shown
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Batch", "TokenDataset", "Windows"]
-
 
 class Batch(NamedTuple):
     """Windows of tokens, and the token after each."""

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from jeton.data.layouts import Shard
 from jeton.errors import ArgumentError
 
-__all__ = ["Documents", "ends_by_token", "ends_of_shards"]
-
 _AT_A_TIME = 1 << 24
 """Number of tokens that are searched at a time."""
 

@@ -20,8 +20,6 @@ from jeton.data.order import shuffled
 from jeton.errors import ArgumentTypeError
 from jeton.results.datasets import dataset_of
 
-__all__ = ["Examples", "TrainerRecords"]
-
 B = TypeVar("B", bound=tuple[Any, ...])
 
 

@@ -22,8 +22,6 @@ import numpy.typing as npt
 
 from jeton.data.order import mixed
 
-__all__ = ["Draws", "Interleaving"]
-
 _BLOCK = 1 << 12
 _CACHED = 8
 """Blocks that are kept in memory."""

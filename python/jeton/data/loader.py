@@ -19,8 +19,6 @@ from jeton.data.arguments import checked_bool
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Loader", "Source"]
-
 B = TypeVar("B", bound=tuple[Any, ...])
 B_co = TypeVar("B_co", bound=tuple[Any, ...], covariant=True)
 

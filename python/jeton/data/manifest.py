@@ -24,8 +24,6 @@ from jeton.errors import FileError, FormatError, JetonError, MissingFileError
 from jeton.files import FileDigest, digest_of
 from jeton.stores.folders import local_copy
 
-__all__ = ["Damage", "Manifest", "WrittenSplit", "verify"]
-
 NAME = "manifest.json"
 _FORMAT = 1
 _THREADS = 4

@@ -14,8 +14,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["SetFacts", "facts_of", "tokenizer_of"]
-
 
 @dataclass(frozen=True)
 class SetFacts:
@@ -46,22 +44,13 @@ class SetFacts:
         return self.manifest is not None and self.manifest.options.get("messages") is not None
 
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer that was saved with it.
-
-        Raises:
-            ArgumentError: There is no saved tokenizer.
-        """
+        """The tokenizer that was saved with it."""
         if self.manifest is None:
             raise ArgumentError(f"{self.path}: decoding needs a tokenizer; open it with tokenizer=")
         return tokenizer_of(self.path, self.manifest)
 
     def check(self, tokenizer: object) -> None:
-        """Fails unless the tokenizer is that of the set; the ids of another mean other text.
-
-        Raises:
-            ArgumentTypeError: It is not a tokenizer.
-            ArgumentError: The manifest has the digest of another tokenizer.
-        """
+        """Fails unless the tokenizer is that of the set; the ids of another mean other text."""
         from jeton.tokenizer import Tokenizer
 
         if not isinstance(tokenizer, Tokenizer):
@@ -83,9 +72,6 @@ def facts_of(path: str | os.PathLike[str]) -> SetFacts:
     """The facts of the set in a folder, or of the set that a file belongs to.
 
     They are empty without a manifest, or if it does not list the file.
-
-    Raises:
-        FormatError: The manifest of the folder is damaged.
     """
     place = Path(path) if isinstance(path, (str, os.PathLike)) else Path()
     if os.path.isfile(place / NAME):
@@ -101,11 +87,7 @@ def facts_of(path: str | os.PathLike[str]) -> SetFacts:
 
 
 def tokenizer_of(folder: Path, manifest: Manifest) -> Tokenizer:
-    """The tokenizer that was saved with a set.
-
-    Raises:
-        ArgumentError: It was not saved, or is not the one that the set was prepared with.
-    """
+    """The tokenizer that was saved with a set."""
     from jeton.tokenizer.loading import load
 
     file = manifest.tokenizer.get("file")

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["IGNORED", "LossMask"]
-
 IGNORED = -100
 """The label of places where nothing is predicted, which torch's `cross_entropy` ignores."""
 

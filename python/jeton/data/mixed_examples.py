@@ -22,8 +22,6 @@ from jeton.data.interleaving import Interleaving
 from jeton.data.packing import PackedRows, Packing
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["MixedExamples", "MixedRows"]
-
 B = TypeVar("B", bound=tuple[Any, ...])
 
 _Numbers = npt.NDArray[np.int64]
@@ -206,11 +204,7 @@ def _seed_of(seed: int | None, name: str) -> int | None:
 
 
 def taken_of(state: Mapping[str, Any], argument: str = "state") -> dict[str, int]:
-    """The number of examples that each source of a mixture had given at a state of its loader.
-
-    Raises:
-        ArgumentError: It is not such a state.
-    """
+    """The number of examples that each source of a mixture had given at a state of its loader."""
     if not isinstance(state, Mapping):
         raise ArgumentTypeError(f"{argument} must be a dict, not {type(state).__name__}")
     try:

@@ -23,8 +23,6 @@ from jeton.data.packing import pack
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.stores.urls import is_url, shown
 
-__all__ = ["MixSource", "Mixture", "PlannedSource", "mix"]
-
 _FORMAT = 1
 MAX_EPOCHS = 4.0
 

@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 from jeton.data.loader import Loader, Source
 from jeton.data.tensors import checked_device
 
-__all__ = ["loader_of"]
-
 B = TypeVar("B", bound=tuple[Any, ...])
 
 

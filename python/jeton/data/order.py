@@ -14,8 +14,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["mixed", "shuffled"]
-
 _ROUNDS = 8
 """Four rounds are enough for large halves; small sets have small halves."""
 

@@ -24,8 +24,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning, warn
 from jeton.results.encoding import TokenBatch
 from jeton.results.pad_batch import torch_of
 
-__all__ = ["PackedRows", "Packing", "PackingReport", "pack"]
-
 _METHODS = ["concatenate", "best_fit_crop", "bins"]
 
 

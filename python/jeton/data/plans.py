@@ -21,8 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RowPlan", "best_fit_crop", "bins", "concatenate", "pieces"]
-
 _Numbers = npt.NDArray[np.int64]
 
 

@@ -278,11 +278,7 @@ def _is_taken(plan: SetPlan, name: str) -> bool:
 
 
 def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -> Manifest | None:
-    """The manifest, if a folder holds exactly this set already.
-
-    Raises:
-        FileError: The folder holds another set.
-    """
+    """The manifest, if a folder holds exactly this set already."""
     try:
         is_begun, is_whole = (folder / WORK / RUN).exists(), (folder / NAME).exists()
     except OSError as error:

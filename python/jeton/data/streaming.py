@@ -33,8 +33,6 @@ from jeton.data.tensors import checked_device, on_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["TokenStream", "stream"]
-
 _CHARACTERS = 1 << 20
 """How many characters of an iterable are collected before they are encoded."""
 

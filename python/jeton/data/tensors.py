@@ -9,16 +9,9 @@ import numpy.typing as npt
 
 from jeton.errors import ArgumentError, UnsupportedError
 
-__all__ = ["checked_device", "on_device"]
-
 
 def checked_device(device: Any) -> Any:
-    """A `torch.device`.
-
-    Raises:
-        UnsupportedError: torch is not installed.
-        ArgumentError: torch does not know the device.
-    """
+    """A `torch.device`."""
     try:
         import torch
     except ImportError:

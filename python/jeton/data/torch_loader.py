@@ -12,8 +12,6 @@ from jeton.data.loader import Loader
 from jeton.data.tensors import on_device
 from jeton.errors import UnsupportedError
 
-__all__ = ["TorchLoader"]
-
 B = TypeVar("B", bound=tuple[Any, ...])
 
 

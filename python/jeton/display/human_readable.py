@@ -13,17 +13,6 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-__all__ = [
-    "CONTROLS",
-    "bar",
-    "counted",
-    "leaning",
-    "printable",
-    "visible",
-    "visible_pieces",
-    "without_controls",
-]
-
 _HIDDEN = frozenset(
     map(chr, [0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])
 ) - {"\u200d"} | {"\ufeff"}
@@ -183,10 +172,7 @@ def bar(share: float, width: int) -> str:
 
 def printable(text: str, *, lines: bool = True) -> str:
     r"""A text in which every character that could move the cursor or turn text is a sign for it.
-
-    Args:
-        text: Any text.
-        lines: Whether line ends and tabs stay as they are.
+    `lines`: whether line ends and tabs stay as they are.
 
     >>> printable("a\x1b[2J\n\u202eb"), printable("a\n", lines=False), printable("\udc9b")
     ('a␛[2J\n‹U+202E›b', 'a␊', '‹9b›')

@@ -13,8 +13,6 @@ from typing import Final
 from jeton.display.human_readable import visible, without_controls
 from jeton.display.palette import LIGHT, hues
 
-__all__ = ["MAX_ROWS", "MAX_TOKENS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
-
 MAX_ROWS: Final = 20
 """How many rows of a table, or tokens of a list, are shown."""
 
@@ -88,7 +86,6 @@ def detail(
     Args:
         severity: `"error"`, `"warning"` or `"note"`.
         name: The name of its rule.
-        text: The finding.
         evidence: How it was found.
         cases: The tokens of the finding: each with its id, if it has one, and its own note.
         why: Why it matters.

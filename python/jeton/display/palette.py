@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["DARK", "LIGHT", "SERIES", "STRONG", "TERMINAL", "css", "hues"]
-
 
 def _numbered(letter: str, colours: Iterable[str]) -> dict[str, str]:
     return {f"{letter}{at}": colour for at, colour in enumerate(colours)}
@@ -99,10 +97,8 @@ def css(scope: str = ":root") -> str:
     """The colours as variables of CSS, `--h0` and so on, with a class for each hue.
 
     They follow the theme of the reader's system, unless an element of the scope has the class
-    `light` or `dark`. In print they are light.
-
-    Args:
-        scope: A selector of the elements that have the variables.
+    `light` or `dark`. In print they are light. `scope`: a selector of the elements that have the
+    variables.
 
     >>> css(".jeton").splitlines()[0][:40]
     '.jeton { color-scheme: light; --h0: #c3e'

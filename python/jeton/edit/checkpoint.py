@@ -39,8 +39,6 @@ from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 from jeton.tokenizer.loading import load
 
-__all__ = ["input_table", "rewrite_checkpoint"]
-
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
 
@@ -263,11 +261,7 @@ def _table(
 
 
 def check_tokenizer_of(folder: str | os.PathLike[str], tok: Tokenizer) -> None:
-    """Checks that a tokenizer has the tokens of the one in a model's folder, if one is there.
-
-    Raises:
-        ArgumentError: An id has different tokens.
-    """
+    """Checks that a tokenizer has the tokens of the one in a model's folder, if one is there."""
     own_tokens = _own_tokens(_folder(folder))
     if own_tokens is None:
         return
@@ -306,11 +300,7 @@ def _leading_out(folder: Path) -> set[str]:
 
 
 def _refuse_leading_out(folder: Path, leading_out: Container[str], names: Iterable[str]) -> None:
-    """Checks that the files of a model are inside of its folder.
-
-    Raises:
-        FileError: One of these files is not.
-    """
+    """Checks that the files of a model are inside of its folder."""
     for name in names:
         if name in leading_out:
             raise FileError(
@@ -319,11 +309,7 @@ def _refuse_leading_out(folder: Path, leading_out: Container[str], names: Iterab
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
-    """A model's folder.
-
-    Raises:
-        MissingFileError: It is none; its name may be too long for a path.
-    """
+    """A model's folder."""
     if not os.path.isdir(path):
         raise MissingFileError(f"{os.fspath(path)}: no such folder")
     return Path(path)
@@ -361,11 +347,7 @@ def _metadata(index: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
-    """The new tokenizer with the settings of the tokenizer in the folder.
-
-    Raises:
-        ArgumentError: The two have different tokens.
-    """
+    """The new tokenizer with the settings of the tokenizer in the folder."""
     try:
         own = load(folder)
     except (MissingFileError, ArgumentError, UnsupportedError):

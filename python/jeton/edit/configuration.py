@@ -11,8 +11,6 @@ from typing import Any
 from jeton.edit.id_map import IdMap
 from jeton.errors import FormatError
 
-__all__ = ["other_sizes", "rows_of", "with_new_ids", "with_rows"]
-
 _ONE_ID = ("_token_id", "_token_ids", "_token_index")
 """Endings of the keys whose values are ids."""
 
@@ -39,9 +37,6 @@ def with_new_ids(values: object, id_map: IdMap) -> Any:
     The id of a removed token becomes null, or is removed from its list. The same holds for an id
     beyond those of the old tokenizer, from a row of padding, because a new token may have it now. A
     sequence is removed as a whole. Numbers below 0 are no tokens, and are kept.
-
-    Raises:
-        FormatError: A value that should hold ids has another form.
     """
     return _new_value(values, id_map, "")
 

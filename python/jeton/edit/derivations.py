@@ -11,8 +11,6 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from jeton.components import models
 
-__all__ = ["apply_merges", "apply_scores", "by_merges", "by_scores", "join", "last_two", "symbols"]
-
 
 def by_merges(
     vocab: Mapping[bytes, int], merges: Sequence[tuple[bytes, bytes]], model: models.BPE

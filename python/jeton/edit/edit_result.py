@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from jeton.edit.id_map import IdMap
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Edited"]
-
 
 @dataclass(frozen=True)
 class Edited:

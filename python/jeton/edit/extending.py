@@ -26,8 +26,6 @@ from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, WordPieceTrainer
 
-__all__ = ["extend"]
-
 
 def extend(tok: Tokenizer, corpus: TextsOrFiles, n: int, *, min_frequency: int = 2) -> Edited:
     """The tokenizer with `n` more tokens, chosen to shorten a corpus the most.

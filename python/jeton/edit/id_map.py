@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["IdMap"]
-
 _FORMAT = "jeton id map"
 _VERSION = 1
 _MAX_IDS = 1 << 24

@@ -12,8 +12,6 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from jeton.errors import ArgumentTypeError, TrainingWarning, warn_caller
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["check_corpus", "train_until"]
-
 
 def check_corpus(corpus: object) -> None:
     """Checks that an argument is texts or files, before anything is read."""

@@ -20,8 +20,6 @@ from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile
 from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["merge"]
-
 
 def merge(a: Tokenizer, b: Tokenizer) -> Edited:
     """The first tokenizer plus the tokens that only the second has.

@@ -16,8 +16,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.loading.model_file import CONTROL, ModelFile, ModelPiece
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["add_special_tokens", "reorder", "truncate"]
-
 
 def truncate(tok: Tokenizer, size: int) -> Edited:
     """The tokenizer without its last tokens, as if training had stopped earlier.

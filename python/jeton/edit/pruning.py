@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["prune"]
-
 
 def prune(
     tok: Tokenizer,

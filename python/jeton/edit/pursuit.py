@@ -13,8 +13,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["sparse_sums"]
-
 _BYTES = 256 << 20
 """Memory for the targets that are approximated at a time."""
 _NOTHING = 1e-6

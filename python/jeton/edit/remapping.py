@@ -15,8 +15,6 @@ from jeton.arguments import checked_int, one_of
 from jeton.edit.id_map import IdMap
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["remap", "remap_optimizer"]
-
 _ROWS_AT_ONCE = 4_096
 """How many rows of new tokens are computed at a time."""
 

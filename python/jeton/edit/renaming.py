@@ -24,8 +24,6 @@ from jeton.loading.model_file import CONTROL, USER_DEFINED, ModelFile
 from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["rename"]
-
 
 def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
     """The tokenizer with other names for some of its special, added and user-defined tokens.

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from jeton.edit.derivations import last_two
 from jeton.loading.model_file import NORMAL, ModelPiece
 
-__all__ = ["with_scores"]
-
 _DEEP = -(2.0**23)
 """Below this, float32, the type in the file, cannot represent all whole numbers."""
 
@@ -24,11 +22,8 @@ def with_scores(
 
     The scores continue below the lowest old score. Some models have pieces far below all others
     (Llama's runs of spaces, at -1e9): new pieces get higher scores than those, unless they are a
-    part of one, which would then be split in another way.
-
-    Args:
-        pieces: The old pieces.
-        texts: The texts of the new pieces, in the order of merging.
+    part of one, which would then be split in another way. `texts`: the texts of the new pieces, in
+    the order of merging.
     """
     scores = {piece.text: piece.score for piece in pieces if piece.kind == NORMAL}
     deep = [text for text, score in scores.items() if score < _DEEP]

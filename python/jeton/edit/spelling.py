@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from jeton.edit.derivations import apply_scores
 
-__all__ = ["best_path", "longest_first", "merged_by_scores", "merged_from", "token_text"]
-
 
 def token_text(token: bytes | str) -> str:
     """A token as text; bytes that are not UTF-8 become lone surrogates."""

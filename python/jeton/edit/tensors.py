@@ -21,8 +21,6 @@ from jeton.errors import FormatError, UnsupportedError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Tables", "Tensor", "is_input_table", "read_header", "rewrite", "tensor_of"]
-
 _LARGEST_HEADER = 100_000_000
 """The largest header that safetensors reads, in bytes."""
 _BLOCK = 16 << 20
@@ -107,10 +105,6 @@ class Tables:
         """The axis along which a tensor has one entry per token; `None` if it has none.
 
         The number of rows alone does not show it: some layers may have the same number.
-
-        Raises:
-            UnsupportedError: An unknown tensor has this number of rows, and no other size of the
-                model explains it.
         """
         if self.rows not in shape or len(shape) > 2 or _INSIDE.search(name):
             return None
@@ -140,12 +134,7 @@ class Tables:
 
 
 def tensor_of(path: Path, name: str) -> torch.Tensor:
-    """A tensor of a file.
-
-    Raises:
-        UnsupportedError: torch or safetensors is not installed.
-        FormatError: It is not a safetensors file.
-    """
+    """A tensor of a file."""
     try:
         import torch  # noqa: F401  # what safetensors makes its tensors of
         from safetensors import SafetensorError, safe_open
@@ -225,11 +214,7 @@ def rewrite(source: Path, target: Path, tables: Tables) -> list[Tensor]:
 
 
 def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
-    """The tensors of a file by name, and where their bytes begin.
-
-    Raises:
-        FormatError: It is not a safetensors file, or a damaged one.
-    """
+    """The tensors of a file by name, and where their bytes begin."""
     head = file.read(8)
     length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
     size = path.stat().st_size
@@ -274,9 +259,6 @@ def _check_that_all_is_covered(header: Mapping[str, Any], size: int, path: Path)
     """Checks that tensors share no bytes and leave none out, as safetensors does.
 
     Otherwise a small file could hold tensors of many times its size.
-
-    Raises:
-        FormatError: They do.
     """
     tensors = (item for item in header.items() if item[0] != "__metadata__")
     at = 0

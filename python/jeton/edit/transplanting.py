@@ -23,8 +23,6 @@ from jeton.errors import ArgumentError, JetonError
 from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Transplanted", "transplant"]
-
 _HELD = 512
 """Shared tokens that the quality is measured on."""
 

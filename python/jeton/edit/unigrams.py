@@ -22,8 +22,6 @@ from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
 from jeton.training import UnigramTrainer
 
-__all__ = ["extend_model_file", "extend_unigram", "with_pieces"]
-
 
 def extend_unigram(tok: Tokenizer, model: models.Unigram, corpus: TextsOrFiles, n: int) -> Edited:
     """A Unigram model with more pieces."""

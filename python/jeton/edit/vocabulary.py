@@ -20,16 +20,6 @@ from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.results.vocabulary import bytes_by_id, bytes_of
 from jeton.tokenizer import Tokenizer
 
-__all__ = [
-    "OF_ENTRIES",
-    "EditableVocabulary",
-    "id_map_of",
-    "kept_and_new",
-    "rebuild",
-    "with_model",
-    "with_more_pieces",
-]
-
 _SPACES = {b" ", "▁".encode()}
 """Decoders recognise a space by these tokens, and not by its byte token."""
 
@@ -195,11 +185,7 @@ def _of_sentencepiece(model: models.SentencePiece) -> _Parts:
 
 
 def rebuild(tok: Tokenizer, order: Sequence[int]) -> Tokenizer:
-    """The tokenizer whose id i is the old id `order[i]`; other tokens are removed.
-
-    Raises:
-        UnsupportedError: The model cannot have this order.
-    """
+    """The tokenizer whose id i is the old id `order[i]`; other tokens are removed."""
     new = {old: id for id, old in enumerate(order)}
     added_tokens = [
         replace(token, id=new[token.id])

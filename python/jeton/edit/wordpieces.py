@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-__all__ = ["loses_words"]
-
 
 def loses_words(tokens: Iterable[str], prefix: str) -> Callable[[str], bool]:
     """Returns a function: whether a new token might make a word of these tokens unknown.

@@ -14,8 +14,6 @@ from jeton.edit.vocabulary import kept_and_new
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["add_words"]
-
 
 def add_words(tok: Tokenizer, words: Iterable[str], *, single_word: bool = True) -> Edited:
     """The tokenizer with given words as tokens: names of drugs, say, that it splits into many.

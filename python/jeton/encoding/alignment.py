@@ -12,8 +12,6 @@ from jeton.arguments import check_kind, check_text
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.results.vocabulary import bytes_by_id
 
-__all__ = ["AlignedRun", "align", "plain_tokens", "shared_tokens"]
-
 
 @dataclass(frozen=True, slots=True)
 class AlignedRun:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import jeton._core as _core
 
-__all__ = ["cache_limit", "set_cache_limit"]
-
 
 def cache_limit() -> int:
     """The maximum size of a word cache, in bytes.

@@ -16,8 +16,6 @@ from jeton.errors import ArgumentTypeError, UnknownTokenError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Healed", "heal"]
-
 
 class Healed(NamedTuple):
     """The result of `Tokenizer.heal`."""

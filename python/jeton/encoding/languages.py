@@ -16,8 +16,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.loading import languages
 from jeton.loading.transformers_classes import bare_name, language_class
 
-__all__ = ["around_texts", "is_translator"]
-
 _SETTINGS: Final = ("src_lang", "tgt_lang", "language", "task")
 """The fields of a configuration that choose languages."""
 

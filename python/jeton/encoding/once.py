@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["added_tokens_of", "ends_of", "once_per_tokenizer"]
-
 T = TypeVar("T")
 
 

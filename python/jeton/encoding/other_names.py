@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-__all__ = ["IMPORTED_FROM", "IN_JETON", "KnowsOtherNames", "no_attribute"]
-
 _STAGES = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import jeton._core as _core
 from jeton.arguments import check_text
 
-__all__ = ["letter_scripts", "scripts"]
-
 
 def scripts(text: str) -> list[str]:
     """The script of each character, by Unicode's name for it.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["fast_tokenizer"]
-
 _OF_THE_FOLDER: Final = ("name_or_path", "is_local", "local_files_only")
 """Arguments that name the temporary folder; saving the tokenizer would write them out."""
 _OF_A_CLASS: Final = ("model_input_names", "padding_side", "truncation_side")
@@ -29,9 +27,6 @@ _OF_A_CLASS: Final = ("model_input_names", "padding_side", "truncation_side")
 
 def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
     """Saves a tokenizer to a temporary folder and loads it with transformers.
-
-    Raises:
-        UnsupportedError: `tokenizer.json` cannot hold it exactly; transformers is not installed.
 
     Warns:
         FormatWarning: A special token shares its id with another one, whose name is kept.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["llguidance_tokenizer", "xgrammar_info"]
-
 
 def xgrammar_info(
     tok: BaseTokenizer, size: int | None, stop_ids: Iterable[int] | None

@@ -9,8 +9,6 @@ from jeton.display.human_readable import counted, visible
 from jeton.display.views.frames import Chip, Frame, Row, Rows, Table
 from jeton.learn.reference.byte_level import bytes_to_unicode
 
-__all__ = ["frames_of_bytes"]
-
 _MOST = 200
 
 

@@ -25,8 +25,6 @@ from jeton.learn.merging import (
 from jeton.learn.reference.byte_level import printed
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["EXERCISES", "Exercise", "Verdict", "exercise"]
-
 
 @dataclass(frozen=True)
 class Verdict:

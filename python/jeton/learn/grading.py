@@ -25,8 +25,6 @@ from jeton.learn.grading_process import CallResult, LearnerProcess
 from jeton.learn.reference import byte_level, ranks, words_bpe
 from jeton.learn.reference import unigram as unigram_page
 
-__all__ = ["TASKS", "TIMES_AS_FAST", "Grade", "Task", "grade", "template"]
-
 Arguments: TypeAlias = tuple[Any, ...]
 
 _RANDOM_CALLS = 150

@@ -28,8 +28,6 @@ from typing import Any, BinaryIO, Final, Literal
 
 from jeton.errors import FileError, FormatError
 
-__all__ = ["SECONDS", "CallResult", "LearnerProcess", "serve"]
-
 SECONDS = 10.0
 """How long a call may take, and the file itself: every right answer takes a thousandth of it."""
 

@@ -24,8 +24,6 @@ from typing import IO, Any
 
 from jeton.errors import ChecksumError, DownloadError, FileError
 
-__all__ = ["Progress", "fetch", "sha256_of", "show_progress"]
-
 Progress = Callable[[int, "int | None"], None]
 """Called with the number of bytes so far and, if the server says it, the total."""
 

@@ -38,8 +38,6 @@ from jeton.loading.transformers_classes import (
 )
 from jeton.results.encoding import Encoding
 
-__all__ = ["Folder", "files_of", "tells_texts_apart", "write"]
-
 _TOKENIZER = "tokenizer.json"
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 
@@ -55,12 +53,7 @@ class Folder:
 
 
 def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Folder:
-    """Writes a folder, and removes settings files of another tokenizer from it.
-
-    Raises:
-        UnsupportedError: `tokenizer.json` cannot hold the tokenizer.
-        FileError: The folder cannot be created or written to.
-    """
+    """Writes a folder, and removes settings files of another tokenizer from it."""
     contents = files_of(core, settings, roles)
     _core.write_into(os.fspath(folder), list(contents.files.items()))
     stale = [folder / name for name in FILES if name not in contents.files]
@@ -82,7 +75,6 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
 
     Args:
         core: The tokenizer.
-        settings: Its settings.
         roles: All its roles, including those from its stages.
     """
     names = _names_in_a_folder(core)

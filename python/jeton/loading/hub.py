@@ -11,8 +11,6 @@ from pathlib import Path
 
 from jeton.errors import DownloadError, UnsupportedError
 
-__all__ = ["FILES", "is_repository", "repository_folder"]
-
 FILES = (
     "tokenizer.json",
     "tokenizer_config.json",

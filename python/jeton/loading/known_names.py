@@ -10,8 +10,6 @@ import re
 import jeton._core as _core
 from jeton.loading import registry
 
-__all__ = ["names", "suggestion"]
-
 _HUB = {
     "FacebookAI": ("roberta-", "xlm-roberta-", "xlm-mlm-", "xlm-clm-"),
     "albert": ("albert-",),

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["M2M100", "MBART", "MBART50", "NLLB", "WHISPER", "WHISPER_ALIASES", "whisper_code"]
-
 MBART: Final = tuple(
     """
     ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR

@@ -17,17 +17,6 @@ from jeton.components import normalizers
 from jeton.errors import FormatError
 from jeton.loading.protocol_buffers import BYTES, FIXED32, VARINT, Field, field, fields
 
-__all__ = [
-    "BYTE",
-    "CONTROL",
-    "NORMAL",
-    "UNKNOWN",
-    "UNUSED",
-    "USER_DEFINED",
-    "ModelFile",
-    "ModelPiece",
-]
-
 NORMAL: Final = 1
 UNKNOWN: Final = 2
 CONTROL: Final = 3

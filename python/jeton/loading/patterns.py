@@ -15,8 +15,6 @@ from jeton.components import pre_tokenizers
 from jeton.components.component import read_stored
 from jeton.errors import ArgumentError
 
-__all__ = ["Pattern", "named_pre_tokenizer", "patterns", "split"]
-
 
 class Pattern(NamedTuple):
     """A named way to split text."""
@@ -69,10 +67,7 @@ def split(text: str, pattern: str | Sequence[str] = "gpt4") -> list[str]:
 
 def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreTokenizer:
     """The pre-tokenizer of a pattern, or of several patterns that split one after another.
-
-    Args:
-        pattern: A name, or an expression in tiktoken's dialect.
-    """
+    `pattern`: a name, or an expression in tiktoken's dialect."""
     if isinstance(pattern, (list, tuple)):
         if not pattern:
             raise ArgumentError("pattern is empty; pass 'none' to keep texts whole")

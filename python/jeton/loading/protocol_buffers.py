@@ -10,8 +10,6 @@ from typing import Final, TypeAlias
 
 from jeton.errors import FormatError
 
-__all__ = ["BYTES", "FIXED32", "VARINT", "Field", "chunk", "field", "fields", "number"]
-
 VARINT: Final = 0
 BYTES: Final = 2
 FIXED32: Final = 5
@@ -42,11 +40,7 @@ def field(at: int, wire: int, value: bytes | int) -> bytes:
 
 
 def fields(message: bytes) -> Iterator[Field]:
-    """The fields of a message in order.
-
-    Raises:
-        FormatError: It is not a message, or is truncated.
-    """
+    """The fields of a message in order."""
     at = 0
 
     def varint() -> int:

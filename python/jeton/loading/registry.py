@@ -25,20 +25,6 @@ from jeton.cache_folder import cache_folder
 from jeton.errors import ChecksumError, DownloadError, MissingFileError
 from jeton.loading import download
 
-__all__ = [
-    "FAMILIES",
-    "KNOWN",
-    "MODELS",
-    "KnownTokenizer",
-    "PublishedFile",
-    "encoding_of_model",
-    "files_of",
-    "is_here",
-    "is_offline",
-    "known_name",
-    "name_for_model",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:

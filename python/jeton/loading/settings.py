@@ -16,26 +16,6 @@ from jeton import files
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 
-__all__ = [
-    "ADDED_TOKENS",
-    "CONFIG",
-    "FILES",
-    "NO_SETTINGS",
-    "SPECIAL_TOKENS",
-    "STANDARD_ROLES",
-    "TEMPLATE",
-    "TEMPLATES",
-    "ChatTemplate",
-    "Settings",
-    "checked_chat_template",
-    "checked_max_length",
-    "checked_roles",
-    "checked_section",
-    "json_object",
-    "lists_for_tokens",
-    "read_beside",
-]
-
 CONFIG: Final = "tokenizer_config.json"
 SPECIAL_TOKENS: Final = "special_tokens_map.json"
 ADDED_TOKENS: Final = "added_tokens.json"
@@ -80,11 +60,7 @@ class Settings:
 
     @classmethod
     def of_files(cls, files: Mapping[str, bytes], implied: Mapping[str, str]) -> Settings:
-        """The settings in the files of a folder.
-
-        Raises:
-            FormatError: A file breaks its format; the message says where.
-        """
+        """The settings in the files of a folder."""
         config = json_object(files, CONFIG)
         longest = config.get("model_max_length", config.get("max_len"))
         if longest is not None and not (
@@ -105,11 +81,7 @@ NO_SETTINGS: Final = Settings()
 
 
 def read_beside(folder: Path) -> dict[str, bytes]:
-    """The settings files of a folder, by name.
-
-    Raises:
-        FileError: A file cannot be read.
-    """
+    """The settings files of a folder, by name."""
     templates = sorted((folder / TEMPLATES).glob("*.jinja"))
     paths = [*(folder / name for name in (*FILES, GENERATION)), *templates]
     try:

@@ -37,8 +37,6 @@ from jeton.loading.settings import (
 if TYPE_CHECKING:
     from jeton._core import Pipeline
 
-__all__ = ["read"]
-
 _TEMPLATES = Path(__file__).parents[1] / "chat" / "templates" / "formats"
 """The chat templates of jeton."""
 
@@ -131,10 +129,6 @@ def fetched(name: str) -> dict[str, Path]:
 
     Returns:
         The path of each, by a name that it may have in the folder of `JETON_DATA_DIR`.
-
-    Raises:
-        UnknownNameError: There is no such name.
-        DownloadError: They cannot be downloaded.
     """
     from jeton.loading import hub, registry
 

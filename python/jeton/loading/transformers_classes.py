@@ -15,19 +15,6 @@ from typing import Any, Final, Literal
 from jeton.loading.languages import whisper_code
 from jeton.loading.settings import json_value
 
-__all__ = [
-    "AS_IT_STANDS",
-    "LANGUAGE_CLASS",
-    "bare_name",
-    "builds_other_stages",
-    "differs_in_transformers_5",
-    "input_names",
-    "language_class",
-    "padding_side",
-    "rebuilt",
-    "stages_unknown",
-]
-
 AS_IT_STANDS: Final = "PreTrainedTokenizerFast"
 """The class for which transformers, 4 and 5, reads a `tokenizer.json` unchanged."""
 

@@ -14,8 +14,6 @@ from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentTypeError
 from jeton.nn import reference
 
-__all__ = ["ALiBi"]
-
 
 class ALiBi(torch.nn.Module):
     """Attention with linear biases: `-slope · distance` is added to each score.

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["checked_floats", "checked_number"]
-
 
 def checked_number(name: str, value: object, *, above: float = 0.0, least: float = -1.0) -> float:
     """A finite number greater than `above`, or at least `least` if that is given."""

@@ -14,8 +14,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.nn.checks import checked_number
 from jeton.nn.positions import check_integers, check_place
 
-__all__ = ["TokenEmbedding"]
-
 
 class TokenEmbedding(torch.nn.Module):
     """One vector per token: converts ids to vectors, and hidden vectors to logits.

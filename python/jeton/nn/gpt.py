@@ -25,8 +25,6 @@ from jeton.nn.positions import check_integers
 from jeton.nn.rotary import RotaryPositions
 from jeton.nn.sinusoidal import SinusoidalPositions
 
-__all__ = ["GPT", "POSITIONS", "GPTConfig"]
-
 POSITIONS: Final = ("learned", "sinusoidal", "rotary", "alibi")
 """The kinds of positions that a `GPT` can have."""
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["offsets"]
-
 _WIDTH, _HEIGHT = 0.62, 1.15
 """The usual width and height of a character, as fractions of the font size."""
 

@@ -14,8 +14,6 @@ from jeton.errors import ArgumentError
 from jeton.nn.checks import checked_number
 from jeton.nn.positions import check_batch, check_place, check_vectors, insert_axes, positions_of
 
-__all__ = ["LearnedPositions"]
-
 
 class LearnedPositions(torch.nn.Module):
     """Adds a trained vector for each position.

@@ -24,8 +24,6 @@ from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["EmbeddingMap", "embedding_map"]
-
 _MAX_TOKENS = 5_000
 """More labels would be unreadable, and t-SNE would take minutes."""
 

@@ -12,16 +12,6 @@ from jeton.arguments import checked_int
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = [
-    "check_batch",
-    "check_integers",
-    "check_place",
-    "check_positions",
-    "check_vectors",
-    "insert_axes",
-    "positions_of",
-]
-
 _INTEGERS = {
     torch.int8,
     torch.int16,
@@ -37,12 +27,7 @@ _INTEGERS = {
 def positions_of(
     length: int, offset: int, positions: Tensor | None, device: torch.device
 ) -> Tensor:
-    """The positions of `length` tokens, of shape (length,) or (batch, length).
-
-    Raises:
-        ArgumentError: The offset is below 0, or the positions have another length.
-        ArgumentTypeError: `positions` is not a tensor of integers.
-    """
+    """The positions of `length` tokens, of shape (length,) or (batch, length)."""
     if positions is None:
         if not isinstance(offset, (int, torch.SymInt)) or isinstance(offset, bool):
             raise ArgumentTypeError(f"offset must be an int, not {type(offset).__name__}")
@@ -65,11 +50,7 @@ def positions_of(
 
 
 def check_batch(name: str, x: Tensor, places: Tensor) -> None:
-    """Raises if positions are for another batch than the vectors.
-
-    Raises:
-        ArgumentError: The positions have a batch axis, and the vectors another one, or none.
-    """
+    """Raises if positions are for another batch than the vectors."""
     if places.ndim != 2:
         return
     if x.ndim < 3:
@@ -103,12 +84,7 @@ def check_integers(name: str, values: Tensor) -> None:
 
 
 def check_place(dtype: torch.dtype | None, device: torch.device | str | None) -> None:
-    """Checks the type of a table of floats and its device.
-
-    Raises:
-        ArgumentTypeError: `dtype` is not a floating-point type.
-        ArgumentError: PyTorch does not know the device.
-    """
+    """Checks the type of a table of floats and its device."""
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise ArgumentTypeError(f"dtype must be a torch.dtype of floats, not {dtype!r:.60}")
     if device is not None:

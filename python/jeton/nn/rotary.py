@@ -32,9 +32,6 @@ from jeton.nn.scaling import (
     plain,
 )
 
-__all__ = ["RotaryPositions"]
-
-
 _NEIGHBOURS = {
     "codegen",
     "cohere",

@@ -20,15 +20,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.nn import reference
 from jeton.nn.checks import checked_number
 
-__all__ = [
-    "DynamicNTKScaling",
-    "LinearScaling",
-    "Llama3Scaling",
-    "LongRoPEScaling",
-    "Scaling",
-    "YaRNScaling",
-]
-
 
 class _PositiveNumbers:
     """Checks that the numbers of a scaling are positive and finite."""

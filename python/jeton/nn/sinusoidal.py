@@ -21,8 +21,6 @@ from jeton.nn.positions import (
     positions_of,
 )
 
-__all__ = ["SinusoidalPositions"]
-
 
 class SinusoidalPositions(torch.nn.Module):
     """Adds sines and cosines of the position.

@@ -17,19 +17,6 @@ from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = [
-    "FrequencyBin",
-    "Neighbour",
-    "Table",
-    "UnderTrained",
-    "neighbours",
-    "norms",
-    "norms_by_frequency",
-    "rows_of",
-    "token_id",
-    "under_trained",
-]
-
 Table: TypeAlias = "torch.Tensor | npt.NDArray[Any] | torch.nn.Module"
 """A matrix of shape (tokens, dim), or a module whose `weight` is one."""
 
@@ -43,12 +30,7 @@ class Neighbour(NamedTuple):
 
 
 def rows_of(name: str, table: Table, tok: Tokenizer | None = None) -> torch.Tensor:
-    """The table as a float32 matrix on the CPU, one row per id.
-
-    Raises:
-        ArgumentTypeError: It is not a matrix.
-        ArgumentError: It has fewer rows than the tokenizer has ids, or numbers that are not finite.
-    """
+    """The table as a float32 matrix on the CPU, one row per id."""
     matrix: object = getattr(table, "weight", None) if isinstance(table, torch.nn.Module) else table
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f":
         matrix = torch.from_numpy(np.ascontiguousarray(matrix, np.float32))
@@ -79,12 +61,7 @@ def rows_of(name: str, table: Table, tok: Tokenizer | None = None) -> torch.Tens
 
 
 def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
-    """The id of a token, which is given as an id, as bytes, or as a text that is one token.
-
-    Raises:
-        UnknownTokenError: There is no such token.
-        ArgumentError: The text is not exactly one token.
-    """
+    """The id of a token, which is given as an id, as bytes, or as a text that is one token."""
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     if isinstance(token, bytes):
         return tok.vocab[token]

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from jeton.play.questions import Question
     from jeton.play.shelf import Card
 
-__all__ = ["parsed_answer", "shown_chat"]
-
 _MARK: Final = re.compile(
     r"<\|[^<>|\s]{1,60}\|>|<｜[^<>｜]{1,60}｜>|\[/?[A-Z_]{2,40}\]|</?[a-z_]{1,40}>"
 )

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
-__all__ = ["MAX_TEXT", "TabText", "TabTexts"]
-
 MAX_TEXT: Final = 32 << 20
 """UTF-16 code units of a text, and of all texts that are kept."""
 

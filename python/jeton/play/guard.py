@@ -13,8 +13,6 @@ import hmac
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["MAX_BODY", "Guard"]
-
 MAX_BODY: Final = 256 << 20
 """Bytes of a request: a tokenizer file, or a text with an edit."""
 

@@ -9,8 +9,6 @@ from typing import Final
 from jeton.errors import ArgumentError
 from jeton.learn.merging import watch_bpe
 
-__all__ = ["round_of_game"]
-
 _WORDS: Final = 8
 _PAIRS: Final = 4
 _MAX_TEXT: Final = 200_000
@@ -19,11 +17,8 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,10}")
 
 
 def round_of_game(text: str, merges: int) -> dict[str, object]:
-    """The words after some merges, and pairs of neighbours with their counts, one the next merge.
-
-    Raises:
-        ArgumentError: The text has fewer than three words, or there are too many merges.
-    """
+    """The words after some merges, and pairs of neighbours with their counts, one the next
+    merge."""
     words = dict(Counter(_WORD.findall(text[:_MAX_TEXT].lower())).most_common(_WORDS))
     if len(words) < 3:
         raise ArgumentError("the game needs a text with a few words of letters")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from jeton.play.documents import TabText
     from jeton.play.shelf import Card
 
-__all__ = ["heat"]
-
 _MAX_TEXT: Final = 200_000
 """Characters of a text that are looked at."""
 _MAX_SENTENCES: Final = 500

@@ -10,8 +10,6 @@ from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
 from jeton.play.token_details import shortened
 
-__all__ = ["decoded", "numbers_of"]
-
 _MAX_IDS: Final = 200_000
 _MAX_BYTES: Final = 32 << 20
 _MAX_TEXT: Final = 4 << 20
@@ -25,9 +23,6 @@ _ID: Final = re.compile(r"(0x[0-9a-f]{1,9}|\d[\d_]{0,19})(?:\.0*)?", re.IGNORECA
 
 def numbers_of(text: str) -> list[int]:
     """The whole numbers of a text, in their order.
-
-    Raises:
-        ArgumentError: A number that is not an id; an abbreviated list; too many ids.
 
     >>> numbers_of("tensor([[1, 22,\\n 3]], device='cuda:0')"), numbers_of("0x1F 7 | 8.0")
     ([1, 22, 3], [31, 7, 8])

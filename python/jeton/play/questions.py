@@ -7,17 +7,12 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError
 
-__all__ = ["Question"]
-
 _MAX_NUMBER: Final = 2**53
 """Whole numbers that a browser holds exactly are below this."""
 
 
 class Question:
     """The fields of a question. A field that is absent has the default of the call, if any.
-
-    Raises:
-        ArgumentError: It is not a JSON object; a field is absent or of another kind.
 
     >>> Question(b'{"id": 7}').number("id")
     7

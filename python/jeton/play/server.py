@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Page"]
-
 T = TypeVar("T")
 
 MAX_SHOWN: Final = 6

@@ -28,8 +28,6 @@ from jeton.tokenizer.loading import load
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["MAX_CARDS", "Card", "Shelf", "noting"]
-
 MAX_CARDS: Final = 24
 """Tokenizers that a server keeps besides those that it began with; a tab shows six."""
 

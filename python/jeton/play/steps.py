@@ -17,8 +17,6 @@ from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
 from jeton.play.token_details import token_text
 
-__all__ = ["MAX_EXPLAINED", "frames_as_json", "steps"]
-
 MAX_EXPLAINED: Final = 400
 """Characters that are explained: each is a step or several."""
 
@@ -48,7 +46,6 @@ class Joining:
     """The symbols of a piece in their places, before a merge or after the last.
 
     Attributes:
-        symbols: The symbols.
         numbers: For each two neighbours, the number of the merge that would join them.
         joins: The index of the first of the two that are merged next; -1 if none are.
         made: The index of the symbol that the merge before made; -1 if there was none.

@@ -7,8 +7,6 @@ from typing import Final
 from jeton.display.human_readable import visible
 from jeton.play.shelf import Card
 
-__all__ = ["details", "neighbours", "shortened", "token_text"]
-
 _MAX_NEIGHBOURS: Final = 60
 _MAX_SHOWN: Final = 400
 """Bytes or characters of a token that are shown."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
-__all__ = ["HIGH", "LOW", "KnownTokens", "TokenColumns", "Units", "utf16_places"]
-
 SPECIAL: Final = 1
 PART: Final = 2
 """A token holds a part of a character that it shares with a neighbour."""

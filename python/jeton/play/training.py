@@ -12,8 +12,6 @@ from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["MAX_SIZE", "trained"]
-
 MAX_SIZE: Final = 20_000
 _MAX_TEXT: Final = 8 << 20
 _MAX_MERGES: Final = 20_000

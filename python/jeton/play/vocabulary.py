@@ -16,8 +16,6 @@ from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
 from jeton.play.token_details import token_text
 
-__all__ = ["SORTS", "TokenTable"]
-
 SORTS: Final = ("id", "length", "script", "frequency", "text")
 _KINDS: Final = ("text", "bytes", "id", "regex")
 _FOUND: Final = "\U0010fffe"

@@ -27,8 +27,6 @@ from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_t
 from jeton.stores.files import only_paths
 from jeton.training.trainer import Trainer
 
-__all__ = ["count"]
-
 _FAN = 8
 """How many counts a task merges."""
 

@@ -32,8 +32,6 @@ from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_t
 from jeton.ray.writing import written_in_parallel
 from jeton.stores.files import only_paths
 
-__all__ = ["prepare"]
-
 PARTS = ".parts"
 """The folder of the parts, in the folder of the set, until the set is complete."""
 

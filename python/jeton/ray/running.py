@@ -10,8 +10,6 @@ from typing import Any
 
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
 
-__all__ = ["checked_cpus", "in_order", "mapped", "ray_data", "single_threaded"]
-
 
 def checked_cpus(num_cpus: object) -> float:
     """How many cores a task takes: a number above 0."""

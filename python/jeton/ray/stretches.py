@@ -22,8 +22,6 @@ from jeton.data.manifest import Manifest
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.sinks import hash_limit, split_lengths
 
-__all__ = ["PartStretch", "StretchPlace", "files_of", "stretches_of"]
-
 _AT_A_TIME = 1 << 22
 """About how many tokens are copied at a time."""
 
@@ -103,7 +101,6 @@ def stretches_of(
     """The stretches of each split, in the order of the parts.
 
     Args:
-        parts: The parts, in their order.
         by: How the set is split: `"hash"`, `"cut"`, `"data"` or not at all.
         share: How much of it validates.
     """

@@ -24,8 +24,6 @@ from jeton.files import FileDigest, digest_of
 from jeton.ray.running import in_order, mapped, ray_data, single_threaded
 from jeton.ray.stretches import PartStretch, files_of, stretches_of
 
-__all__ = ["written_in_parallel"]
-
 
 def written_in_parallel(
     plan: SetPlan, parts: list[tuple[Path, Manifest]], folder: Path, num_cpus: float

@@ -7,15 +7,9 @@ from typing import Any
 
 from jeton.errors import UnsupportedError
 
-__all__ = ["dataset_of"]
-
 
 def dataset_of(columns: Mapping[str, Any]) -> Any:
-    """A `datasets.Dataset` of columns: each a list array of Arrow, or arrays of whole numbers.
-
-    Raises:
-        UnsupportedError: `datasets` is not installed.
-    """
+    """A `datasets.Dataset` of columns: each a list array of Arrow, or arrays of whole numbers."""
     try:
         import pyarrow
         from datasets import Dataset

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-__all__ = ["BatchSource", "PaddedBatch", "pad_batch", "torch_of"]
-
 _PAD = re.compile(r"[\[<]\W*(finetune_right_|right_|left_)?pad(ding)?(_token)?(_id)?\W*[\]>]", re.I)
 """The names of special tokens that pad, if there is no such role: `[PAD]`, `<|pad|>`, …"""
 
@@ -57,11 +55,7 @@ class PaddedBatch(NamedTuple):
 
 
 def torch_of(array: npt.NDArray[np.generic]) -> torch.Tensor:
-    """A tensor that shares the memory of an array.
-
-    Raises:
-        UnsupportedError: PyTorch is not installed.
-    """
+    """A tensor that shares the memory of an array."""
     try:
         import torch
     except ImportError:
@@ -116,11 +110,7 @@ class BatchSource:
         )
 
     def pad(self, remedy: str = "give pad_id, or roles={'pad': …} to tok.replace") -> int:
-        """The id of padding.
-
-        Raises:
-            ArgumentError: There is none; `remedy` says what to do then.
-        """
+        """The id of padding."""
         if self.pad_id is not None:
             return self.pad_id
         if self.pad_tokens is None:

@@ -15,8 +15,6 @@ from jeton._core import Pipeline
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentTypeError, UnknownTokenError
 
-__all__ = ["Vocabulary", "bytes_by_id", "bytes_of"]
-
 _T = TypeVar("_T")
 
 _REPR_TOKENS = 4

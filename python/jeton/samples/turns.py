@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["ANSWER", "ARGUMENTS", "QUESTION", "TOOL"]
-
 QUESTION: Final = "What is it like there?"
 ANSWER: Final = "It is as they say."
 ARGUMENTS: Final[dict[str, Any]] = {

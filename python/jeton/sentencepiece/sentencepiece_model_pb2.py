@@ -19,8 +19,6 @@ from typing import Final
 
 from jeton.interop.sentencepiece.protobuf_messages import message_classes
 
-__all__ = ["DESCRIPTOR", "ModelProto", "NormalizerSpec", "SelfTestData", "TrainerSpec"]
-
 _FIELDS: Final = {
     "TrainerSpec": """
         1 input string*

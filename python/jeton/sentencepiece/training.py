@@ -33,8 +33,6 @@ from jeton.loading.protocol_buffers import FIXED32, chunk, fields, number
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, UnigramTrainer
 
-__all__ = ["SentencePieceTrainer"]
-
 _FLAGS: Final = (
     "remove_extra_whitespaces",
     "add_dummy_prefix",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from jeton.arguments import checked_int
 
-__all__ = ["ThreadPool", "set_min_log_level", "set_nbest_timeout"]
-
 
 class ThreadPool:
     """Threads for batches. jeton has its own, and always uses all cores.

@@ -22,17 +22,6 @@ from urllib.parse import unquote
 from jeton.errors import FileError, JetonError, MissingFileError, UnsupportedError
 from jeton.stores.urls import SCHEMES, checked_url, scrubbed, shown
 
-__all__ = [
-    "InputFile",
-    "Stopped",
-    "StoreFile",
-    "fetch",
-    "listed",
-    "only_paths",
-    "put",
-    "refuse_reading_only",
-]
-
 THREADS = 8
 """Files that are fetched, written or looked at at a time."""
 _ATTEMPTS = 3
@@ -264,6 +253,24 @@ def put(source: Path, url: str) -> None:
     _attempted(url, attempt, None, "written")
 
 
+def create(url: str, text: str) -> None:
+    """Writes a small file, unless there is one.
+
+    Of several that do so at once one succeeds, but in `hf://`, where the last one may replace the
+    others.
+
+    Raises:
+        FileError: It cannot be written.
+    """
+    system, path = _opened(url)
+
+    def attempt() -> None:
+        with contextlib.suppress(FileExistsError):
+            system.pipe_file(path, text.encode(), mode="create")
+
+    _attempted(url, attempt, None, "written")
+
+
 def contents(url: str) -> str | None:
     """The text of a small file; `None` if there is none."""
     system, path = _opened(url)
@@ -329,6 +336,9 @@ def _opened(url: str) -> tuple[Any, str]:
             # By default five minutes for a whole file, however large.
             timeout = ClientTimeout(total=None, sock_connect=30, sock_read=60)
             options = {"client_kwargs": {"timeout": timeout}}
+        elif package == "huggingface_hub":
+            # Its instances are kept by thread, and a later thread would find outdated listings.
+            options = {"skip_instance_cache": True}
         with _naming(url):
             system, path = fsspec.core.url_to_fs(url, **options)
     except ImportError:

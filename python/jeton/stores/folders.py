@@ -21,10 +21,8 @@ from urllib.parse import unquote
 
 from jeton.cache_folder import cache_folder
 from jeton.errors import FileError, FormatError, MissingFileError
-from jeton.stores.files import THREADS, StoreFile, contents, fetch, listed, put, remove
+from jeton.stores.files import THREADS, StoreFile, contents, create, fetch, listed, put, remove
 from jeton.stores.urls import checked_url, is_url, shown
-
-__all__ = ["StoreFolder", "local_copy"]
 
 _MARK = ".writing"
 _ODD = re.compile(r"[^A-Za-z0-9.-]+")
@@ -34,10 +32,6 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """The folder of a copy on this machine, if the path is a URL of a folder.
 
     Only files that have changed since the last copy are fetched.
-
-    Raises:
-        MissingFileError: There is no such folder.
-        FileError: It is being written, cannot be read, or changes while it is copied.
     """
     if not is_url(path):
         return path
@@ -61,11 +55,7 @@ class StoreFolder:
     manifest = "manifest.json"
 
     def __init__(self, url: str) -> None:
-        """Names the folder.
-
-        Args:
-            url: Its URL.
-        """
+        """Names the folder."""
         self._url = checked_url("folder", url).rstrip("/")
         digest = hashlib.sha256(self._url.encode()).hexdigest()[:16]
         name = _ODD.sub("_", shown(self._url).partition("://")[2])[-60:]
@@ -120,9 +110,6 @@ class StoreFolder:
         """Writes files of a folder of this machine, the manifest last, and removes that folder.
 
         Files that an interrupted call has written are not written again.
-
-        Raises:
-            FileError: Another set is being written there, or a file cannot be written.
         """
         with _naming_files(self.work):
             self._write(source, names)
@@ -131,15 +118,14 @@ class StoreFolder:
         manifest = (source / self.manifest).read_bytes()
         identity = hashlib.sha256(manifest).hexdigest()
         mark, done = self.mark(), source.parent / "written"
-        if mark not in (None, identity):
+        if mark is None:
+            done.unlink(missing_ok=True)
+            create(f"{self._url}/{_MARK}", identity)
+            mark = self.mark()
+        if mark != identity:
             raise FileError(
                 f"{self}: another set is being written there; if nobody does, remove {self}/{_MARK}"
             )
-        if mark is None:
-            done.unlink(missing_ok=True)
-            text = source.parent / "mark"
-            text.write_text(identity)
-            put(text, f"{self._url}/{_MARK}")
         written = set(done.read_text("utf-8").splitlines()) if done.exists() else set()
         lock = Lock()
         with done.open("a", encoding="utf-8") as record:
@@ -157,8 +143,7 @@ class StoreFolder:
         """Removes what a run leaves, on this machine and in the store."""
         remove(f"{self._url}/{_MARK}")
         shutil.rmtree(self.work / "new", ignore_errors=True)
-        for name in ("written", "mark"):
-            (self.work / name).unlink(missing_ok=True)
+        (self.work / "written").unlink(missing_ok=True)
 
 
 def _in_parallel(

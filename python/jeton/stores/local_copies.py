@@ -19,8 +19,6 @@ from threading import Event
 from jeton.errors import JetonError
 from jeton.stores.files import THREADS, InputFile, StoreFile, fetch
 
-__all__ = ["LocalFiles", "local_files"]
-
 _GROUP = 1 << 28
 """Maximum bytes of a group of several files."""
 _ODD = re.compile(r"[^A-Za-z0-9._-]")
@@ -56,11 +54,8 @@ class LocalFiles:
 
 
 def local_files(files: Sequence[InputFile], first: int = 0) -> Iterator[LocalFiles]:
-    """Yields the files from index `first`, in order; removes copies before it yields the next ones.
-
-    Raises:
-        FileError: A file cannot be fetched, or is not what was listed.
-    """
+    """Yields the files from index `first`, in order; removes copies before it yields the next
+    ones."""
     numbered = list(enumerate(files))[first:]
     for of_stores, run in groupby(numbered, lambda entry: isinstance(entry[1], StoreFile)):
         if of_stores:

@@ -7,8 +7,6 @@ import re
 
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
-__all__ = ["SCHEMES", "StorePath", "checked_url", "is_broken_url", "is_url", "scrubbed", "shown"]
-
 SCHEMES = {
     "s3": "s3fs",
     "gs": "gcsfs",
@@ -86,12 +84,7 @@ class StorePath(os.PathLike[str]):
 
 
 def checked_url(name: str, url: str) -> str:
-    """A URL of a scheme that jeton reads.
-
-    Raises:
-        ArgumentError: It is not a URL, or has a character that URLs cannot have.
-        UnsupportedError: Its scheme is another, or it chains schemes.
-    """
+    """A URL of a scheme that jeton reads."""
     if not _URL.match(url):
         raise ArgumentError(
             f"{name} must be a URL, such as s3://bucket/folder/, not {shown(url)[:100]!r}"

@@ -17,8 +17,6 @@ from jeton.loading import download
 from jeton.loading.class_folders.rank_classes import parse_ranks
 from jeton.loading.registry import is_offline
 
-__all__ = ["data_gym_to_mergeable_bpe_ranks", "dump_tiktoken_bpe", "load_tiktoken_bpe"]
-
 
 def load_tiktoken_bpe(
     tiktoken_bpe_file: str | os.PathLike[str], expected_hash: str | None = None

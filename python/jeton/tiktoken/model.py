@@ -10,13 +10,6 @@ from jeton.interop.tiktoken import Encoding
 from jeton.loading import registry
 from jeton.tiktoken.registry import get_encoding
 
-__all__ = [
-    "MODEL_PREFIX_TO_ENCODING",
-    "MODEL_TO_ENCODING",
-    "encoding_for_model",
-    "encoding_name_for_model",
-]
-
 MODEL_TO_ENCODING: Mapping[str, str] = registry.MODELS
 MODEL_PREFIX_TO_ENCODING: Mapping[str, str] = registry.FAMILIES
 

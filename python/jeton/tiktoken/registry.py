@@ -13,8 +13,6 @@ from jeton.errors import ArgumentError, UnknownNameError
 from jeton.interop.tiktoken import Encoding
 from jeton.tokenizer.loading import load
 
-__all__ = ["get_encoding", "list_encoding_names"]
-
 _PUBLISHED = (
     "gpt2",
     "r50k_base",

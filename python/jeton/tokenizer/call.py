@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from jeton._core import Pipeline
     from jeton.encoding.calls import BatchEncoding, Caller
 
-__all__ = ["CallMethods"]
-
 
 class CallMethods(BaseTokenizer):
     """The call of a `Tokenizer`: `tok(texts)`."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from jeton.chat import Chat, Fitted, Parsed, ParseStream
     from jeton.chat.message_counts import MessageCount
 
-__all__ = ["ChatMethods"]
-
 
 class ChatMethods(BaseTokenizer):
     """The methods of `Tokenizer` for conversations."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.chunks import Boundaries, Chunk, Side, Truncated, Unit
 
-__all__ = ["ChunkMethods"]
-
 
 class ChunkMethods(BaseTokenizer):
     """The methods of `Tokenizer` for long texts."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from jeton.encoding.gotchas import Gotchas
     from jeton.encoding.healing import Healed
 
-__all__ = ["ExplainMethods"]
-
 
 class ExplainMethods(BaseTokenizer):
     """The methods of `Tokenizer` that explain a text."""

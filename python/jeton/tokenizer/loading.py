@@ -12,8 +12,6 @@ from jeton.errors import FormatWarning, UnsupportedError, warn_caller
 from jeton.loading import sources
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["load"]
-
 
 def load(
     source: str | os.PathLike[str],

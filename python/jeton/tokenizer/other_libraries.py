@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from jeton.interop.sentencepiece import SentencePieceProcessor
     from jeton.interop.tiktoken import Encoding as TiktokenEncoding
 
-__all__ = ["OtherLibraryMethods"]
-
 
 class OtherLibraryMethods(BaseTokenizer):
     """The methods of `Tokenizer` that return another library's interface."""

@@ -12,8 +12,6 @@ from typing import ClassVar, Protocol
 from jeton.arguments import check_named
 from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["PlayMethod", "ServedPage"]
-
 
 class ServedPage(Protocol):
     """The part of `jeton.play.Page` that this module uses."""

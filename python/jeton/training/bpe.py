@@ -28,9 +28,6 @@ from jeton.training.start import Start, numbered
 from jeton.training.superwords import Joining, SuperwordKind, Superwords, check_readable_again
 from jeton.training.trainer import Algorithm, WordTrainer, core_watch, warn_if_short
 
-__all__ = ["BPETrainer"]
-
-
 TieBreak: TypeAlias = Literal[
     "huggingface", "lexicographic", "alphabetic", "spelling", "first", "sentencepiece"
 ]

@@ -13,8 +13,6 @@ from jeton.tokenizer import Tokenizer
 from jeton.training.known_tokens import SpecialTokens, checked_tokens, shown
 from jeton.training.trainer import CoreWatch, Trainer
 
-__all__ = ["CharTrainer"]
-
 
 class CharTrainer(Trainer):
     """Trains a tokenizer with one token per character.

@@ -8,8 +8,6 @@ from jeton.arguments import check_text
 from jeton.components import AddedToken
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["SpecialTokens", "checked_tokens", "plain_texts", "shown"]
-
 SpecialTokens = Iterable[str | AddedToken]
 """Special tokens by their spelling, and added tokens, which may be plain ones."""
 
@@ -17,12 +15,7 @@ SpecialTokens = Iterable[str | AddedToken]
 def checked_tokens(
     special_tokens: SpecialTokens, user_defined_symbols: SpecialTokens = ()
 ) -> tuple[AddedToken, ...]:
-    """The tokens of both, in order, without ids.
-
-    Raises:
-        ArgumentTypeError: Neither a text nor an `AddedToken`, or no iterable with an order.
-        ArgumentError: A token that is empty, has an id, or is there twice; a special symbol.
-    """
+    """The tokens of both, in order, without ids."""
     tokens = [
         *_checked("special_tokens", special_tokens, special=True),
         *_checked("user_defined_symbols", user_defined_symbols, special=False),
@@ -64,11 +57,7 @@ def _token(name: str, token: object, *, special: bool) -> AddedToken:
 
 
 def plain_texts(tokens: Iterable[AddedToken]) -> list[str]:
-    """The spellings of tokens for a format that holds nothing else of them.
-
-    Raises:
-        ArgumentError: A token has a flag that would be lost.
-    """
+    """The spellings of tokens for a format that holds nothing else of them."""
     texts = []
     for token in tokens:
         for flag in ("single_word", "lstrip", "rstrip"):

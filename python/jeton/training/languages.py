@@ -13,8 +13,6 @@ from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError
 
-__all__ = ["Balance", "Corpora", "Languages", "refuse_languages"]
-
 Balance: TypeAlias = Literal["base", "window"] | Mapping[str, float]
 """Which language has the turn: the one with most tokens, with a window or not, or by ratios."""
 
@@ -40,11 +38,7 @@ class Languages:
         window_size: int | None,
         alpha: float | None,
     ) -> Languages | None:
-        """The parameters of `BPETrainer`; `None` if it learns from one corpus.
-
-        Raises:
-            ArgumentError: A parameter that is not for this value of `languages`.
-        """
+        """The parameters of `BPETrainer`; `None` if it learns from one corpus."""
         others = {"global_merges": global_merges, "window_size": window_size, "alpha": alpha}
         if languages is None:
             for name, value in others.items():
@@ -93,12 +87,7 @@ class Languages:
             [list[_core.WordCounts], list[_core.WordCounts], dict[str, Any]], list[_core.Model]
         ],
     ) -> list[_core.Model]:
-        """Counts the corpora and the development texts, each by `count`, and trains from them.
-
-        Raises:
-            ArgumentError: The names of languages differ; ratios and development texts.
-            TrainingError: A corpus without words.
-        """
+        """Counts the corpora and the development texts, each by `count`, and trains from them."""
         corpora = _corpora("data", data)
         texts = {} if development is None else _corpora("development", development)
         if self.ratios is not None and texts:

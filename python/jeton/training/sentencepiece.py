@@ -12,15 +12,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.training.known_tokens import SpecialTokens, checked_tokens, plain_texts
 
-__all__ = [
-    "OWN_TOKENS",
-    "SentencePieceAlgorithm",
-    "piece_counting",
-    "piece_needs",
-    "piece_parameters",
-    "piece_tokenizer",
-]
-
 SentencePieceAlgorithm: TypeAlias = Literal["sentencepiece unigram", "sentencepiece bpe"]
 
 OWN_TOKENS = ("unk", "bos", "eos", "pad")
@@ -37,11 +28,7 @@ def piece_parameters(
     min_word_count: int,
     **others: object,
 ) -> dict[str, Any]:
-    """The parameters of a trainer of pieces as the core takes them; `others` are not checked.
-
-    Raises:
-        ArgumentError: A parameter has an invalid value; the message names it.
-    """
+    """The parameters of a trainer of pieces as the core takes them; `others` are not checked."""
     tokens = checked_tokens(special_tokens, user_defined_symbols)
     special = plain_texts(token for token in tokens if token.special)
     symbols = plain_texts(token for token in tokens if not token.special)

@@ -11,8 +11,6 @@ from jeton.components import AddedToken, models
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Start"]
-
 
 @dataclass(frozen=True)
 class Start:

@@ -13,8 +13,6 @@ from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.training.trainer import core_watch
 
-__all__ = ["Joining", "SuperwordKind", "Superwords", "check_readable_again"]
-
 SuperwordKind: TypeAlias = Literal["super", "boundless"]
 """After the words, or in competition with them."""
 

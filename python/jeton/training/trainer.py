@@ -37,8 +37,6 @@ from jeton.tokenizer import Tokenizer
 from jeton.training.known_tokens import SpecialTokens, checked_tokens, shown
 from jeton.training.languages import Corpora, refuse_languages
 
-__all__ = ["Algorithm", "CoreWatch", "Trainer", "WordTrainer", "core_watch", "warn_if_short"]
-
 Algorithm: TypeAlias = Literal[
     "bpe", "wordpiece", "word_level", "unigram", "sentencepiece unigram", "sentencepiece bpe"
 ]

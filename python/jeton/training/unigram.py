@@ -20,8 +20,6 @@ from jeton.training.sentencepiece import (
 )
 from jeton.training.trainer import Trainer
 
-__all__ = ["UnigramTrainer"]
-
 
 class UnigramTrainer(Trainer):
     """Trains Unigram by SentencePiece's method: finds the pieces that make a corpus most probable.

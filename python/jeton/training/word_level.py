@@ -11,8 +11,6 @@ from jeton.errors import ArgumentError
 from jeton.training.known_tokens import SpecialTokens
 from jeton.training.trainer import WordTrainer
 
-__all__ = ["WordLevelTrainer"]
-
 
 class WordLevelTrainer(WordTrainer):
     """Trains word-level models: the most frequent words are the tokens.

@@ -17,8 +17,6 @@ from jeton.corpora.counting import MAX_WORD_LENGTH, Needs
 from jeton.training.known_tokens import SpecialTokens, checked_tokens
 from jeton.training.trainer import WordTrainer
 
-__all__ = ["WordPieceTrainer"]
-
 
 class WordPieceTrainer(WordTrainer):
     """Trains WordPiece, by the rule of its release or by that of its publication.

@@ -5,7 +5,7 @@ use super::joining::Joining;
 use crate::cache::group::{GROUP, Group};
 use crate::sink::Sink;
 use jeton_models::merge::merges::SCANNED;
-use jeton_text::mem::short_keys::ShortKey;
+use jeton_text::mem::short_keys::{LONG, ShortKey};
 
 impl<'t> ByteLevelCall<'_, 't> {
     /// A piece longer than [`LONG`]: split where no token spans, else merged as it is.

@@ -23,8 +23,6 @@ from jeton import samples
 from jeton.analysis.health.spellings import text_or_none
 from jeton.analysis.health.subject import Subject
 
-__all__ = ["Attack", "completions", "continued", "is_part_of_utf8", "unblocked", "words"]
-
 _NEAR: Final = ("", " ", "\n", "a", "1", ".", "é")
 _FAR: Final = (
     "", " ", "  ", "\n", "\t", "\r\n", "a", "A", "aa",

@@ -30,8 +30,6 @@ from jeton.corpora.usage import Usage, usage_of
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["check"]
-
 MODULES = (
     vocabulary_rules,
     encoding_rules,

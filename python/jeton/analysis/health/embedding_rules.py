@@ -33,8 +33,6 @@ from jeton.display.human_readable import counted
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, FileError, FormatError, UnsupportedError
 
-__all__ = ["by_direction", "by_length", "read_embeddings"]
-
 _SHARE: Final = 0.02
 """The share of the vocabulary that may be candidates."""
 
@@ -52,7 +50,6 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
     """The tables of a model in a safetensors file.
 
     Args:
-        path: The file.
         rows: The minimum number of rows.
         tensor: The name of the table of inputs; by default one of the usual names.
 

@@ -18,8 +18,6 @@ from jeton.display import notebooks
 from jeton.display.human_readable import counted, visible
 from jeton.errors import ArgumentError
 
-__all__ = ["Case", "Evidence", "Finding", "Health", "found"]
-
 Evidence: TypeAlias = Literal["proved", "observed"]
 """The evidence for a case; see `Case.evidence`."""
 
@@ -139,7 +137,6 @@ def found(rule: str, cases: Iterable[Case], message: str | tuple[str, str]) -> I
 
     Args:
         rule: The name of the rule.
-        cases: The cases.
         message: The finding in a sentence; or what follows the number of cases, for one and for
             several.
     """

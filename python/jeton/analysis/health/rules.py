@@ -16,17 +16,6 @@ import jeton._core as _core
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = [
-    "RULES",
-    "SEVERITIES",
-    "Rule",
-    "Severity",
-    "check_rule",
-    "chosen_rules",
-    "register",
-    "rule",
-]
-
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
@@ -91,9 +80,6 @@ def chosen_rules(only: Iterable[str], ignore: Iterable[str]) -> frozenset[str]:
     Args:
         only: The rules; if empty, all.
         ignore: Rules to leave out.
-
-    Raises:
-        ArgumentError: There is no rule with a name; the error suggests a similar one.
     """
     names = _names("only", only) or set(RULES)
     return frozenset(names - _names("ignore", ignore))
@@ -108,11 +94,7 @@ def _names(argument: str, names: Iterable[str]) -> set[str]:
 
 
 def check_rule(name: object, argument: str) -> str:
-    """`name`, if it is the name of a rule.
-
-    Raises:
-        ArgumentError: There is no such rule; the error suggests a similar one, and lists all.
-    """
+    """`name`, if it is the name of a rule."""
     rule = check_text(f"a name of {argument}", name)
     if rule not in RULES:
         close = _core.did_you_mean(rule, list(RULES))

@@ -15,19 +15,13 @@ from jeton.analysis.health.findings import Case, Finding, Health
 from jeton.analysis.health.rules import RULES
 from jeton.arguments import check_kind, check_text
 
-__all__ = ["to_sarif"]
-
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST: Final = 100
 """Maximum number of tokens that a result names; hosts refuse files with many thousands."""
 
 
 def to_sarif(health: Health, source: str) -> dict[str, Any]:
-    """A SARIF log with a result for each finding.
-
-    Args:
-        health: The findings.
-        source: The file of the tokenizer, or its name.
+    """A SARIF log with a result for each finding. `source`: the file of the tokenizer, or its name.
 
     Example:
         >>> from jeton import analysis

@@ -13,8 +13,6 @@ from jeton.analysis.health.findings import Finding
 from jeton.analysis.health.rules import Rule, register
 from jeton.analysis.health.subject import Subject
 
-__all__ = ["SEARCHES", "Search", "looks_for"]
-
 
 @dataclass(frozen=True)
 class Search:
@@ -33,12 +31,8 @@ SEARCHES: Final[list[Search]] = []
 def looks_for(
     *rules: Rule, unless: Callable[[Subject], str | None] = lambda _: None
 ) -> Callable[[Callable[[Subject], Iterator[Finding]]], Callable[[Subject], Iterator[Finding]]]:
-    """Registers rules with the function that looks for their cases.
-
-    Args:
-        rules: The rules.
-        unless: Returns why they cannot be checked for a tokenizer; `None` if they can.
-    """
+    """Registers rules with the function that looks for their cases. `unless`: returns why they
+    cannot be checked for a tokenizer; `None` if they can."""
 
     def add(
         run: Callable[[Subject], Iterator[Finding]],

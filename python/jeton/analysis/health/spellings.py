@@ -12,8 +12,6 @@ from jeton.components import models, normalizers, pre_tokenizers
 from jeton.components.byte_alphabet import BYTES
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Spelling", "steps", "text_or_none"]
-
 
 class Spelling:
     """Undoes the spelling that the stages of a tokenizer give to text for its model.

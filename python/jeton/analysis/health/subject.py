@@ -23,8 +23,6 @@ from jeton.loading.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Embeddings", "IdSequences", "Matrix", "Subject"]
-
 _T = TypeVar("_T")
 
 _CHUNK: Final = 1 << 17
@@ -83,7 +81,6 @@ class Subject:
     """A tokenizer under examination.
 
     Attributes:
-        tok: The tokenizer.
         usage: How a corpus uses it, if there is one.
         tables: The embeddings of its model, if there are any.
     """

@@ -43,8 +43,6 @@ from jeton.edit import derivations
 from jeton.edit.spelling import best_path
 from jeton.loading.model_file import NORMAL, UNUSED, USER_DEFINED, ModelFile
 
-__all__ = ["Unreached", "unreached_tokens"]
-
 _CLOSED: Final = (
     normalizers.NFC,
     normalizers.NFD,
@@ -88,7 +86,6 @@ class Unreached:
     """A token that no text gave.
 
     Attributes:
-        id: Its id.
         rule: The rule that says why.
         why: What happened to its text.
         tried: A text that was tried; `None` if no text can hold its bytes.

@@ -19,8 +19,6 @@ from jeton.analysis.health.subject import Subject
 from jeton.display.human_readable import counted
 from jeton.encoding.unicode import letter_scripts
 
-__all__ = ["is_damaged"]
-
 LONG: Final = 40
 """A token of more characters is very long. The longest English word in use has 28."""
 
@@ -112,7 +110,6 @@ def _looks_at_texts(of: Rule, one: str, many: str, remark: Callable[[str], str |
     """Registers a rule that looks at the text of each ordinary token.
 
     Args:
-        of: The rule.
         one: What is said of one token.
         many: What is said of several.
         remark: Returns a remark on a text that breaks the rule, perhaps empty; otherwise `None`.

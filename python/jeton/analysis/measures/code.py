@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from jeton.analysis.values import Value
 
-__all__ = ["identifier_boundaries", "identifier_tokens", "indentation_tokens", "whole_operators"]
-
 
 def whole_operators(whole: int, operators: int) -> Value:
     """The share of operators such as `==` and `->` that are one token, between spaces.

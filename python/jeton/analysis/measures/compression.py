@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from jeton.analysis.values import Value
 
-__all__ = ["bytes_per_token", "characters_per_token", "words_per_token"]
-
 
 def bytes_per_token(size: int, tokens: int) -> Value:
     """Bytes of UTF-8 divided by tokens; of two corpora, the sums are divided.

@@ -9,20 +9,6 @@ import numpy.typing as npt
 
 from jeton.analysis.values import Value
 
-__all__ = [
-    "ALPHA",
-    "RARE",
-    "bigram_entropy",
-    "conditional_entropy",
-    "dead_tokens",
-    "entropy",
-    "rare_tokens",
-    "renyi_efficiency",
-    "renyi_efficiency_used",
-    "type_token_ratio",
-    "vocabulary_used",
-]
-
 ALPHA = 2.5
 """The order of Rényi entropy that predicts translation quality best in the paper's experiments."""
 

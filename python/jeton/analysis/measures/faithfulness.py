@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from jeton.analysis.values import Value
 
-__all__ = ["exact_round_trips", "split_characters", "unknown_rate"]
-
 
 def unknown_rate(unknown: int, tokens: int) -> Value:
     """The share of tokens that are unknown tokens.

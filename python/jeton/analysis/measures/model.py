@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from jeton.analysis.values import Value
 
-__all__ = ["bits_per_byte", "bits_per_byte_spread", "serving_operations"]
-
 
 def bits_per_byte(bits: Sequence[float], how: str) -> Value:
     """The mean, over models, of bits of held-out text divided by its bytes.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError
 
-__all__ = ["ModelCost", "cost_of_model"]
-
 
 @dataclass(frozen=True)
 class ModelCost:

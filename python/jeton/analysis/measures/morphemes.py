@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from jeton.analysis.values import Value
 
-__all__ = ["morpheme_f1", "morpheme_precision", "morpheme_recall"]
-
 _HOW = "of the boundaries inside all words, each word after a space"
 
 

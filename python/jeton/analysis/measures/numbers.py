@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from jeton.analysis.values import Value
 
-__all__ = ["arithmetic_alignment", "digit_grouping", "grouping_of"]
-
 
 def grouping_of(sizes: Sequence[int]) -> str:
     """How a number is grouped whose tokens have these numbers of digits.

@@ -8,8 +8,6 @@ import numpy as np
 
 from jeton.analysis.values import Value
 
-__all__ = ["gini", "premium", "tokens_per_line"]
-
 
 def tokens_per_line(tokens: int, lines: int) -> Value:
     """Tokens divided by lines, for text that says the same in every language.

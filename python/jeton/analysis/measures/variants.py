@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from jeton.analysis.values import Value
 
-__all__ = ["case_cost", "punctuation_kept", "space_cost"]
-
 _HOW = "mean over 24 common English words"
 
 

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from jeton.analysis.values import Value
 
-__all__ = ["continued_words", "fertility", "fertility_by_spaces", "single_token_words"]
-
 _HOW = "over words as often as they occur, each encoded alone as after a space"
 
 

@@ -12,8 +12,6 @@ from jeton.analysis.report.parts import cell, head, safe_text, swatch
 from jeton.analysis.report.svg_charts import COLOURS, Series, lines
 from jeton.analysis.swept import Sweep
 
-__all__ = ["ladder"]
-
 
 def ladder(sweep: Sweep | None) -> str:
     """A line and rows of a table for each family; empty without a sweep or without points."""

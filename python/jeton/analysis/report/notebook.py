@@ -11,8 +11,6 @@ from jeton.analysis.report.svg_charts import formatted
 from jeton.analysis.report.tables import SUMMARY
 from jeton.display.notebooks import boxed, escaped, table
 
-__all__ = ["glance"]
-
 
 def glance(title: str, evaluations: Mapping[str, Evaluation]) -> str:
     """The table, and the losses of each tokenizer."""

@@ -28,8 +28,6 @@ from jeton.display import palette
 if TYPE_CHECKING:
     from jeton.analysis.swept import Sweep
 
-__all__ = ["page"]
-
 _PAGE: Final = """<!doctype html>
 <html lang="en">
 <head>

@@ -22,8 +22,6 @@ from jeton.arguments import checked_path
 from jeton.display import palette
 from jeton.display.human_readable import without_controls
 
-__all__ = ["bar_panels", "curves", "write_pictures"]
-
 
 @dataclass(frozen=True)
 class _Chart:

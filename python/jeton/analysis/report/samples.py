@@ -15,8 +15,6 @@ from jeton.display.palette import hues
 from jeton.errors import ArgumentTypeError, JetonError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["CutLine", "SampleLine", "sample_lines", "side_by_side"]
-
 _LONGEST = 400
 """Maximum characters of a line that are shown."""
 
@@ -26,7 +24,6 @@ class CutLine:
     """A line as one tokenizer splits it.
 
     Attributes:
-        name: The name of the tokenizer.
         tokens: The ids with the bytes of their tokens; `None` if the line cannot be encoded.
         is_exact: Whether decoding restores the line.
     """

@@ -15,18 +15,6 @@ from html import escape
 from jeton.analysis.values import Value
 from jeton.display.human_readable import without_controls
 
-__all__ = [
-    "COLOURS",
-    "Series",
-    "bars",
-    "lines",
-    "number",
-    "points",
-    "safe_text",
-    "shade",
-    "standalone",
-]
-
 COLOURS = 12
 """The number of colours for series in the style sheet; further series reuse them."""
 
@@ -36,10 +24,7 @@ class Series:
     """Points of one tokenizer.
 
     Attributes:
-        name: The name of the tokenizer.
         place: Which tokenizer it is, for its colour.
-        x: The x of each point.
-        y: The y of each point.
     """
 
     name: str
@@ -103,7 +88,6 @@ def bars(
     """Horizontal bars, one per tokenizer: name, colour and value.
 
     Args:
-        title: The title.
         rows: The name, number and value of each tokenizer; the number selects the colour.
         most: The value that fills the width.
         marked: Names that get a ⚠.
@@ -261,8 +245,6 @@ def points(
     """A point per tokenizer, with its name, `x` on a logarithmic scale; `None` without points.
 
     Args:
-        title: The title.
-        series: One point for each tokenizer.
         x_unit: The label of the x axis.
         y_unit: The label of the y axis.
         marked: Names that get a ⚠.

@@ -24,8 +24,6 @@ from jeton.analysis.report.parts import (
 from jeton.analysis.report.svg_charts import shade
 from jeton.analysis.values import Measured
 
-__all__ = ["SUMMARY", "glance", "premiums", "values"]
-
 SUMMARY: Final = (
     ("", "bytes_per_token"),
     ("", "fertility"),

@@ -149,11 +149,7 @@ def _described(tok: BaseTokenizer, template: str) -> Turn | None:
 
 @once_per_tokenizer
 def _by_description(tok: BaseTokenizer) -> Turn:
-    """The turn that `tok.settings.config` describes.
-
-    Raises:
-        FormatError: The description is invalid.
-    """
+    """The turn that `tok.settings.config` describes."""
     description = description_of(tok.settings.config["response_template"])
     tokens = {it.content: it.id for it in added_tokens_of(tok) if it.id is not None}
     return Turn(compiled_description(description, tokens), compiled_description(description, {}))

@@ -13,18 +13,6 @@ from typing import Any, Final
 from jeton.chat.answers.readers import CONSTANTS, NOT_ESCAPED, loose
 from jeton.errors import ArgumentTypeError
 
-__all__ = [
-    "BUT_TEXT",
-    "WRONG_TYPE",
-    "Parameters",
-    "Types",
-    "as_text",
-    "loaded",
-    "parameters_of",
-    "takes_only_text",
-    "typed",
-]
-
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
     "number": (int, float),
@@ -58,9 +46,6 @@ def parameters_of(
         tools: The tools, with the schemas of their parameters.
         only_declared: Read no more of a schema than transformers does: the types that `type`,
             `anyOf`, `oneOf` and `nullable` name.
-
-    Raises:
-        ArgumentTypeError: A keyword of a schema that names types has a value of the wrong type.
 
     >>> parameters_of([{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}])
     {'f': {'a': ('integer',)}}

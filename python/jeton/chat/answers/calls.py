@@ -23,8 +23,6 @@ from jeton.chat.answers.arguments import (
 )
 from jeton.chat.answers.parsed import Event, ParsedCall, event
 
-__all__ = ["NAMELESS", "Calls", "Tools", "arguments_of"]
-
 NAMELESS: Final = "a call has no name"
 
 

@@ -20,18 +20,6 @@ try:
 except ImportError:
     regex = None
 
-__all__ = [
-    "PARSERS",
-    "Unreadable",
-    "expression",
-    "parsed_content",
-    "places",
-    "search",
-    "transformed",
-    "with_types",
-    "wrong_options",
-]
-
 _PLACE: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 _BARE_KEY: Final = re.compile(r'"(?:\\.|[^"\\])*"|(?<=[{,])(\s*)(\w+)(\s*):')
 _SECONDS: Final = 0.5
@@ -50,7 +38,6 @@ def expression(source: str) -> Any:
 
     Raises:
         ValueError: It cannot be read.
-        UnsupportedError: The package `regex` is missing, which bounds the time that one takes.
     """
     if regex is None:
         raise UnsupportedError(

@@ -17,8 +17,6 @@ from jeton.chat.answers.field_values import Unreadable, with_types
 from jeton.chat.answers.parsed import Event, ParsedCall, event
 from jeton.chat.answers.response_templates import Description, Field
 
-__all__ = ["Fields"]
-
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 """Values that a message leaves out, if they are no defaults."""
 
@@ -27,7 +25,6 @@ class Fields:
     """The fields of one answer.
 
     Args:
-        description: The description.
         tools: The types of the parameters of each tool.
         report: Takes an event.
         problem: Takes what is wrong, and where.

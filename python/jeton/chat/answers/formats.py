@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-__all__ = ["BARE_CALLS", "END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
-
 Takes = Literal[
     "content",  # words of the answer
     "reasoning",
@@ -93,7 +91,6 @@ class Format:
     """The format of an answer.
 
     Attributes:
-        name: Its name.
         states: Its states by name. An answer begins in `"start"`.
         quote: The mark around text in braces.
         has_ids: Whether calls have ids, which may follow the name.
@@ -128,7 +125,6 @@ def _tagged(
     """A format of words, with reasoning and calls between marks.
 
     Args:
-        name: Its name.
         begin: The mark in front of calls; it leads to the state `calls`.
         states: The states of calls. They end in the state `after`.
         think: The marks around reasoning.
@@ -168,7 +164,6 @@ def _parameters(
     Args:
         call: What is in front of a name, behind it, and behind the call.
         parameter: What is in front of a key, between key and value, and behind the value.
-        end: What ends the calls.
     """
     before_name, behind_name, behind_call = call
     before_key, before_value, behind_value = parameter

@@ -18,8 +18,6 @@ from jeton.chat.answers.machine import Machine
 from jeton.chat.answers.marks import compiled
 from jeton.chat.templates.turn_shape import RenderedAnswer
 
-__all__ = ["inferred"]
-
 _SPACE: Final = " \t\r\n"
 _SEPARATORS: Final = ("", ",", ";")
 

@@ -21,8 +21,6 @@ from jeton.chat.answers.formats import BARE_CALLS, END, Shape
 from jeton.chat.answers.marks import Compiled, Found, MarkedState
 from jeton.chat.answers.parsed import Event, ParsedCall, event
 
-__all__ = ["Machine"]
-
 _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "close", "json"))
 """Kinds of text within a call."""
 _WORDS: Final = frozenset(("content", "reasoning"))

@@ -16,8 +16,6 @@ from typing import Any, Final, Literal, NamedTuple
 from jeton.chat.answers import readers
 from jeton.chat.answers.formats import BARE_CALLS, END, Format, State
 
-__all__ = ["Compiled", "CompiledState", "Found", "MarkedState", "compiled", "control_tokens"]
-
 _FIRST: Final = 0xD800
 _SHORTEST: Final = 4
 _BRACKETS: Final = ("<", "[", "]")
@@ -75,12 +73,8 @@ class _Mark:
         return (self.text.strip() or self.text) if self.is_text else None
 
     def expression(self, longer: Iterable[str] | None = None) -> str:
-        """A regular expression for the mark.
-
-        Args:
-            longer: Marks that begin with it; it is none of these, nor is there too little text to
-                tell. `None` if no text follows.
-        """
+        """A regular expression for the mark. `longer`: marks that begin with it; it is none of
+        these, nor is there too little text to tell. `None` if no text follows."""
         before = ""
         for character in self.before:
             before = f"(?:{before}{re.escape(character)})?"
@@ -291,7 +285,6 @@ def compiled(
     """A format, ready for use.
 
     Args:
-        format: The format.
         tokens: The control tokens with their ids; empty where there is only text.
         ends: Marks that end an answer in any state.
         written: What the template writes. Marks of plain text among words that are not in it are

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-__all__ = ["Event", "Kind", "Parsed", "ParsedCall", "Part", "Problem", "event"]
-
 Kind = Literal["content", "reasoning", "call", "arguments", "call_end"]
 PartKind = Literal["content", "reasoning", "call", "mark", "rest"]
 Finish = Literal["stop", "tool_calls", "length", "malformed"]

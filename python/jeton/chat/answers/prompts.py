@@ -25,8 +25,6 @@ from jeton.errors import UnsupportedError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["BegunAnswer", "begun_answer"]
-
 _WORDS: Final = re.compile(r"[\w\s]*")
 
 

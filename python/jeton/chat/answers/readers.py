@@ -14,20 +14,6 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
-__all__ = [
-    "ADJOINING",
-    "CONSTANTS",
-    "KEYS",
-    "NOT_ESCAPED",
-    "READERS",
-    "Broken",
-    "CallReports",
-    "GrowingText",
-    "end_of_calls",
-    "loose",
-    "python_calls",
-]
-
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]
 

@@ -29,8 +29,6 @@ from jeton.chat.answers.parsed import Kind
 from jeton.chat.templates.trust import REASONING
 from jeton.errors import FormatError, UnsupportedError
 
-__all__ = ["Description", "Field", "behind_anchor", "compiled_description", "description_of"]
-
 _KEYS: Final = frozenset(("version", "defaults", "fields", "start_anchor", "start_anchor_pattern"))
 _FIELD_KEYS: Final = frozenset(
     """
@@ -167,13 +165,7 @@ class Description:
 
 
 def description_of(value: object) -> Description:
-    """Checks the description of a `tokenizer_config.json`.
-
-    Raises:
-        FormatError: It is invalid.
-        UnsupportedError: It is of a version or has a key that jeton does not know; or it has
-            expressions, and the package `regex` is missing.
-    """
+    """Checks the description of a `tokenizer_config.json`."""
     if not isinstance(value, dict):
         raise _wrong("must be a dict")
     if (version := value.get("version", 1)) != 1:
@@ -333,12 +325,8 @@ class FieldState(CompiledState):
 
 
 def compiled_description(description: Description, tokens: Mapping[str, int]) -> Compiled:
-    """A description, ready for use: a format with a state for each field.
-
-    Args:
-        description: The description.
-        tokens: The control tokens with their ids; empty where there is only text.
-    """
+    """A description, ready for use: a format with a state for each field. `tokens`: the control
+    tokens with their ids; empty where there is only text."""
     rest = description.rest
     opening = [
         (it.open, f"field {it.name}", it.name)

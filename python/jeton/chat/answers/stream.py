@@ -17,19 +17,13 @@ if TYPE_CHECKING:
     from jeton.chat.answers.turns import Turn
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["ParseStream"]
-
-
 _IDS: Final = 1 << 32
 """Behind the largest id."""
 
 
 class Stops:
-    """Looks for stops in the text of an answer.
-
-    Args:
-        texts: The texts that stop it, also with symbols for control tokens.
-        ids: The ids that stop it.
+    """Looks for stops in the text of an answer. `texts`: the texts that stop it, also with symbols
+    for control tokens.
 
     Attributes:
         held: The end of the text, if that may become a stop.

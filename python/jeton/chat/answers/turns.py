@@ -40,8 +40,6 @@ from jeton.samples.turns import ANSWER, ARGUMENTS, TOOL
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Turn", "generation_ends", "turn_of"]
-
 _PARAMETERS: Final = parameters_of([TOOL])
 _SHOWN: Final = 120
 """How many characters an error shows of what a template writes."""
@@ -171,13 +169,9 @@ def turn_of(tok: BaseTokenizer, renderer: Renderer, template: str, variables: Va
     """How a model writes its turn, by a template; kept per tokenizer.
 
     Args:
-        tok: The tokenizer.
         renderer: What runs the template.
         template: The text of the template.
         variables: What the template reads beside messages and tools.
-
-    Raises:
-        UnsupportedError: No format reads the answers of the template back.
     """
     shape, known = turn_shape(tok, renderer, template, variables), _turns(tok)
     if shape in known:

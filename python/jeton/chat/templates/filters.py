@@ -24,8 +24,6 @@ from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, r
 from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
 from jeton.chat.templates.traced import Traced, joined
 
-__all__ = ["ADDED", "COUNTED", "JOINED", "MADE", "counted", "filters_of"]
-
 COUNTED: Final = "counted by jeton"
 MADE: Final = "made by jeton"
 JOINED: Final = "joined by jeton"

@@ -18,8 +18,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["TEMPLATES", "left_to_models", "name_of", "template_of"]
-
 _NAMES: Final = """
     chatml qwen qwen2 qwen2.5 llama2 llama3 llama3.1 llama3.2 llama4 mistral mistral-small gemma phi
     phi4 deepseek zephyr vicuna gpt-oss command-r granite olmo
@@ -95,10 +93,6 @@ def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> st
         tok: The tokenizer, whose own template is taken if none is named.
         template: The text of a template, the name of one of the tokenizer's or of jeton's.
         with_tools: Whether there are tools: a tokenizer may have a template `tool_use` for these.
-
-    Raises:
-        ArgumentError: The tokenizer has no template.
-        UnknownNameError: No template has this name.
     """
     own = tok.settings.chat_template
     named = {} if own is None else {"default": own} if isinstance(own, str) else own

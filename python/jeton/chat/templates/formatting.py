@@ -17,8 +17,6 @@ from jeton.chat.templates.origins import Origin, least_trusted
 from jeton.chat.templates.parts import TextParts, data_in, origins_in, plain, raw
 from jeton.chat.templates.printing import printed, represented
 
-__all__ = ["braces", "percent"]
-
 _DIRECTIVE = re.compile(
     r"%(?:\((?P<key>[^()]*)\))?(?P<flags>[#0\- +]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
     r"[hlL]?(?P<kind>.)",

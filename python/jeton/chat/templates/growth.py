@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from jeton.chat.templates.limits import ITEM, PIECE
 
-__all__ = ["GROWTH", "widths"]
-
 _DIGITS: Final = re.compile(r"\d+")
 _DIGIT_UNITS: Final = 1 << 10
 """Units per decimal digit of an integer, so that a value has some 4,000 digits at most."""

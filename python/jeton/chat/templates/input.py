@@ -17,8 +17,6 @@ from jeton.chat.templates.traced import Traced
 from jeton.chat.templates.trust import KNOWN_ROLES, REASONING, Path, Trust
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Group", "TemplateInput", "untrusted_tools"]
-
 _MAX_DEPTH: Final = 100
 _MEDIA: Final = re.compile(r"content\[\d+\]\.(?!(text|type|content|thinking)\b)")
 """Places in the parts of a content that may hold images and sounds, which templates do not read."""

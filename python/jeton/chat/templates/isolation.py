@@ -27,8 +27,6 @@ from jeton.chat.templates.traced import traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 from jeton.processes import pipes_of_server, read_message, start_python, write_message
 
-__all__ = ["rendered_apart", "serve", "source_apart"]
-
 T = TypeVar("T")
 
 _START_SECONDS: Final = 60.0
@@ -59,11 +57,7 @@ def rendered_apart(request: RenderRequest) -> str:
 
 
 def source_apart(template: str) -> TemplateText:
-    """What a template says, as `source_of` gives it, from a process of its own.
-
-    Raises:
-        As `rendered_apart`.
-    """
+    """What a template says, as `source_of` gives it, from a process of its own."""
     return _ask(raw(template), _source)
 
 
@@ -90,11 +84,7 @@ def _ask(question: RenderRequest | str, read: Callable[[dict[str, Any]], T]) -> 
 
 
 def _text(answer: dict[str, Any]) -> str:
-    """The text of an answer, with its origins.
-
-    Raises:
-        UnsupportedError: No renderer answers so: the template has taken over its process.
-    """
+    """The text of an answer, with its origins."""
     try:
         text, runs = answer["text"], answer["runs"]
         origins = [_origin(*fields) for fields in answer["origins"]]
@@ -107,11 +97,7 @@ def _text(answer: dict[str, Any]) -> str:
 
 
 def _source(answer: dict[str, Any]) -> TemplateText:
-    """The facts about a template in an answer.
-
-    Raises:
-        As `_text`.
-    """
+    """The facts about a template in an answer."""
     literals, names = answer.get("literals"), answer.get("names")
     for texts in (literals, names):
         if not isinstance(texts, list) or not all(isinstance(it, str) for it in texts):
@@ -155,11 +141,7 @@ class _Process:
             raise
 
     def answer(self, request: bytes, seconds: float) -> dict[str, Any]:
-        """What the process answers.
-
-        Raises:
-            LimitError: It takes longer, or dies.
-        """
+        """What the process answers."""
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died: reading says how
             write_message(self.process.stdin, request)
@@ -279,11 +261,8 @@ def _how(process: subprocess.Popen[bytes]) -> str:
 
 
 def serve(memory: str) -> None:
-    """Renders requests until there are no more. Runs in a separate process.
-
-    Args:
-        memory: The bytes that it may take beyond those it has.
-    """
+    """Renders requests until there are no more. Runs in a separate process. `memory`: the bytes
+    that it may take beyond those it has."""
     requests, answers = pipes_of_server()
     _limit_memory(int(memory))
     write_message(answers, b"{}")

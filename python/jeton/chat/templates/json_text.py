@@ -21,8 +21,6 @@ from jeton.chat.templates.parts import (
 )
 from jeton.chat.templates.traced import joined, whole
 
-__all__ = ["to_json"]
-
 _QUOTE: Final = (1, TEMPLATE)
 _MAX_WRITTEN: Final = 8
 """The JSON texts that are cached per tool."""

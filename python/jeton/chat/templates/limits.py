@@ -21,26 +21,6 @@ from typing import Any, Final, TypeVar
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
-__all__ = [
-    "ITEM",
-    "PIECE",
-    "LimitError",
-    "Limits",
-    "can_isolate",
-    "check_output",
-    "counted_items",
-    "current",
-    "emptied_at_end",
-    "guard",
-    "limits",
-    "made",
-    "now",
-    "running",
-    "spend",
-    "stopped",
-    "under",
-]
-
 ITEM: Final = 8
 """Units per item of a list; a unit is a character, of at most four bytes."""
 
@@ -254,11 +234,7 @@ def guard(units: int) -> None:
 
 
 def made(value: T) -> T:
-    """Counts what an operation made.
-
-    Raises:
-        LimitError: It is too large, or nested too deep.
-    """
+    """Counts what an operation made."""
     run = _RUN.get()
     if run is not None:
         size, _ = run.measure(value)

@@ -18,8 +18,6 @@ from jeton.chat.templates.parts import data_in, plain, raw
 from jeton.chat.templates.safe_text import safe
 from jeton.chat.templates.traced import Traced, marked, whole
 
-__all__ = ["conservatively", "printed"]
-
 
 def _tainted(value: object, origin: Origin) -> Any:
     """A value all of whose text is of one origin."""

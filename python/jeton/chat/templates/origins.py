@@ -10,19 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = [
-    "ANSWERING",
-    "TEMPLATE",
-    "UNKNOWN",
-    "Origin",
-    "Runs",
-    "Segments",
-    "generated",
-    "least_trusted",
-    "printed_again",
-    "segments_of",
-]
-
 ANSWERING: Final = frozenset(("assistant", "model"))
 """The roles whose messages a generation prompt begins."""
 
@@ -119,7 +106,6 @@ def printed_again(segments: Segments, message: int, alone: Segments, last: int) 
 
     Args:
         segments: A chat.
-        message: The message.
         alone: A chat that ends with the message. Of each field, only as many characters count.
         last: The message in that chat.
     """

@@ -14,20 +14,6 @@ from markupsafe import Markup
 from jeton.chat.templates.limits import ITEM, spend
 from jeton.chat.templates.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
 
-__all__ = [
-    "SCALARS",
-    "KeptTool",
-    "TextParts",
-    "TracedFloat",
-    "TracedInt",
-    "cut",
-    "data_in",
-    "origins_in",
-    "plain",
-    "raw",
-    "runs_of",
-]
-
 SCALARS = (bool, int, float, complex, type(None), range, Undefined)
 """Values that hold no text of a message."""
 

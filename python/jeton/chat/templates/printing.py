@@ -18,8 +18,6 @@ from jeton.chat.templates.parts import (
     raw,
 )
 
-__all__ = ["printed", "represented"]
-
 
 def printed(value: object) -> TextParts:
     """`str(value)` with its origins."""

@@ -14,9 +14,6 @@ from jeton.chat.templates.limits import current, limits
 from jeton.chat.templates.rendering import RenderRequest, rendered
 from jeton.chat.templates.source import TemplateText, source_of
 
-__all__ = ["Renderer", "questions"]
-
-
 _MIN_SECONDS: Final = 0.01
 _UNTIL: ContextVar[float] = ContextVar("jeton_chat_until")
 

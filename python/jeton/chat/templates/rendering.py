@@ -20,8 +20,6 @@ from jeton.chat.templates.traced import Traced
 from jeton.chat.templates.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
-__all__ = ["RenderRequest", "rendered"]
-
 _LONGEST_TEMPLATE: Final = 1 << 17
 """Compiling takes some 25 microseconds for each character, and a nested list more."""
 
@@ -228,7 +226,6 @@ def _cut_at_tag(text: str, final: str, tag: Origin, *, is_spelled: bool) -> str:
     Args:
         text: What the template made.
         final: The last message.
-        tag: The origin of the tag.
         is_spelled: Whether the input spells the tag too, so that its origin must decide.
     """
     spelling, string = _TAG.strip(), raw(text)

@@ -14,8 +14,6 @@ from jeton.chat.templates.origins import TEMPLATE, Runs
 from jeton.chat.templates.parts import TextParts, raw, runs_of
 from jeton.chat.templates.traced import Traced, joined, whole
 
-__all__ = ["FOLLOWED", "SafeTraced", "added", "followed", "safe", "unmarked"]
-
 FOLLOWED: Final = frozenset(
     """
     capitalize casefold lower lstrip partition removeprefix removesuffix rpartition rsplit rstrip

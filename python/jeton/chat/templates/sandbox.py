@@ -41,8 +41,6 @@ from jeton.chat.templates.printing import represented
 from jeton.chat.templates.safe_text import FOLLOWED, added, followed
 from jeton.chat.templates.traced import Traced, joined, marked, traced, whole
 
-__all__ = ["Refusal", "Sandbox"]
-
 _VALUES: Final = (
     str, bytes, int, float, complex, list, tuple, dict, range, KeysView, ValuesView, ItemsView,
 )  # fmt: skip

@@ -10,8 +10,6 @@ from jinja2 import nodes
 
 from jeton.chat.templates.sandbox import Sandbox
 
-__all__ = ["GAP", "TemplateText", "source_of"]
-
 GAP: Final = "\0"
 """Replaces, in literal text, a value that is only known when the template runs."""
 

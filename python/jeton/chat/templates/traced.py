@@ -14,8 +14,6 @@ from jeton.chat.templates.limits import PIECE, spend
 from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
 from jeton.chat.templates.parts import TextParts, cut, data_in, raw, runs_of
 
-__all__ = ["Traced", "joined", "marked", "traced", "whole"]
-
 
 def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
     """A text with its runs; a plain `str` where the template wrote it all."""

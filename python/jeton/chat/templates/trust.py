@@ -16,8 +16,6 @@ from jeton.arguments import index_of
 from jeton.chat.templates.origins import Kind
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["KNOWN_ROLES", "REASONING", "Path", "Trust"]
-
 KNOWN_ROLES: Final = frozenset(
     """
     system developer user assistant model tool function ipython observation environment
@@ -60,13 +58,7 @@ class Trust:
         entries: What `trusted=` was: indices of messages, roles (`system`), fields (`content`),
             both (`system.content`), places (`messages[0].content`), `tools`, `documents`, names of
             variables, if need be as `variables.name`.
-        messages: The messages of the call.
         variables: The names of its variables.
-
-    Raises:
-        ArgumentTypeError: Not an iterable, or an entry that is neither a str nor an index.
-        ArgumentError: An entry that names nothing that this call or chats as a rule have, or
-            things of two kinds.
     """
 
     def __init__(
@@ -98,7 +90,6 @@ class Trust:
         """Whether a place is one of the fields, or inside of one.
 
         Args:
-            kind: What the place is in.
             number: The index that its message was sent with.
             role: The role of that message.
             path: The way from there, or from the tools or the documents; of a variable, its name

@@ -30,8 +30,6 @@ from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["RenderedAnswer", "TurnShape", "Variables", "shared_length", "turn_shape"]
-
 Message = dict[str, Any]
 Variables = tuple[tuple[str, Any], ...]
 
@@ -64,7 +62,6 @@ def turn_shape(
     """The shape of a template's turns, kept per tokenizer.
 
     Args:
-        tok: The tokenizer.
         renderer: What runs the template.
         template: The text of the template.
         variables: What the template reads beside messages and tools.
@@ -317,11 +314,8 @@ class TurnShape:
         return ends_questions or not between or not opening.endswith(between)
 
     def anchor(self, marks: Iterable[str]) -> tuple[str, str]:
-        """What begins an answer, and what the template writes between it and words.
-
-        Args:
-            marks: With what an answer may begin itself.
-        """
+        """What begins an answer, and what the template writes between it and words. `marks`: with
+        what an answer may begin itself."""
         head = self.opening
         prompt, question = behind_question(self.prompted), behind_question(self.asked)
         common = self.shared(head, prompt)

@@ -20,8 +20,6 @@ from jeton.chat.templates.trust import REASONING, Path
 from jeton.chat.templates.turn_shape import TurnShape
 from jeton.errors import ArgumentError
 
-__all__ = ["PLAIN", "TemplateValues"]
-
 PLAIN: Final = (str, bool, int, float, type(None))
 """The kinds of variables that probes get as well."""
 
@@ -104,11 +102,7 @@ class TemplateValues:
         return first
 
     def text(self, left_out: Collection[Group] = ()) -> str:
-        """What the template writes; or what it would write without some of its values.
-
-        Raises:
-            As `jeton.chat.templates.rendering.rendered`.
-        """
+        """What the template writes; or what it would write without some of its values."""
         gone: dict[tuple[str, int | None], set[Path]] = {}
         for kind, message, path in left_out:
             gone.setdefault((kind, message), set()).add(path)

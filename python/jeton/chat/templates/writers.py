@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
 
-__all__ = ["Writers"]
-
 
 class Writers:
     """The runs of a text, by the tokens that it was encoded to."""

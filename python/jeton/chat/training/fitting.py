@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from jeton.chat.chat import Chat
     from jeton.chat.messages import Sent
 
-__all__ = ["Fitted", "fitted"]
-
 _ALWAYS: Final = ("system", "developer")
 
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from jeton.chat.templates.turn_shape import TurnShape
     from jeton.chat.templates.writers import Writers
 
-__all__ = ["Answers"]
-
 
 @dataclass(frozen=True)
 class _MessagePart:
@@ -87,8 +85,6 @@ class Answers:
     """What messages of some roles say in a chat.
 
     Args:
-        chat: The chat.
-        messages: Its messages.
         chat_of: Makes the chat of other messages, with a generation prompt or not, to compare.
         writers: Who wrote its tokens.
         shape: How the template writes turns.

@@ -14,19 +14,12 @@ from typing import Final
 from jeton.chat.templates.trust import REASONING
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["PARTS", "checked_parts", "covered", "part_of_field"]
-
 PARTS: Final = ("reasoning", "content", "calls")
 """What an answer has, in order."""
 
 
 def checked_parts(parts: Iterable[str] | None) -> frozenset[str]:
-    """The parts that are named; all for `None`.
-
-    Raises:
-        ArgumentTypeError: `parts` is no iterable of texts.
-        ArgumentError: It is empty, or names a part that there is not.
-    """
+    """The parts that are named; all for `None`."""
     if parts is None:
         return frozenset(PARTS)
     if isinstance(parts, (str, bytes)) or not isinstance(parts, Iterable):

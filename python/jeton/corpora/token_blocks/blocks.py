@@ -19,8 +19,6 @@ from jeton.errors import ArgumentError, EncodeError, FormatError, JetonError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Block", "DocumentEncoding", "DocumentSource", "Facts", "SourcePosition", "nothing"]
-
 
 @dataclass(frozen=True)
 class SourcePosition:

@@ -26,8 +26,6 @@ from jeton.files import digest_of
 from jeton.stores.files import InputFile, StoreFile
 from jeton.stores.local_copies import LocalFiles, local_files
 
-__all__ = ["FileSource", "OfFiles", "check_unchanged", "identity_of"]
-
 _BYTES = 8_000_000
 """Bytes of a table that are encoded at a time."""
 

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from jeton.arguments import checked_int
 from jeton.errors import ArgumentError
 
-__all__ = ["Ids", "dtype_for"]
-
 Ids = npt.NDArray[np.unsignedinteger]
 """Ids as in token sets, uint16 or uint32."""
 

@@ -22,19 +22,6 @@ from jeton.corpora.token_blocks.blocks import (
 )
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
-__all__ = [
-    "Columns",
-    "Iterated",
-    "IteratedTexts",
-    "SlicedRows",
-    "can_be_sliced",
-    "column_of",
-    "encoded",
-    "is_column",
-    "is_one_split",
-    "of_rows",
-]
-
 _CHARACTERS = 8_000_000
 """Characters that are encoded at a time: enough for all cores."""
 _TEXTS = 100_000
@@ -303,11 +290,7 @@ def _of_dataset(
 
 
 def is_one_split(data: object) -> bool:
-    """Whether a Hugging Face data set is a single split that has a length.
-
-    Raises:
-        ArgumentError: It has several splits.
-    """
+    """Whether a Hugging Face data set is a single split that has a length."""
     if isinstance(data, Mapping):
         raise ArgumentError(
             f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another as "

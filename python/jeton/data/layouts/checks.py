@@ -11,16 +11,6 @@ from jeton.arguments import checked_int
 from jeton.data.layouts.layout import BaseLayout
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = [
-    "checked_dtype",
-    "checked_masks",
-    "checked_shard_tokens",
-    "checked_split",
-    "integers",
-    "most_tokens",
-    "no_masks",
-]
-
 
 def checked_split(split: object) -> str:
     """`split`, if file names can begin with it."""

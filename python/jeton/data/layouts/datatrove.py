@@ -19,8 +19,6 @@ import numpy as np
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Shard, ends_beside, mapped, mask_beside
 
-__all__ = ["DatatroveLayout"]
-
 
 class DatatroveLayout(BaseLayout):
     """Flat shards with an index and a note."""

@@ -15,8 +15,6 @@ from jeton.data.layouts.llmc import begins
 from jeton.data.layouts.npy import is_npy
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
-__all__ = ["find_layout", "layout_of", "split_names"]
-
 
 def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
     """The layout with this name."""

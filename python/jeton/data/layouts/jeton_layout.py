@@ -16,8 +16,6 @@ from pathlib import Path
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.shard import Shard, ends_beside, mapped, mask_beside
 
-__all__ = ["OwnLayout"]
-
 
 class OwnLayout(BaseLayout):
     """Flat shards with ends beside."""

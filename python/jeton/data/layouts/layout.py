@@ -10,8 +10,6 @@ from pathlib import Path
 from jeton.data.layouts.shard import Shard
 from jeton.errors import ArgumentError
 
-__all__ = ["BaseLayout", "Spool", "part_of"]
-
 
 def part_of(path: Path) -> Path:
     """The name of a file until it is complete."""

@@ -21,8 +21,6 @@ from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Shard, mapped
 from jeton.errors import FormatError, UnsupportedError
 
-__all__ = ["LitdataLayout"]
-
 _TYPES = {"uint16": 20, "uint32": 15}
 """What litdata calls the types of torch: uint16, and int32, which is as wide as uint32."""
 _END = 2**32

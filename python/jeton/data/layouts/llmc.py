@@ -17,8 +17,6 @@ from jeton.data.layouts.layout import BaseLayout, Spool
 from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.errors import FormatError
 
-__all__ = ["LlmcLayout", "begins"]
-
 _KINDS = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
 """Magic number and version, by the type of tokens."""
 

@@ -23,8 +23,6 @@ from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Shard, mapped
 from jeton.errors import FormatError, UnsupportedError
 
-__all__ = ["MdsLayout"]
-
 _COLUMN = "tokens"
 _END = 2**32
 """Where a shard ends at the latest: places have 32 bits."""

@@ -31,8 +31,6 @@ from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import ConvertedTokens, Shard, Tokens, mapped, size_of
 from jeton.errors import FormatError, UnsupportedError
 
-__all__ = ["MegatronLayout"]
-
 _MAGIC = b"MMIDIDX\0\0"
 _HEAD = struct.Struct("<9sQBQQ")
 _CODES = {"uint16": 8, "uint32": 4}

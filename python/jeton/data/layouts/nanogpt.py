@@ -15,8 +15,6 @@ from jeton.data.layouts.npy import is_npy
 from jeton.data.layouts.shard import Shard, mapped
 from jeton.errors import ArgumentError, FormatError
 
-__all__ = ["NanoGPTLayout"]
-
 
 class NanoGPTLayout(BaseLayout):
     """One flat file."""

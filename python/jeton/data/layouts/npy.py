@@ -18,8 +18,6 @@ from jeton.data.layouts.layout import BaseLayout, Spool
 from jeton.data.layouts.shard import ConvertedTokens, Shard, Tokens, mapped, size_of
 from jeton.errors import FormatError
 
-__all__ = ["NpyLayout", "is_npy"]
-
 
 def is_npy(file: Path) -> bool:
     """Whether a file begins like a numpy file."""

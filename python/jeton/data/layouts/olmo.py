@@ -23,8 +23,6 @@ from jeton.data.layouts.npy import is_npy
 from jeton.data.layouts.shard import Shard, mapped, mask_beside, size_of
 from jeton.errors import ArgumentError, FormatError
 
-__all__ = ["OlmoLayout"]
-
 _AT_A_TIME = 1 << 16
 """Number of documents whose lines are written at a time."""
 

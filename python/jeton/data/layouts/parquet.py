@@ -28,8 +28,6 @@ from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.data.masks import IGNORED
 from jeton.errors import FormatError, JetonError, UnsupportedError
 
-__all__ = ["ParquetLayout", "TableTokens", "pyarrow_for"]
-
 _COLUMN = "input_ids"
 _LABELS = "labels"
 _NO_IDS = (

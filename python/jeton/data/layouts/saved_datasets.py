@@ -14,8 +14,6 @@ from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.parquet import TableTokens, pyarrow_for
 from jeton.data.layouts.shard import Shard
 
-__all__ = ["SavedDatasetLayout"]
-
 
 class SavedDatasetLayout(BaseLayout):
     """Streams of Arrow with rows of ids."""

@@ -15,8 +15,6 @@ from jeton import files
 from jeton.corpora.token_blocks.ids import Ids
 from jeton.errors import FileError, FormatError
 
-__all__ = ["ConvertedTokens", "Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
-
 
 class Tokens(Protocol):
     """The tokens of a shard: an array with one axis, or an object that can be sliced like one."""

@@ -30,8 +30,6 @@ from jeton.errors import (
 )
 from jeton.files import FileDigest, digest_of
 
-__all__ = ["Writer", "WrittenShard", "synced", "write_index"]
-
 
 @dataclass(frozen=True)
 class WrittenShard:
@@ -549,7 +547,6 @@ def write_index(
     """Writes the file that lists the shards of a split, if the layout has one; its digest by name.
 
     Args:
-        layout: The layout.
         folder: The folder of the set.
         dtype: The type of the tokens.
         shards: The main file of each shard, and its documents.

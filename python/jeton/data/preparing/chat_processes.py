@@ -20,8 +20,6 @@ from jeton.chat.templates.limits import Limits, can_isolate, current, under
 from jeton.errors import UnsupportedError
 from jeton.processes import pipes_of_server, read_message, start_python, write_message
 
-__all__ = ["ChatProcesses", "process_count", "serve"]
-
 T = TypeVar("T")
 
 _RECORDS = 32
@@ -74,7 +72,6 @@ class ChatProcesses:
         """Each item with the result of its record, in order.
 
         Raises:
-            UnsupportedError: A process died.
             Exception: What the function raised, or reading the items, when it is its turn.
         """
         waiting = deque[tuple[list[T], Future[list[Any]]]]()

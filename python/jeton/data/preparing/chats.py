@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from jeton.data.preparing.chat_processes import ChatProcesses
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["ChatEncoder"]
-
 _TOKENS = 1 << 16
 """Approximate number of tokens of a block."""
 

@@ -13,8 +13,6 @@ import numpy as np
 from jeton.corpora.token_blocks.blocks import DocumentSource
 from jeton.errors import FileError, JetonError
 
-__all__ = ["DiskNeed", "disk_need"]
-
 _SMALL = 64 << 20
 """Smaller inputs, in bytes, are not sampled."""
 _SAMPLE = 1 << 18
@@ -30,11 +28,7 @@ class DiskNeed:
     free: int = 0
 
     def check(self, folder: Path) -> None:
-        """Fails if the disk is so full that an estimate cannot be wrong by that much.
-
-        Raises:
-            FileError: Less than half of the bytes needed are free.
-        """
+        """Fails if the disk is so full that an estimate cannot be wrong by that much."""
         if self.free < self.needed // 2:
             raise FileError(
                 f"folder {folder}: the set needs about {self.needed / 1e9:,.1f} GB of disk, and "

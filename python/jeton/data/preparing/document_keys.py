@@ -15,8 +15,6 @@ from jeton.data.preparing.shuffling import check_sum
 from jeton.data.preparing.sinks import Plain
 from jeton.errors import FileError
 
-__all__ = ["Keyed"]
-
 
 class Keyed(Plain):
     """One split of all documents, and a file of their keys, little-endian numbers of 8 bytes."""

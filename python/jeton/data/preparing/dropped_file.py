@@ -12,8 +12,6 @@ from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError, MissingFileError
 
-__all__ = ["DROPPED", "DroppedFile", "dropped_of"]
-
 DROPPED = "dropped.jsonl"
 """The name of the file; there is none if no record was left out."""
 
@@ -22,11 +20,7 @@ class DroppedFile:
     """The file while a run writes it."""
 
     def __init__(self, folder: Path, records: int) -> None:
-        """Opens the file, and keeps its first `records`: a run may have been killed after more.
-
-        Raises:
-            FormatError: It has fewer.
-        """
+        """Opens the file, and keeps its first `records`: a run may have been killed after more."""
         self._path = folder / DROPPED
         self._file: BinaryIO | None = None
         if not self._path.exists():
@@ -62,12 +56,7 @@ class DroppedFile:
 
 
 def dropped_of(folder: Path, manifest: Manifest) -> tuple[DroppedRecord, ...]:
-    """The records that a set left out.
-
-    Raises:
-        MissingFileError: The set names a file of them, but has none.
-        FormatError: The file is damaged.
-    """
+    """The records that a set left out."""
     if DROPPED not in manifest.files:
         return ()
     path = folder / DROPPED

@@ -11,8 +11,6 @@ from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Choice", "DocumentFrame", "EndOfText", "end_of_text_of", "frame_of"]
-
 KNOWN = (
     "<|endoftext|>",
     "<|end_of_text|>",
@@ -51,9 +49,6 @@ class EndOfText:
 
 def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> EndOfText | None:
     """The end-of-text token that the caller names, or the only one of the tokenizer.
-
-    Raises:
-        ArgumentError: There is no such token, or the tokenizer has no end-of-text token or several.
 
     Example:
         >>> import jeton
@@ -121,11 +116,8 @@ class DocumentFrame:
 
 
 def frame_of(tokenizer: Tokenizer) -> tuple[DocumentFrame, EndOfText]:
-    """The tokens that the post-processor adds around a text, and which of them separates documents.
-
-    Raises:
-        ArgumentError: The post-processor adds no tokens, or changes ids in another way.
-    """
+    """The tokens that the post-processor adds around a text, and which of them separates
+    documents."""
     ids_around = tokenizer._core.frame(True)
     if ids_around is None:
         raise ArgumentError(

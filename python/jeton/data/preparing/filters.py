@@ -19,8 +19,6 @@ import jeton._core as _core
 from jeton.arguments import check_text, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
-__all__ = ["Contamination", "Filters", "filters_of"]
-
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -44,11 +42,7 @@ class Filters:
     keep: tuple[Callable[[Any], object], ...] = ()
 
     def failed(self, record: object) -> int | None:
-        """The number of the first filter that the record does not pass; `None` if it stays.
-
-        Raises:
-            FormatError: A rule cannot be applied to the record.
-        """
+        """The number of the first filter that the record does not pass; `None` if it stays."""
         for number, keep in enumerate(self.keep):
             if not keep(record):
                 return number
@@ -56,11 +50,7 @@ class Filters:
 
 
 def filters_of(filter: object) -> Filters:
-    """The filters that a caller passed.
-
-    Raises:
-        ArgumentError, ArgumentTypeError: One is neither a rule nor callable.
-    """
+    """The filters that a caller passed."""
     if filter is None:
         return Filters()
     is_single = isinstance(filter, str) or callable(filter)

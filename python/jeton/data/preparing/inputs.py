@@ -15,8 +15,6 @@ from jeton.data.preparing.records import RecordFiles, RecordItems, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.stores.files import InputFile
 
-__all__ = ["DataReading", "default_split", "paths_of", "source_of"]
-
 
 @dataclass(frozen=True)
 class DataReading:
@@ -45,16 +43,11 @@ def source_of(
     """The source of blocks for the data.
 
     Args:
-        data: The data.
         encoding: How documents become tokens.
         reading: How the data is read.
         name: The argument that holds the data.
         characters: About how many characters of an iterable are encoded at a time; by default as
             many as keep all cores at work.
-
-    Raises:
-        ArgumentError: The data does not hold documents, or has no such parts.
-        MissingFileError: A file does not exist.
     """
     paths = paths_of(data, name)
     if paths is not None:

@@ -25,8 +25,6 @@ from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
 from jeton.files import digest_of
 
-__all__ = ["Consumed", "Journal"]
-
 WORK = ".preparing"
 RUN = "run.json"
 
@@ -74,9 +72,6 @@ class Journal:
 
         The names in it are known, so somebody else could plant a link that jeton would write
         through.
-
-        Raises:
-            FileError: The folder is a link, or belongs to another user.
         """
         status = self.work.lstat()
         if not stat.S_ISDIR(status.st_mode):
@@ -120,9 +115,6 @@ class Journal:
 
         `read` returns how much of each split's inputs was read when the state was saved: that part
         must be unchanged, while other inputs may have changed.
-
-        Raises:
-            FileError: Another run was started in the folder, or an input has changed since.
         """
         run = json.loads(json.dumps(run))
         path = self.work / RUN
@@ -190,11 +182,7 @@ class Journal:
         return by_pass
 
     def check(self, whole: Manifest) -> None:
-        """Fails if a file has changed since the manifest was written.
-
-        Raises:
-            FormatError: A file has changed.
-        """
+        """Fails if a file has changed since the manifest was written."""
         with self._file_errors():
             for name, digest in whole.files.items():
                 path = self.set / name if (self.set / name).exists() else self.folder / name

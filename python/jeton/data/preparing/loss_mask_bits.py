@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from jeton.data.layouts import Writer
 
-__all__ = ["DTYPE", "Unmarking", "marked", "summed"]
-
 DTYPE = "uint32"
 """The type of marked tokens. Ids lie below 2³¹ in every layout."""
 

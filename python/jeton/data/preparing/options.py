@@ -36,8 +36,6 @@ from jeton.data.preparing.text_records import TextRecordEncoder
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["AUTO", "MEMORY", "PrepareOptions", "PrepareRequest", "plan_of"]
-
 AUTO = Choice.AUTO
 """The tokenizer's end-of-text token."""
 
@@ -77,11 +75,7 @@ class PrepareOptions:
     filter: object = None
 
     def request(self, tokenizer: Tokenizer) -> PrepareRequest:
-        """The request that the options give with this tokenizer.
-
-        Raises:
-            ArgumentError, ArgumentTypeError: An option is not valid, or excludes another.
-        """
+        """The request that the options give with this tokenizer."""
         if not isinstance(tokenizer, Tokenizer):
             kind = type(tokenizer).__name__
             raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {kind}")

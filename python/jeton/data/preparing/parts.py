@@ -19,19 +19,12 @@ from jeton.data.preparing.dropped_file import dropped_of
 from jeton.data.preparing.loss_mask_bits import marked, summed
 from jeton.errors import ArgumentError, FormatError, JetonError
 
-__all__ = ["PartsSource", "checked_parts"]
-
 _AT_A_TIME = 1 << 20
 """Approximate number of tokens of a block."""
 
 
 def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
-    """The parts in order, after verifying each.
-
-    Raises:
-        ArgumentError: A part is missing, there twice, or of another set.
-        FormatError: A part is damaged.
-    """
+    """The parts in order, after verifying each."""
     if not folders:
         raise ArgumentError("there are no parts to merge")
     manifests = [(folder, Manifest.read(folder)) for folder in folders]

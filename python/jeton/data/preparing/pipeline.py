@@ -32,8 +32,6 @@ from jeton.errors import ArgumentError
 from jeton.files import FileDigest
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["PrepareProgress", "PrepareRun", "SetPlan", "manifest_of"]
-
 CHECKPOINT_SECONDS = 30.0
 """The most work that an interruption can lose."""
 TELL_SECONDS = 0.1
@@ -368,7 +366,6 @@ def manifest_of(
     """The manifest of a set that was written to a folder; saves its tokenizer there too.
 
     Args:
-        plan: The plan of the set.
         folder: The folder of its files.
         shards: The shards of each split.
         facts: The facts about each source.

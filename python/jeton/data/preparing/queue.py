@@ -19,8 +19,6 @@ import numpy as np
 from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.errors import FileError, FormatError
 
-__all__ = ["BlockQueue"]
-
 _IN_MEMORY = 64 << 20
 """Approximate bytes of blocks in a file; as many are in memory at each end of the queue."""
 
@@ -103,12 +101,7 @@ class BlockQueue:
         return self._folder / f"queue-{number}"
 
     def _blocks(self, number: int) -> list[Block]:
-        """The blocks of a file.
-
-        Raises:
-            FileError: The file cannot be read.
-            FormatError: The file is damaged.
-        """
+        """The blocks of a file."""
         path = self._path(number)
         try:
             data = path.read_bytes()

@@ -12,8 +12,6 @@ from jeton.corpora.token_blocks.blocks import Block, Facts, SourcePosition
 from jeton.data.preparing.filters import Filters
 from jeton.errors import JetonError
 
-__all__ = ["RecordEncoder", "SourceRecord"]
-
 
 @dataclass(frozen=True)
 class SourceRecord:
@@ -35,10 +33,7 @@ class RecordEncoder(ABC):
     """Turns the records that pass the filters into blocks.
 
     The `counts` of positions are those of the encoder, and behind them those of the filters.
-
-    Args:
-        filters: The filters.
-        columns: The fields that it reads.
+    `columns`: the fields that it reads.
     """
 
     dtype: str

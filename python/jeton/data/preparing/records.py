@@ -42,8 +42,6 @@ from jeton.files import digest_of
 from jeton.stores.files import InputFile
 from jeton.stores.local_copies import local_files
 
-__all__ = ["RecordFiles", "RecordItems", "RecordRows", "rows_of"]
-
 _AT_A_TIME = 1 << 20
 """Bytes that are read at a time."""
 _ROWS = 256

@@ -30,8 +30,6 @@ from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError, FormatError
 
-__all__ = ["Buckets", "Shuffled", "buckets_for", "numbers"]
-
 _ENTRY = np.dtype([("length", "<i8"), ("key", "<u8")])
 _RECORD = np.dtype(
     [
@@ -398,12 +396,7 @@ def _append(
 
 
 def check_sum(path: Path, expected: int) -> None:
-    """Fails if a file does not have this CRC-32; that of a missing file is 0.
-
-    Raises:
-        FormatError: The file is damaged.
-        FileError: The file cannot be read.
-    """
+    """Fails if a file does not have this CRC-32; that of a missing file is 0."""
     checksum = 0
     try:
         with path.open("rb") as file:

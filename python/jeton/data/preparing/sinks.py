@@ -19,8 +19,6 @@ from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data.layouts import Writer
 from jeton.data.preparing.queue import BlockQueue
 
-__all__ = ["ByHash", "CutAtToken", "Plain", "Sink", "hash_limit", "split_lengths"]
-
 
 class Sink(ABC):
     """Takes the blocks of one source, in order."""

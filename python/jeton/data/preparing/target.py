@@ -17,8 +17,6 @@ from jeton.stores.folders import StoreFolder
 from jeton.stores.local_copies import LocalFiles
 from jeton.stores.urls import is_url
 
-__all__ = ["SetTarget", "written_to"]
-
 
 @dataclass(frozen=True)
 class SetTarget:
@@ -39,10 +37,6 @@ def written_to(target: str, is_taken: Callable[[str], bool]) -> Iterator[SetTarg
     Args:
         target: A folder, or the URL of one.
         is_taken: Whether a file with such a name would be replaced, or be read as part of the set.
-
-    Raises:
-        FileError: The store has such files already, of no set.
-        UnsupportedError: Nothing can be written there.
     """
     if not is_url(target):
         yield SetTarget(Path(target), lambda _: None, False)

@@ -14,8 +14,6 @@ from jeton.data.preparing.filters import Filters
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.errors import FormatError, JetonError
 
-__all__ = ["TextRecordEncoder"]
-
 _CHARACTERS = 4_000_000
 """Characters that are encoded at a time."""
 _RECORDS = 20_000

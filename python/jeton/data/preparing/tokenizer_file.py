@@ -10,8 +10,6 @@ import jeton._core as _core
 from jeton.errors import FileError, JetonError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["NAMES", "saved_tokenizer"]
-
 NAMES = ("tokenizer.json", "tokenizer.model", "tokenizer.tiktoken", "vocab.txt")
 """The name of the file, by format."""
 
@@ -22,9 +20,6 @@ def saved_tokenizer(
     """The entry of the manifest for a tokenizer, and the file that it was saved to.
 
     It is saved in the first format from which the same tokenizer is loaded again, if there is one.
-
-    Raises:
-        FileError: The disk does not take the file.
     """
     entry: dict[str, Any] = {"name": name} if name else {}
     entry.update(

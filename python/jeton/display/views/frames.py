@@ -11,20 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = [
-    "Arc",
-    "Arcs",
-    "Bar",
-    "Bars",
-    "Block",
-    "Chip",
-    "Frame",
-    "Mark",
-    "Row",
-    "Rows",
-    "Table",
-]
-
 Mark: TypeAlias = Literal["", "best", "tie", "added", "unknown", "dim"]
 """How something is marked: it won, it was as good, it was added, it is unknown, it is over."""
 

@@ -24,8 +24,6 @@ from jeton.display.views.frames import (
     Table,
 )
 
-__all__ = ["fragment", "page"]
-
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 _PAGE = """<!doctype html>

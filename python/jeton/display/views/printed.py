@@ -28,8 +28,6 @@ from jeton.display.views.frames import (
     Table,
 )
 
-__all__ = ["STYLES", "print_frames", "renderable", "text_of"]
-
 _QUIET = STRONG["dim"]
 _ON = LIGHT["on"]
 
@@ -54,7 +52,6 @@ def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> Re
     """A frame for rich.
 
     Args:
-        frame: The frame.
         width: How many columns there are.
         colour: Whether tokens differ by colour; if not, by signs.
         place: What is printed before the title, such as `3/8`.

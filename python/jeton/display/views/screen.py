@@ -23,8 +23,6 @@ from jeton.display.palette import STRONG
 from jeton.display.views.frames import Frame
 from jeton.display.views.printed import renderable
 
-__all__ = ["Learn", "show"]
-
 PLAY_SECONDS = 1.5
 """How long each step is shown while the steps play."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 
-__all__ = ["ChangeMethods"]
-
 _KEEP: Final[Any] = object()
 """Default of an argument that leaves its part unchanged, as `None` removes it."""
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from jeton._core import Pipeline
 
-__all__ = ["Core"]
-
 
 class Core(_core.Tokenizer):
     """The fields of a tokenizer. The other files of this folder add the methods."""

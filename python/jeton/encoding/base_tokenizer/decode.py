@@ -12,8 +12,6 @@ from jeton.errors import ArgumentTypeError, UnknownTokenError
 if TYPE_CHECKING:
     from jeton._core import DecodeStream
 
-__all__ = ["DecodeMethods"]
-
 UnknownIds: TypeAlias = Literal["error", "skip", "show"]
 """What to do with ids that belong to no token."""
 

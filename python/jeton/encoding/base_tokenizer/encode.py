@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from jeton._core import CountedText
     from jeton.argument_types import ArrowColumn
 
-__all__ = ["EncodeMethods", "origin_of"]
-
 _UNITS = ("characters", "bytes", "utf-16")
 
 

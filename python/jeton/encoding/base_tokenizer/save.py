@@ -16,8 +16,6 @@ from jeton.loading.settings import ChatTemplate
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SaveMethods"]
-
 
 class SaveMethods(ChangeMethods):
     """The methods of `Tokenizer` that write files."""

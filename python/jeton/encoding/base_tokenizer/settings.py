@@ -10,8 +10,6 @@ from jeton._core import Pipeline
 from jeton.encoding.base_tokenizer.core import Core
 from jeton.loading.settings import CONFIG, STANDARD_ROLES, Settings, json_object
 
-__all__ = ["FileSettings", "HasSettings", "Roles"]
-
 
 class Roles(dict[str, str]):
     """The special tokens of a tokenizer that have a role, by role: `tok.roles`.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from jeton.encoding.encoding_plan import EncodingPlan
     from jeton.results.encoding import Encoding
 
-__all__ = ["NAMES", "Stages"]
-
 NAMES = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
 """The stages after the added tokens, which are matched first."""
 

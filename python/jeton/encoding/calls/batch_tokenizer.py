@@ -20,15 +20,9 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["BatchTokenizer"]
-
 
 class BatchTokenizer:
-    """How the tokens of a tokenizer are spelled, and the tokenizer itself.
-
-    Args:
-        tokenizer: The tokenizer.
-    """
+    """How the tokens of a tokenizer are spelled, and the tokenizer itself."""
 
     def __init__(self, tokenizer: BaseTokenizer) -> None:
         self.__dict__["tokenizer"] = tokenizer

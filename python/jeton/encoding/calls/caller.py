@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["CallArguments", "Caller"]
-
 _TEXTS: Final = ("text", "text_pair")
 _TARGETS: Final = ("text_target", "text_pair_target")
 
@@ -266,12 +264,7 @@ class _RowRequest:
         return columns_alone(self.how, shorts, frame, names, max_length)
 
     def _rows_again(self, ids: tuple[object, ...]) -> BatchRows:
-        """The rows of a text whose columns were computed without them, with these ids.
-
-        Raises:
-            UnsupportedError: Its tokens have changed, since a function in the tokenizer returns
-                another text.
-        """
+        """The rows of a text whose columns were computed without them, with these ids."""
         rows = self._rows()
         rows.sides[0].check_same(rows.ids.tolist() == list(ids))
         return rows

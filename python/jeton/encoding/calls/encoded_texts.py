@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
     from jeton.encoding.calls.front_spaces import FrontSpaces
 
-__all__ = ["EncodedTexts", "EncodingOptions", "encoded"]
-
 
 @dataclass(frozen=True)
 class EncodingOptions:

@@ -11,8 +11,6 @@ from typing import Final, TypeAlias
 from jeton.components import post_processors
 from jeton.results.encoding import Encoding
 
-__all__ = ["Frame", "FramePart", "frame_of"]
-
 
 @dataclass(frozen=True)
 class FramePart:
@@ -36,9 +34,6 @@ def frame_of(
     post_processor: post_processors.PostProcessor | None, *, pair: bool, add_special_tokens: bool
 ) -> Frame:
     """The frame of one text, or of two: what the post-processor does to texts of one token.
-
-    Raises:
-        UnsupportedError: A template for one text that names a second; one that lacks a token.
 
     Example:
         >>> from jeton.components import post_processors

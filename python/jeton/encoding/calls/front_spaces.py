@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
 
-__all__ = ["FrontSpaces", "shows_one_space"]
-
 
 def shows_one_space(post_processor: post_processors.PostProcessor | None) -> bool:
     """Whether spans leave out spaces, except one space of the first token.

@@ -15,8 +15,6 @@ from jeton.errors import JetonError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["glued_words"]
-
 _WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 """How the Unicode names of letters begin, for scripts that do not separate words by spaces."""
 

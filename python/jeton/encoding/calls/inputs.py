@@ -15,8 +15,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 if TYPE_CHECKING:
     from jeton.argument_types import ArrowColumn
 
-__all__ = ["Column", "Inputs", "is_null", "read"]
-
 Texts: TypeAlias = "list[str | None] | ArrowColumn"
 
 

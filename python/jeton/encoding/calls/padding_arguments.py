@@ -19,8 +19,6 @@ from jeton.results.pad_batch import BatchSource
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Defaults", "Padding", "PaddingArguments", "Side", "Truncation", "choose"]
-
 Side: TypeAlias = Literal["right", "left"]
 
 _PADDING: Final = ("longest", "max_length", "do_not_pad")
@@ -202,11 +200,7 @@ class Defaults:
 
     @classmethod
     def of(cls, tokenizer: BaseTokenizer) -> Defaults:
-        """The defaults of a tokenizer.
-
-        Raises:
-            FormatError: A section of its `tokenizer.json` breaks the format.
-        """
+        """The defaults of a tokenizer."""
         config, longest = tokenizer.settings.config, tokenizer.settings.model_max_length
         name = bare_name(config)
         as_bert = not config and tells_texts_apart(tokenizer._core, tokenizer.roles)
@@ -252,12 +246,7 @@ def _side_of(configured: object, section: _Section | None, default: Side) -> Sid
 def choose(
     arguments: PaddingArguments, defaults: Defaults
 ) -> tuple[Padding | None, Truncation | None]:
-    """How to pad the rows of a call and truncate its texts.
-
-    Raises:
-        ArgumentError, ArgumentTypeError: An argument is invalid or contradicts another; padding
-            without a pad token.
-    """
+    """How to pad the rows of a call and truncate its texts."""
     checked = arguments.checked()
     truncation = _truncation_of(checked, defaults)
     return _padding_of(checked, defaults, truncation), truncation

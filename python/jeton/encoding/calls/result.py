@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
     from jeton.encoding.calls.rows import BatchRows
 
-__all__ = ["BatchEncoding", "CharSpan", "TokenSpan"]
-
-
 _LEAST: Final = -(2**63)
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.padding_arguments import Padding
     from jeton.encoding.calls.windows import PerText, RowWindows
 
-__all__ = ["BatchRows"]
-
 
 @dataclass(frozen=True)
 class _SpecialPart:
@@ -191,7 +189,6 @@ class BatchRows:
         """A column with one entry per position.
 
         Args:
-            padding: The entry of padding.
             of_special: Returns the entry of a special token.
             of_text: Returns the entry of all tokens of a text, or an array with one per token.
         """

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.encoded_texts import EncodingOptions
     from jeton.encoding.calls.frames import Frame
 
-__all__ = ["SHORT", "columns_alone"]
-
 SHORT: Final = 2_000
 """The maximum length of a short text, in characters: for longer ones arrays are as fast."""
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls.padding_arguments import Truncation
 
-__all__ = ["PerText", "RowWindows", "share_room", "windows_of"]
-
 
 @dataclass(frozen=True)
 class PerText:
@@ -80,10 +78,6 @@ def share_room(
         specials: How many special tokens are around them.
         paired: Which samples have a second text.
         truncation: How texts are truncated.
-
-    Raises:
-        ArgumentError: There is no room for the special tokens, or a text has too few tokens to
-            remove.
 
     Example:
         Two texts of 9 and 4 tokens in a sequence of 10, 3 of them special: the longer text loses
@@ -168,9 +162,6 @@ def windows_of(
         overflowing: Whether a sample has one sequence per window, and for a pair one per window of
             the first text and window of the second; otherwise it has its first sequence alone.
         second_first: Whether the second text comes before the first.
-
-    Raises:
-        ArgumentError: The windows would never reach the end of a text.
 
     Example:
         The windows drawn at the head of this file.

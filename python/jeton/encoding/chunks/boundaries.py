@@ -12,8 +12,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["ends", "first", "is_between_characters", "last", "splits_pair"]
-
 _NEEDS_SPACE = ".!?…․‼‽⁇⁈⁉﹒．"
 """Terminators that also occur in numbers, names and addresses: white space must follow."""
 
@@ -99,10 +97,8 @@ _BLOCK = 128
 
 
 def ends(unit: str, text: str, low: int, high: int) -> list[int]:
-    """The positions after `low` and up to `high` where a unit ends within the text.
-
-    Args:
-        unit: `"sentence"`, `"line"` or `"word"`.
+    """The positions after `low` and up to `high` where a unit ends within the text. `unit`:
+    `"sentence"`, `"line"` or `"word"`.
 
     Example:
         >>> ends("sentence", "One. Two. Three.", 0, 12)
@@ -138,11 +134,8 @@ def last(unit: str, text: str, low: int, high: int) -> int | None:
 
 
 def first(unit: str, text: str, low: int, high: int, since: int) -> int | None:
-    """The first position from `low` on and before `high` where a unit ends.
-
-    Args:
-        unit: As in `ends`.
-        since: An earlier split of the text, at `low` or before.
+    """The first position from `low` on and before `high` where a unit ends. `since`: an earlier
+    split of the text, at `low` or before.
 
     Example:
         >>> first("word", "One. Two. Three.", 6, 12, since=0)
@@ -205,9 +198,7 @@ def is_between_characters(text: str, place: int, since: int) -> bool:
 
     Such a character is a grapheme cluster of UAX #29: a letter with its marks, CR LF, a flag, an
     emoji with its joiners, a syllable of Hangul, consonants joined by a virama in any script.
-
-    Args:
-        since: An earlier position between two characters, from which to count flags.
+    `since`: an earlier position between two characters, from which to count flags.
 
     Example:
         >>> [is_between_characters("e\u0301x", place, 0) for place in (1, 2)]

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = [
-    "Boundaries",
-    "Chunk",
-    "Side",
-    "Truncated",
-    "Unit",
-    "chunks_of",
-    "chunks_of_batch",
-    "truncate",
-]
-
 Unit: TypeAlias = Literal["sentence", "line", "word", "token"]
 """A text is split after a unit of this kind."""
 
@@ -328,11 +317,7 @@ def _no_room(options: _Options, frame: int) -> ArgumentError:
 
 
 def _places_of(text: str, boundaries: Boundaries | None) -> list[list[int]]:
-    """The levels of positions at which to split a text, coarsest first.
-
-    Raises:
-        ArgumentError, ArgumentTypeError: A boundary is invalid or outside of the text.
-    """
+    """The levels of positions at which to split a text, coarsest first."""
     if boundaries is None:
         return []
     if isinstance(boundaries, str):

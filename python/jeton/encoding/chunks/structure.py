@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-__all__ = ["KINDS", "TABLES", "TableWithHead", "head_of"]
-
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 """Makes the paragraph in front of it a heading."""

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["TokenPositions"]
-
 
 class TokenPositions:
     """The positions between tokens, in a part of a text that was encoded alone.

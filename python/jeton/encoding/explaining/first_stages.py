@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["FirstStages", "component_name"]
-
 _Stage = TypeVar("_Stage", bound=Component)
 
 _CACHE_CAPACITY: Final = 64
@@ -31,11 +29,8 @@ _BYTES: Final = {f"<0x{byte:02X}>".encode(): byte for byte in range(256)}
 
 
 class FirstStages:
-    """The stages before the model of one tokenizer.
-
-    Args:
-        tok: The tokenizer. Before a model over bytes, GPT-2's pre-tokenizer leaves text as it is.
-    """
+    """The stages before the model of one tokenizer. Before a model over bytes, GPT-2's
+    pre-tokenizer leaves text as it is."""
 
     def __init__(self, tok: BaseTokenizer) -> None:
         alphabet: Literal["bytes", "characters"] = (
@@ -93,7 +88,6 @@ class FirstStages:
         """The text after its first normalizers and pre-tokenizers.
 
         Args:
-            text: The text.
             special: What special tokens in it mean.
             normalizer_count: How many normalizers it goes through.
             pre_tokenizer_count: How many pre-tokenizers it goes through.

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import jeton._core as _core
     from jeton._core import _PieceSteps as PieceSteps
 
-__all__ = ["ExplainedModel"]
-
 _SHORT: Final = 100
 """Characters of the longest word of which all candidates are listed."""
 

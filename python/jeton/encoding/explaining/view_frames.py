@@ -27,8 +27,6 @@ from jeton.encoding.explaining.steps import (
     tokens_of,
 )
 
-__all__ = ["frames_of_encoding", "frames_of_pieces"]
-
 _MAX_CANDIDATES = 8
 
 
@@ -37,13 +35,8 @@ def frames_of_encoding(
     steps: Sequence[Step],
     merging: Callable[[str, Merging], Iterable[Frame]] | None = None,
 ) -> list[Frame]:
-    """Frames of the text, each stage, each piece in the model, and the ids.
-
-    Args:
-        text: The text.
-        steps: Its steps.
-        merging: Draws a piece of a BPE, with its title, in other frames.
-    """
+    """Frames of the text, each stage, each piece in the model, and the ids. `merging`: draws a
+    piece of a BPE, with its title, in other frames."""
     frames = [
         Frame(
             "The text",

@@ -9,8 +9,6 @@ from typing import Final
 
 from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 
-__all__ = ["CHECKS"]
-
 _BIDI: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _TAGS: Final = "\U000e0001\U000e0020-\U000e007f"
 _SELECTORS: Final = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"

@@ -14,8 +14,6 @@ from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["find_gotchas"]
-
 _CHECKS: tuple[Check, ...] = (
     *words.CHECKS,
     *tokens.CHECKS,

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["NAMES", "Gotcha"]
-
 NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "leading-space": "the first word has other tokens than after a space",

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Gotchas"]
-
 
 class Gotchas(Sequence[Gotcha]):
     """The findings of a text, in its order. rich prints them in colour.

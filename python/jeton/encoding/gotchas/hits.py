@@ -12,8 +12,6 @@ from jeton.errors import EncodeError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Check", "GotchaSubject", "Hit"]
-
 
 @dataclass(frozen=True, slots=True)
 class Hit:

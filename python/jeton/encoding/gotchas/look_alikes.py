@@ -14,8 +14,6 @@ from typing import Final
 from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 from jeton.encoding.unicode import scripts
 
-__all__ = ["CHECKS"]
-
 _LATIN: Final[Mapping[str, Mapping[str, str]]] = {
     "Cyrillic": dict(
         zip(

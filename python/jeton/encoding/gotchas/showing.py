@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.gotchas.gotcha import Gotcha
 
-__all__ = ["renderables"]
-
 _CONTROL: Final = "bold color(231) on color(61)"
 _MAX_TEXT: Final = 400
 """The longest text that is shown, in characters."""
@@ -43,7 +41,6 @@ def renderables(
 
     Args:
         tok: The tokenizer of the ids.
-        text: The text.
         gotchas: Its findings.
         left_out: By name, how many more there are.
         colour: Whether to use colours.

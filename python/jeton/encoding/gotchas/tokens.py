@@ -10,8 +10,6 @@ from typing import Final
 from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 from jeton.errors import EncodeError
 
-__all__ = ["CHECKS"]
-
 _FOREIGN: Final = re.compile(
     r"<\|[A-Za-z_][\w.\-]{0,40}\|>|<｜[^<>｜\s]{1,40}｜>|\[/?INST\]|<</?SYS>>|</?s>"
     r"|<(?:start|end)_of_(?:turn|text)>|<(?:bos|eos|pad|unk|mask)>"

@@ -9,8 +9,6 @@ from typing import Final
 from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 from jeton.errors import EncodeError
 
-__all__ = ["CHECKS"]
-
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NUMBER: Final = re.compile(r"(?<![0-9])[0-9]{2,}(?![0-9])")
 _LONGEST: Final = 64

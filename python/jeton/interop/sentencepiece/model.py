@@ -20,8 +20,6 @@ from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTok
 from jeton.interop.sentencepiece.results import InputText
 from jeton.loading import sources
 
-__all__ = ["Kind", "NoPieceError", "Reading", "SentencePieceModel", "map_list"]
-
 Kind = Literal["normal", "unknown", "control", "user_defined", "unused", "byte"]
 """The type of a piece."""
 

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 
 from jeton.arguments import checked_int
 
-__all__ = ["NamesByForm"]
-
 _Method: TypeAlias = Callable[..., Any]
 
 

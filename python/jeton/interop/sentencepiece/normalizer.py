@@ -17,8 +17,6 @@ from jeton.interop.sentencepiece.model import Reading, map_list
 from jeton.interop.sentencepiece.results import InputText
 from jeton.loading.protocol_buffers import chunk, fields, number
 
-__all__ = ["NormalizerSpec", "SentencePieceNormalizer"]
-
 _FLAGS = {"add_dummy_prefix": 3, "remove_extra_whitespaces": 4, "escape_whitespaces": 5}
 """The flags of a specification, with the numbers of their fields."""
 

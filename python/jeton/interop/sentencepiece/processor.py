@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["SentencePieceProcessor", "set_random_generator_seed"]
-
 _MAX_SEGMENTATIONS: Final = 512
 """The limit of an n-best search, as in sentencepiece."""
 

@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-__all__ = ["NBestSentencePieceText", "SentencePieceText", "message_classes"]
-
 _PACKAGE: Final = "sentencepiece"
 
 _EXTENSIBLE_FROM, _EXTENSIBLE_TO = 200, 536_870_912
@@ -29,7 +27,6 @@ def message_classes(
     """The classes of the messages of a file, by name.
 
     Args:
-        module: The module that has the classes.
         file_name: The file that describes them.
         fields: For each message a line per field: number, name, type, default. A type with `*` is
             repeated; one that begins with a dot is a message or an enumeration.

@@ -21,17 +21,6 @@ from jeton.interop.sentencepiece.texts import (
 if TYPE_CHECKING:
     from jeton._core import SentencePieceReader
 
-__all__ = [
-    "FORMS",
-    "InputText",
-    "PieceRow",
-    "decoded_as",
-    "encoded_as",
-    "form_of",
-    "nbest_as",
-    "scored_as",
-]
-
 FORMS: Final[tuple[object, ...]] = (
     int,
     str,

@@ -13,8 +13,6 @@ from itertools import accumulate
 
 from jeton.loading.protocol_buffers import chunk, number
 
-__all__ = ["NBestSentencePieceText", "SentencePiece", "SentencePieceText", "byte_positions"]
-
 
 @dataclass(frozen=True)
 class SentencePiece:

@@ -11,18 +11,12 @@ from jeton.errors import UnsupportedError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["pattern_of", "refuse_others"]
-
 _BYTES_OF_TEXT: Final = sorted({*range(256)} - {0xC0, 0xC1, *range(0xF5, 256)})
 """The bytes that occur in UTF-8."""
 
 
 def refuse_others(tokenizer: BaseTokenizer) -> None:
-    """Raises for a tokenizer that cannot have tiktoken's interface.
-
-    Raises:
-        UnsupportedError: It is not a byte-level BPE, or changes text when encoding or decoding.
-    """
+    """Raises for a tokenizer that cannot have tiktoken's interface."""
     why = None
     if not tokenizer._core.has_raw_tokens:
         why = "its model is not a BPE over bytes"
@@ -39,11 +33,7 @@ def refuse_others(tokenizer: BaseTokenizer) -> None:
 
 
 def pattern_of(tokenizer: BaseTokenizer) -> str:
-    """The expression that splits text.
-
-    Raises:
-        UnsupportedError: There is no single one.
-    """
+    """The expression that splits text."""
     stages: list[object] = [tokenizer.stages.pre_tokenizer]
     if isinstance(stages[0], pre_tokenizers.Sequence):
         stages = [

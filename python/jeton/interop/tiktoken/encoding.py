@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-
-__all__ = ["Encoding", "TiktokenEncoding"]
-
 _NOTHING: frozenset[str] = frozenset()
 _Result = TypeVar("_Result")
 

@@ -16,8 +16,6 @@ from jeton.loading.class_folders import (
 from jeton.loading.class_folders.configuration import Token
 from jeton.loading.class_folders.known_class import KnownClass
 
-__all__ = ["CLASSES", "MODEL_TYPES"]
-
 
 def _roles(**tokens: str | None) -> dict[str, Token | None]:
     """The token of each role; a mask strips the white space in front of it."""

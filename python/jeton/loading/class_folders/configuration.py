@@ -16,8 +16,6 @@ from jeton.components import AddedToken
 from jeton.errors import FormatError, MissingFileError, UnsupportedError
 from jeton.loading.settings import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, json_object
 
-__all__ = ["AddedTokenIds", "Configuration", "Token"]
-
 _MODEL: str = "config.json"
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 _EXTRA = "extra_special_tokens"
@@ -53,12 +51,8 @@ class Configuration:
 
     @classmethod
     def of(cls, folder: Path, model_types: Mapping[str, str]) -> Configuration:
-        """The configuration of a folder.
-
-        Args:
-            folder: The folder.
-            model_types: The class of each model type, for a configuration that names no class.
-        """
+        """The configuration of a folder. `model_types`: the class of each model type, for a
+        configuration that names no class."""
         beside = {
             name: files.read(folder / name)
             for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, _MODEL)
@@ -142,11 +136,7 @@ class Configuration:
         return any(isinstance(self.arguments.get(name), list) for name in _LISTS)
 
     def file(self, *names: str) -> Path:
-        """The first of these files that exists.
-
-        Raises:
-            MissingFileError: None of them exists.
-        """
+        """The first of these files that exists."""
         for name in names:
             if (self.folder / name).is_file():
                 return self.folder / name
@@ -238,12 +228,8 @@ class AddedTokenIds:
             self.put(id, {**token, "special": True})
 
     def added_tokens(self, *, normalized: bool) -> list[AddedToken]:
-        """All added tokens, in the order of their ids.
-
-        Args:
-            normalized: Whether the class matches lower-case tokens that are not special in text of
-                any case.
-        """
+        """All added tokens, in the order of their ids. `normalized`: whether the class matches
+        lower-case tokens that are not special in text of any case."""
         flags = ("special", "lstrip", "rstrip", "single_word")
         return [
             AddedToken(

@@ -10,8 +10,6 @@ import jeton._core as _core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.loading.class_folders.configuration import Configuration, Token
 
-__all__ = ["Builder", "ClassStages", "Frame", "KnownClass", "named_expression", "template"]
-
 Frame: TypeAlias = Callable[[Mapping[str, tuple[str, int]]], "post_processors.PostProcessor | None"]
 """Returns the post-processor for the tokens by name or role, each with its id."""
 

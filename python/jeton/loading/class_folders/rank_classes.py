@@ -34,11 +34,7 @@ def _ranks(configuration: Configuration, name: str) -> dict[bytes, int]:
 
 
 def parse_ranks(name: str, content: bytes) -> dict[bytes, int]:
-    """The ranks in the content of a file: a token in base64 and its rank per line.
-
-    Raises:
-        FormatError: Another line; the message names the file and the line.
-    """
+    """The ranks in the content of a file: a token in base64 and its rank per line."""
     ranks = {}
     for number, line in enumerate(content.splitlines(), 1):
         if not line:

@@ -16,9 +16,6 @@ from jeton.loading.settings import CONFIG, STANDARD_ROLES
 if TYPE_CHECKING:
     from jeton._core import Pipeline
 
-__all__ = ["VOCABULARIES", "names_a_class", "read"]
-
-
 VOCABULARIES: Final = (
     "tokenizer.model",
     "spiece.model",
