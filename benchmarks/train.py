@@ -105,6 +105,23 @@ ROWS = (
         "",
         (("sentencepiece unigram", 1 / 5), ("tokenizers unigram", 1 / 15)),
     ),
+    Row(
+        "variants-english",
+        "english-64mb",
+        32_000,
+        ("jeton bpe", "jeton residues", "jeton super", "jeton boundless"),
+        ".json",
+        "gpt2",
+    ),
+    Row(
+        "languages",
+        "parallel",
+        20_000,
+        ("jeton fair bpe", "tokenizers fair bpe"),
+        ".json",
+        "gpt2",
+        (("tokenizers fair bpe", 1 / 10),),
+    ),
 )
 
 
@@ -202,8 +219,6 @@ def _check(row: Row, outcomes: list[Outcome], text: Path) -> list[str]:
     made = {o.library: Path(o.saved) for o in outcomes if o.saved and Path(o.saved).exists()}
     ours = made.pop(row.trainings[0], None)
     said = []
-    with text.open("rb") as file:
-        sample = file.read(2_000_000).decode("utf-8", errors="ignore")
     for library, path in made.items():
         if ours is None:
             break
@@ -219,10 +234,12 @@ def _check(row: Row, outcomes: list[Outcome], text: Path) -> list[str]:
                 f"{shared / len(own):.1%} of the tokens"
             )
         else:
+            with text.open("rb") as file:
+                sample = file.read(2_000_000).decode("utf-8", errors="ignore")
             own, other = _bytes_per_token(ours, sample), _bytes_per_token(path, sample)
             said.append(
-                f"bytes per token: jeton {own:.4f}, {library.split()[0]} {other:.4f}"
-                f" (tokens: {other / own:.4f} times as many)"
+                f"bytes per token: {row.trainings[0]} {own:.4f}, {library} {other:.4f}; "
+                f"{other / own:.4f} times the tokens of {library}"
             )
     return said
 
@@ -241,7 +258,9 @@ def _median(outcomes: list[Outcome]) -> Outcome:
 
 
 def _compare(row: Row, text: Path, runs: int, folder: Path) -> Iterator[str]:
-    yield f"\n## {row.name}: {text.stem}, {text.stat().st_size / 1e6:.0f} MB, {row.size:,} tokens\n"
+    files = text.iterdir() if text.is_dir() else [text]
+    size = sum(file.stat().st_size for file in files) / 1e6
+    yield f"\n## {row.name}: {text.stem}, {size:.0f} MB, {row.size:,} tokens\n"
     yield "| library | wall, s | processor, s | peak, MB | wall / jeton's | |"
     yield "| --- | --- | --- | --- | --- | --- |"
     taken: dict[str, list[Outcome]] = {training: [] for training in row.trainings}
@@ -359,6 +378,9 @@ def _budget(megabytes: float, folder: Path) -> Iterator[str]:
 def _texts(rows: list[Row], megabytes: float, folder: Path) -> dict[str, Path]:
     texts = {}
     for name in dict.fromkeys(row.text for row in rows):
+        if (SHARED / name).is_dir():
+            texts[name] = SHARED / name
+            continue
         path = folder / f"{name}.txt"
         with lzma.open(SHARED / f"{name}.txt.xz") as source:
             content = source.read(int(megabytes * 1e6))

@@ -1,13 +1,15 @@
 """How each library trains: byte pair encodings, WordPiece and Unigram, with settings that agree.
 
-A training takes the text, the size of the vocabulary, where to save, and a pattern (`"gpt2"` or
-another name, for cl100k's). It gives what trains, to be timed, and what saves the result.
+A training takes the text (a file, or a folder with one for each language), the size of the
+vocabulary, where to save, and a pattern (`"gpt2"` or another name, for cl100k's). It gives what
+trains, to be timed, and what saves the result.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,10 @@ CL100K = (
 )
 
 
-def _jeton_bpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
+def _jeton_bpe(text: Path, size: int, saved: Path, pattern: str, **options: Any) -> Any:
     import jeton
 
-    trainer = jeton.BPETrainer(size, pattern=pattern, special_tokens=[SPECIAL])
+    trainer = jeton.BPETrainer(size, pattern=pattern, special_tokens=[SPECIAL], **options)
     return lambda: trainer.train(text), lambda tok: tok.save(saved)
 
 
@@ -90,6 +92,54 @@ def _rustbpe(text: Path, size: int, saved: Path, pattern: str) -> Any:
     return train, lambda _: None
 
 
+def _parallel(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The lines to train on and those of development, by language: translations of each other."""
+    lines = {
+        path.stem: path.read_text(encoding="utf-8").splitlines(keepends=True)
+        for path in sorted(folder.iterdir())
+    }
+    return (
+        {name: own[:1000] for name, own in lines.items()},
+        {name: own[1000:] for name, own in lines.items()},
+    )
+
+
+def _jeton_fair(text: Path, size: int, saved: Path, pattern: str) -> Any:
+    import jeton
+    from jeton.components import pre_tokenizers
+
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = jeton.BPETrainer(size, pre_tokenizer=byte_level, languages="base")
+    corpora, development = _parallel(text)
+    return lambda: trainer.train(corpora, development=development), lambda tok: tok.save(saved)
+
+
+def _tokenizers_fair(text: Path, size: int, saved: Path, pattern: str) -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.ParityBpeTrainer(
+        num_merges=size - 256,
+        variant="base",
+        global_merges=0,
+        min_frequency=0,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    corpora, development = _parallel(text)
+
+    def train() -> None:
+        trainer.train_from_iterator(
+            tokenizer,
+            train_iterators=[iter(lines) for lines in corpora.values()],
+            dev_iterators=[iter(lines) for lines in development.values()],
+        )
+
+    return train, lambda _: tokenizer.save(str(saved))
+
+
 def _jeton_wordpiece(text: Path, size: int, saved: Path, pattern: str) -> Any:
     import jeton
 
@@ -145,6 +195,11 @@ def _tokenizers_unigram(text: Path, size: int, saved: Path, pattern: str) -> Any
 
 TRAININGS: dict[str, Callable[[Path, int, Path, str], Any]] = {
     "jeton bpe": _jeton_bpe,
+    "jeton residues": partial(_jeton_bpe, drop_residues=0.9),
+    "jeton super": partial(_jeton_bpe, superwords="super"),
+    "jeton boundless": partial(_jeton_bpe, superwords="boundless"),
+    "jeton fair bpe": _jeton_fair,
+    "tokenizers fair bpe": _tokenizers_fair,
     "gigatoken bpe": _gigatoken,
     "tokenizers bpe": _tokenizers_bpe,
     "gigabpe bpe": _gigabpe,
