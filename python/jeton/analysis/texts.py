@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
-from jeton.arguments import check_text, checked_path
+from jeton.arguments import check_text, checked_iterable, checked_path
 from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
 from jeton.corpora.text_files import TextFile
@@ -324,10 +324,9 @@ def _lines(name: str, source: object) -> list[str]:
             return [line.removesuffix("\n") for line in lines]
         except MissingFileError as error:
             raise error.reworded(f"parallel[{name!r}]: {error.message}") from None
-    if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
-        raise ArgumentTypeError(
-            f"parallel[{name!r}] must be a file or a list of lines, not {type(source).__name__}"
-        )
+    source = checked_iterable(
+        f"parallel[{name!r}]", source, "a file or a list of lines", but=(bytes, Mapping)
+    )
     return [check_text(f"each line of parallel[{name!r}]", line) for line in source]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import jeton._core as _core
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_iterable
 from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
@@ -202,10 +202,7 @@ class Request:
 
 
 def _documents(documents: object) -> list[Any]:
-    if isinstance(documents, (str, bytes, dict)) or not isinstance(documents, Iterable):
-        raise ArgumentTypeError(
-            f"documents must be a list of dicts, not {type(documents).__name__}"
-        )
+    documents = checked_iterable("documents", documents, "a list of dicts", but=(str, bytes, dict))
     listed = list(documents)
     if not all(isinstance(document, dict) for document in listed):
         raise ArgumentTypeError("each of documents must be a dict, with 'title' and 'text'")
