@@ -56,7 +56,11 @@ def find_layout(
     if name is None:
         there = ", ".join(by_split) or "no tokens at all"
         raise MissingFileError(f"{path}: there is no split {split or 'train'!r}; it has {there}")
-    return kind, by_split[name]
+    shards = by_split[name]
+    index = None if kind.index is None else shards[0].with_name(kind.index)
+    if index is not None and index.exists():
+        shards = _listed(kind, index)
+    return kind, shards
 
 
 def _split_named(split: object, names: list[str]) -> str | None:
@@ -121,13 +125,9 @@ def _splits(
         split = kind.split_of(path.relative_to(folder).as_posix())
         if split is not None and kind.holds(path):
             by_split.setdefault(split, []).append(path)
-    for split, shards in by_split.items():
-        index = None if kind.index is None else shards[0].with_name(kind.index)
-        if index is not None and index.exists():
-            by_split[split] = _listed(kind, index)
-        else:
-            # Numbers have at least five digits.
-            shards.sort(key=lambda path: (len(path.name), path.name))
+    for shards in by_split.values():
+        # Numbers have at least five digits.
+        shards.sort(key=lambda path: (len(path.name), path.name))
     return kind, dict(sorted(by_split.items()))
 
 
