@@ -55,6 +55,42 @@ def test_there_is_no_file_if_nothing_is_left_out(tmp_path: Path) -> None:
     assert dropped_of(tmp_path / "set", manifest) == ()
 
 
+@pytest.mark.parametrize("shuffle", [None, 1])
+@pytest.mark.parametrize("validates", [False, True], ids=["one split", "two splits"])
+def test_merged_parts_name_what_all_left_out(
+    tmp_path: Path, shuffle: int | None, validates: bool
+) -> None:
+    def files(name: str, *contents: str) -> list[Path]:
+        """Files of good and bad lines: `+` and `-`."""
+        paths = [tmp_path / f"{name}{number}.jsonl" for number in range(len(contents))]
+        for path, lines in zip(paths, contents, strict=True):
+            path.write_text("".join('{"text": "the"}\n' if it == "+" else "{\n" for it in lines))
+        return paths
+
+    train = files("train", "+-", "---", "-+", "++")
+    val = files("val", "+-", "-+", "--", "-+-") if validates else None
+
+    def set_of(name: str, part: tuple[int, int] | None = None) -> Path:
+        data.prepare(
+            train,
+            TOK,
+            tmp_path / name,
+            validation=val,
+            shuffle=shuffle,
+            part=part,
+            bad_records="drop",
+        )
+        return tmp_path / name
+
+    whole = set_of("whole")
+    merged = tmp_path / "merged"
+    data.merge([set_of(f"part{number}", (number, 4)) for number in range(1, 5)], merged)
+    left_out = (whole / DROPPED).read_bytes()
+    assert (merged / DROPPED).read_bytes() == left_out
+    bad = Manifest.read(whole).bad_documents
+    assert len(left_out.splitlines()) == Manifest.read(merged).bad_documents == bad
+
+
 def test_a_resumed_run_keeps_what_it_had_counted(tmp_path: Path) -> None:
     whole = written(tmp_path, RECORDS)
     with (tmp_path / DROPPED).open("ab") as file:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jeton import files
-from jeton.corpora.token_blocks.blocks import Block, DocumentSource, Facts, SourcePosition
+from jeton.corpora.dropped import DroppedRecord
+from jeton.corpora.token_blocks.blocks import (
+    Block,
+    DocumentSource,
+    Facts,
+    SourcePosition,
+    nothing,
+)
 from jeton.data import layouts
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import NAME, Manifest, verify
@@ -106,7 +114,15 @@ class PartsSource(DocumentSource):
         first, before = start.place or (0, 0)
         progress, read = start, 0
         for number, (folder, manifest) in enumerate(self._parts):
-            if number < first or not manifest.splits[self._split].documents:
+            if number < first:
+                continue
+            if not manifest.splits[self._split].documents:
+                if left_out := self._dropped(folder, manifest):
+                    bad = progress.bad + len(left_out)
+                    after = SourcePosition((number + 1, 0), start.documents, bad=bad)
+                    block = nothing(manifest.dtype, progress, after, read)
+                    yield replace(block, dropped=left_out)
+                    progress = after
                 continue
             keys = mapped(folder / Keyed.FILE, "uint64") if self._split == "train" else None
             document = 0
@@ -125,7 +141,8 @@ class PartsSource(DocumentSource):
                     if keys is not None:
                         document_keys = np.array(keys[document + row : document + stop])
                     read += tokens.nbytes
-                    left_out = () if before or document + row else dropped_of(folder, manifest)
+                    is_begun = document + row > 0
+                    left_out = () if is_begun else self._dropped(folder, manifest)
                     after = SourcePosition(
                         (number, document + stop),
                         start.documents,
@@ -136,6 +153,19 @@ class PartsSource(DocumentSource):
                     )
                     progress = after
                 document += len(ends)
+
+    def _dropped(self, folder: Path, manifest: Manifest) -> tuple[DroppedRecord, ...]:
+        """The records that a part left out of the split. Those of no file are of `train`."""
+        records = dropped_of(folder, manifest)
+        if len(manifest.splits) == 1:
+            return records
+        of_split = {
+            entry.get("path")
+            for entry in manifest.inputs
+            if entry.get("split", "train") == self._split
+        }
+        of_split |= {None} if self._split == "train" else set()
+        return tuple(record for record in records if record.place.path in of_split)
 
 
 def _slices(ends: Any, row: int) -> Iterator[tuple[int, int]]:
