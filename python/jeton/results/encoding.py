@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
 from jeton.arguments import checked_iterable
-from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.results.pad_batch import BatchSource, PaddedBatch, pad_batch, torch_of
 
@@ -327,7 +326,7 @@ class Encoding:
             first = self._first(name, _REPR_ENTRIES)
             rest = ", …" * (len(self) > len(first))
             columns.append(f"{name}=[{', '.join(map(repr, first))}{rest}]")
-        return f"Encoding({counted(len(self), 'token')}: {', '.join(columns)})"
+        return f"Encoding({len(self):,} token{'s' * (len(self) != 1)}: {', '.join(columns)})"
 
 
 class TokenBatch:
@@ -657,7 +656,8 @@ class TokenBatch:
         )
 
     def __repr__(self) -> str:
-        return f"TokenBatch({counted(len(self), 'text')}, {counted(len(self._ids), 'token')})"
+        texts, tokens = len(self), len(self._ids)
+        return f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
 
 
 def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]
