@@ -159,6 +159,9 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     "trained: residues as bytes": trained(
         vocab_size=280, drop_residues=0.7, residues_become="bytes"
     ),
+    "trained: superwords of these": trained(
+        vocab_size=300, drop_residues=0.7, superwords="super", superword_tokens=5
+    ),
     **VARIANTS,
     "trained: closed characters": lambda: jeton.CharTrainer().train("the weather"),
     "trained: SentencePiece's BPE": trained(vocab_size=330, **LLAMA),
@@ -208,6 +211,7 @@ HOLDS = {
     "trained: bytes by value": ["tokenizer.json", "~x.tiktoken", "~x.model"],
     "trained: without residues": ["tokenizer.json"],
     "trained: residues as bytes": ["tokenizer.json"],
+    "trained: superwords of these": ["tokenizer.json"],
     "trained: fair to languages": [
         "tokenizer.json",
         "~x.tiktoken",

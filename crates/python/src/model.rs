@@ -7,6 +7,7 @@ use jeton_core::model;
 use jeton_core::model::bpe::{BpeOptions, MergeRule};
 use jeton_core::model::picky_bpe::Event;
 use jeton_core::model::sentencepiece::spec::ModelProto;
+use jeton_core::model::superwords::WordModel;
 use jeton_core::model::{
     Bpe, Characters, LongestMatch, PickyBpe, SentencePiece, Unigram, WordLevel, WordPiece,
 };
@@ -175,7 +176,8 @@ impl Model {
         })
     }
 
-    /// Words by a BPE, whose vocabulary holds the superwords, and supermerges of whole words. `pattern` is JSON.
+    /// Words by a BPE or a PickyBPE, whose vocabulary holds the superwords, and supermerges of whole words.
+    /// `pattern` is JSON.
     #[staticmethod]
     fn superwords(
         py: Python<'_>,
@@ -185,9 +187,7 @@ impl Model {
         merges: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         guard(py, || {
-            let model::Model::Bpe(words) = &words.core else {
-                return Err(argument("words must be a BPE"));
-            };
+            let words: WordModel = words.core.clone().try_into()?;
             let json = format!(r#"{{"pre_tokenizer": {pattern}}}"#);
             let Some(pattern) = read_around_model(&json, true)?.pre_tokenizer else {
                 return Err(argument("pre_tokenizer must split text into words"));
@@ -195,7 +195,7 @@ impl Model {
             let merges = merge_list(merges)?;
             let merges = merges.iter().map(|(left, right)| (&left[..], &right[..]));
             let joining = joining.parse()?;
-            let core = model::Superwords::by_merges(words.clone(), pattern, joining, merges)?;
+            let core = model::Superwords::by_merges(words, pattern, joining, merges)?;
             Ok(Self {
                 core: model::Model::Superwords(Box::new(core)),
             })
@@ -225,7 +225,7 @@ impl Model {
     fn words(&self) -> Option<Self> {
         match &self.core {
             model::Model::Superwords(model) => Some(Self {
-                core: model::Model::Bpe(model.words().clone()),
+                core: model.words().clone().into(),
             }),
             _ => None,
         }

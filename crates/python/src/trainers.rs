@@ -223,6 +223,7 @@ pub fn superword_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<SuperwordTra
     let given = Parameters(parameters);
     Ok(SuperwordTrainer {
         words: bpe_trainer(parameters)?,
+        residues: residues(&given)?,
         stage: match given.size_or_none("superword_tokens")? {
             Some(tokens) => SecondStage::Super(tokens),
             None => SecondStage::Boundless,

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from jeton.arguments import checked_id
+from jeton.arguments import checked_id, checked_iterable
 from jeton.chat.encoding import encoded_stretch
 from jeton.chat.messages import Sent, fields_of
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
@@ -25,7 +25,7 @@ from jeton.chat.templates.turn_shape import shared_length
 from jeton.chat.training.parts import checked_parts, covered
 from jeton.chat.unprinted import UnprintedError
 from jeton.encoding.once import ends_of
-from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
+from jeton.errors import ArgumentError, ChatWarning, JetonError, warn_caller
 
 if TYPE_CHECKING:
     from jeton.chat.answers.parsed import Parsed
@@ -311,16 +311,12 @@ def _plain(value: object) -> Any:
 
 
 def _checked(ids: object) -> list[int]:
-    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
-        raise ArgumentTypeError(
-            f"ids must be the ids that the model wrote, not {type(ids).__name__}"
-        )
+    ids = checked_iterable("ids", ids, "the ids that the model wrote", but=(str, bytes, Mapping))
     return [checked_id("ids", id) for id in ids]
 
 
 def _listed(messages: object) -> list[Any]:
-    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
-        raise ArgumentTypeError(f"messages must be a list of dicts, not {type(messages).__name__}")
+    messages = checked_iterable("messages", messages, "a list of dicts", but=(str, bytes, Mapping))
     listed = list(messages)
     if listed and isinstance(listed[0], Mapping) and listed[0].get("role") in ANSWERING:
         raise ArgumentError(

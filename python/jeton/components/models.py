@@ -264,7 +264,8 @@ class Superwords(Model):
     words. `BPETrainer(superwords=...)` trains it.
 
     Args:
-        words: The encoding of single words; its vocabulary holds the superwords too.
+        words: The encoding of single words, a `BPE` or a `PickyBPE`; its vocabulary holds the
+            superwords too.
         pre_tokenizer: Splits text into words, and changes nothing.
         merges: Pairs of tokens in the order of merging.
         joining: Which words may join: those with a letter (`"letters"`) or `"all"`. A word with a
@@ -281,7 +282,7 @@ class Superwords(Model):
         [257, 256, 33]
     """
 
-    words: BPE
+    words: BPE | PickyBPE
     pre_tokenizer: PreTokenizer
     merges: Sequence[tuple[bytes | str, bytes | str]]
     joining: Literal["letters", "all"] = "letters"
@@ -290,9 +291,9 @@ class Superwords(Model):
         super().__post_init__()
         check_field_word(self, "joining", self.joining, ("letters", "all"))
         _check_list("Superwords.merges", self.merges, "pairs of tokens")
-        if not isinstance(self.words, BPE):
+        if not isinstance(self.words, (BPE, PickyBPE)):
             raise ArgumentTypeError(
-                f"Superwords.words must be a BPE, not {type(self.words).__name__}"
+                f"Superwords.words must be a BPE or a PickyBPE, not {type(self.words).__name__}"
             )
         check_stage(PreTokenizer, self.pre_tokenizer)
 
@@ -375,13 +376,13 @@ def from_core(model: _core.Model, token_of: Callable[[int], bytes | None] | None
         case "LongestMatch":
             return LongestMatch(vocab)
         case "Superwords":
-            words = model.words()
-            assert words is not None
-            bpe = from_core(words)
-            assert isinstance(bpe, BPE)
+            of_words = model.words()
+            assert of_words is not None
+            words = from_core(of_words)
+            assert isinstance(words, (BPE, PickyBPE))
             pattern = read_stored("pre_tokenizer", json.loads(options["pattern"]))
             assert isinstance(pattern, PreTokenizer)
-            return Superwords(bpe, pattern, model.merges() or [], options["joining"])
+            return Superwords(words, pattern, model.merges() or [], options["joining"])
         case "PickyBPE":
             return PickyBPE(vocab, model.events() or [], **options)
         case _:

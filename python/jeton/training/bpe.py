@@ -119,7 +119,8 @@ class BPETrainer(WordTrainer):
         drop_residues: Take out again a token that is left almost only inside of a longer one: after
             each merge, either of its tokens of which this share or more of all occurrences was in
             the merged pair, such as `0.9`. The result is a `PickyBPE` model; the merges and
-            deletions are those of BoundlessBPE's program, as are ties.
+            deletions are those of BoundlessBPE's program, as are ties. With `superwords`, only
+            tokens of words are taken out.
         residues_become: With `drop_residues`, what the other occurrences of such a token become:
             the `"pair"` that it was last merged from, by default, or its `"bytes"`.
         max_word_length: Longer words are split, between characters, into words of this length and
@@ -236,8 +237,6 @@ class BPETrainer(WordTrainer):
             raise ArgumentError("residues_become is for drop_residues; set drop_residues=0.9")
         if residues_become is not None:
             check_kind("residues_become", residues_become, str, "a str")
-        if drop_residues is not None and superwords is not None:
-            raise ArgumentError("drop_residues and superwords do not go together; leave out one")
         if drop_residues is not None and self.languages is not None:
             raise ArgumentError("drop_residues and languages do not go together; leave out one")
         self.vocab_sizes = self._sizes(vocab_size, new_tokens)

@@ -1,11 +1,12 @@
-//! Words and superwords.
+//! Words and superwords, of a model of superwords and of a BPE with merges across spaces.
 
 use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
 use jeton_core::fast::Strategy;
 use jeton_core::model::bpe::BpeOptions;
 use jeton_core::model::superwords::Joining;
 use jeton_core::model::{Bpe, Model, Superwords};
-use jeton_core::pre_tokenizer::named;
+use jeton_core::pattern::{Dialect, Regex, SearchPattern};
+use jeton_core::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
 use jeton_core::vocab::Vocab;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::{Rng, SeedableRng};
@@ -159,4 +160,85 @@ fn a_million_equal_words_are_joined() {
         .encode_ids(&" a".repeat(count), &EncodeOptions::default())
         .unwrap();
     assert_eq!(ids.len(), count / 4 + [0, 1, 1, 2][count % 4]);
+}
+
+/// A BPE as SuperBPE has it: merges of words, then any merges across spaces, and a pattern that leaves phrases
+/// whole.
+fn of_phrases(numbers: &mut ChaCha8Rng, round: usize) -> Tokenizer {
+    let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    let mut parts: Vec<Vec<u8>> = " ab.é\n12".bytes().map(|byte| vec![byte]).collect();
+    let mut merges: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let count = numbers.random_range(8..60);
+    while merges.len() < count {
+        let mut part = || parts[numbers.random_range(0..parts.len())].clone();
+        let (left, right) = (part(), part());
+        let made = [&left[..], &right].concat();
+        let crosses = made
+            .windows(2)
+            .any(|it| it[1] == b' ' && !it[0].is_ascii_whitespace());
+        let is_early = merges.len() < count / 2;
+        // Some rounds make a token twice, early and late, or have a merge of words after those of phrases.
+        let is_odd = round.is_multiple_of(5);
+        if made.len() > 12 || is_early && crosses || !is_odd && tokens.contains(&made) {
+            continue;
+        }
+        if !merges.contains(&(left.clone(), right.clone())) {
+            merges.push((left, right));
+        }
+        if !tokens.contains(&made) {
+            tokens.push(made.clone());
+            parts.push(made);
+        }
+    }
+    let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+    let bpe = Bpe::by_merges(vocab, merges, BpeOptions::default()).unwrap();
+    let mut stages = Stages::of_model(Model::Bpe(bpe));
+    let pattern = [
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)",
+        r"\n+",
+        r"\p{N}",
+    ][round % 3];
+    stages.pre_tokenizer = Some(PreTokenizer::Split {
+        pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Oniguruma).unwrap()),
+        behavior: SplitBehavior::Isolated,
+        invert: false,
+    });
+    let all = normalizers();
+    stages.normalizer = all[numbers.random_range(0..all.len())].clone();
+    Tokenizer::new(stages).unwrap()
+}
+
+#[test]
+fn phrases_have_the_ids_and_spans_of_the_stages() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(7);
+    let mut compiled = 0;
+    for round in 0..rounds(60) {
+        let tokenizer = of_phrases(&mut numbers, round);
+        compiled += usize::from(is_by(&tokenizer, Strategy::ByteLevel));
+        for _ in 0..25 {
+            let mut text = text(&mut numbers);
+            if numbers.random_range(0..4) == 0 {
+                text += &"ab a".repeat(numbers.random_range(20..200));
+            }
+            let options = EncodeOptions::default();
+            let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+            for _ in 0..2 {
+                let ids = tokenizer.encode_ids(&text, &options).unwrap();
+                assert_eq!(ids, staged, "{round} {text:?}");
+            }
+            assert_eq!(tokenizer.count(&text, &options).unwrap(), staged.len());
+            spans::check(&tokenizer, &text, &options);
+            let reach = numbers.random_range(1..60);
+            let (mut ids, mut at) = (Vec::new(), 0);
+            while at < text.len() {
+                let end = tokenizer.split_point(&text, at, reach, &options);
+                tokenizer
+                    .encode_into(&text[at..end], &options, &mut ids)
+                    .unwrap();
+                at = end;
+            }
+            assert_eq!(ids, staged, "{round} {text:?}");
+        }
+    }
+    assert!(compiled > 5, "{compiled}");
 }

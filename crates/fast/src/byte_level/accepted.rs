@@ -2,6 +2,7 @@
 
 use crate::unsupported_stage::UnsupportedStage;
 use jeton_models::model::bpe::Alphabet;
+use jeton_models::model::superwords::WordModel;
 use jeton_models::model::{Bpe, Model, Superwords};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Form;
@@ -24,7 +25,10 @@ impl<'s> Accepted<'s> {
         let cannot = |why| UnsupportedStage::model(&stages.model, why);
         let (bpe, superwords) = match &stages.model {
             Model::Bpe(bpe) => (bpe, None),
-            Model::Superwords(model) => (model.words(), Some(&**model)),
+            Model::Superwords(model) => match model.words() {
+                WordModel::Bpe(bpe) => (bpe, Some(&**model)),
+                WordModel::PickyBpe(_) => return Err(cannot("words have deletions")),
+            },
             _ => return Err(cannot("not BPE")),
         };
         if bpe.options().alphabet != Alphabet::Bytes {

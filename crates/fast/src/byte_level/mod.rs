@@ -3,6 +3,7 @@
 
 mod accepted;
 mod joining;
+mod long_pieces;
 mod whole_piece_tokens;
 
 use std::hash::BuildHasher;
@@ -28,7 +29,7 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, ShortKey};
 use jeton_text::threads::{LARGE, both};
-use joining::{Joiner, Joining};
+use joining::{Joiner, Joining, PHRASE_END, word_ends};
 use whole_piece_tokens::WholePieceTokens;
 
 /// Bytes, about, that are copied where a space is put in front.
@@ -96,9 +97,17 @@ impl ByteLevel {
         } = Accepted::of(stages)?;
         let vocab = bpe.vocab();
         let is_large = vocab.len() >= LARGE;
-        let merges = || match bpe.newly_derived() {
-            Some(growing) => (Some(growing), None),
-            None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
+        let phrases = match superwords {
+            Some(_) => None,
+            None => Joining::of_phrases(bpe),
+        };
+        let (listed, phrases) = phrases.unzip();
+        let merges = || match (bpe.newly_derived(), listed) {
+            (Some(growing), _) => (Some(growing), None),
+            (None, listed) => {
+                let listed = listed.unwrap_or_else(|| bpe.reachable_merges());
+                (None, Merges::new(bpe.vocab(), listed))
+            }
         };
         let ((growing, listed), split_points) = both(is_large, merges, || SplitPoints::new(vocab));
         let (mut merges, characters, whole_piece_tokens) = match growing {
@@ -135,7 +144,7 @@ impl ByteLevel {
             whole_piece_tokens,
             merges,
             split_points,
-            joining: superwords.map(Joining::of),
+            joining: superwords.map(Joining::of).or(phrases),
             pool: WorkspacePool::default(),
         })
     }
@@ -196,7 +205,7 @@ impl ByteLevel {
                     set_bits(bits, base, bounds);
                 }
                 bounds.push(end);
-                pieces.all(groups, &text.as_bytes()[offset..], bounds, sink);
+                pieces.split(groups, &text.as_bytes()[offset..], bounds, sink);
             })?;
         }
         pieces.fill(sink);
@@ -233,7 +242,8 @@ impl ByteLevel {
         if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
         }
-        if self.joining.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
+        let joins_words = self.joining.as_ref().is_some_and(Joining::joins_words);
+        if joins_words && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
         }
         let fixes = |at| self.form.is_none_or(|form| form.fixes_at(text, at));
@@ -241,7 +251,7 @@ impl ByteLevel {
             .split_point_where(text, start, reach, |before, after| {
                 // What ends in a line feed joins nothing.
                 let ends_a_line = text.as_bytes()[after - 1] == b'\n';
-                if self.joining.is_some() && !ends_a_line {
+                if joins_words && !ends_a_line {
                     return false;
                 }
                 let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
@@ -268,6 +278,33 @@ struct ByteLevelCall<'c, 't> {
 }
 
 impl<'t> ByteLevelCall<'_, 't> {
+    /// Tokens of what the pattern has split: words, or phrases, which are cut into words.
+    fn split(
+        &mut self,
+        groups: &mut [Group; 2],
+        text: &'t [u8],
+        bounds: &[u32],
+        sink: &mut impl Sink,
+    ) {
+        let joining = self.compiled.joining.as_ref();
+        if joining.is_none_or(Joining::joins_words) {
+            return self.all(groups, text, bounds, sink);
+        }
+        let mut words = Vec::new();
+        for phrase in bounds.windows(2) {
+            words.clear();
+            words.push(phrase[0]);
+            let ends = word_ends(&text[phrase[0] as usize..phrase[1] as usize]);
+            words.extend(ends.map(|end| phrase[0] + end as u32));
+            words.push(phrase[1]);
+            self.all(groups, text, &words, sink);
+            if !self.pending.has_room(1) {
+                self.fill(sink);
+            }
+            self.pending.many(&[PHRASE_END]);
+        }
+    }
+
     /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is requested on
     /// behalf of a group while the one before it is looked up.
     fn all(
@@ -365,8 +402,8 @@ impl<'t> ByteLevelCall<'_, 't> {
             {
                 work.become_tokens(&[id]);
             }
-            if let (Some(joining), &[id]) = (&compiled.joining, work.tokens()) {
-                work.become_tokens(&[joining.marked(id)]);
+            if let Some(joining) = &compiled.joining {
+                joining.mark(work.tokens_mut());
             }
             let tokens = work.tokens();
             if key == ShortKey::NONE {
@@ -384,93 +421,6 @@ impl<'t> ByteLevelCall<'_, 't> {
             },
             sink,
         );
-    }
-
-    /// A piece longer than [`LONG`]: split where no token spans, else merged as it is.
-    #[inline(never)]
-    fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
-        if self.compiled.joining.is_some() {
-            // A part would look like a whole word.
-            return self.uncut(&text[start..end], sink);
-        }
-        let split_points = &self.compiled.split_points;
-        let mut ends = [0; GROUP];
-        let mut count = split_points.first_split_points(text, start, end, &mut ends);
-        if count == 1 {
-            return self.uncut(&text[start..end], sink);
-        }
-        let mut group = Group::NONE;
-        let mut bounds = [start as u32; GROUP + 1];
-        loop {
-            self.pace.step();
-            for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
-                *bound = end as u32;
-            }
-            if self.compiled.whole_piece_tokens.is_empty() {
-                group.ask_between(self.words, text, &bounds[..=count]);
-                self.group(&group, text, &bounds[..=count], sink);
-            } else {
-                self.parts(&mut group, text, &bounds[..=count], sink);
-            }
-            let last = ends[count - 1];
-            if last == end {
-                return;
-            }
-            bounds[0] = last as u32;
-            count = split_points.first_split_points(text, last, end, &mut ends);
-        }
-    }
-
-    /// The parts of a piece, between neighbours in `bounds`. One that is a token only when it is a piece
-    /// is neither looked up nor remembered.
-    #[inline(never)]
-    fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
-        let compiled = self.compiled;
-        let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
-        let is_token = |bounds: &&[u32]| compiled.whole_piece_tokens.token(part(bounds)).is_some();
-        let mut first = 0;
-        while first + 1 < bounds.len() {
-            let odd = bounds[first..]
-                .windows(2)
-                .position(|bounds| is_token(&bounds));
-            let last = odd.map_or(bounds.len() - 1, |count| first + count);
-            if first < last {
-                group.ask_between(self.words, text, &bounds[first..=last]);
-                self.group(group, text, &bounds[first..=last], sink);
-            }
-            if odd.is_some() {
-                self.fill(sink);
-                sink.push_all(&compiled.merges.merge_long(part(&bounds[last..])));
-            }
-            first = last + usize::from(odd.is_some());
-        }
-    }
-
-    /// A piece that is longer than [`LONG`] and not split.
-    fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
-        if let Some(ids) = self.words.find_overflow(piece) {
-            if self.pending.has_room(ids.len() + GROUP * LONG) {
-                return self.pending.many(ids);
-            }
-            // What is remembered meanwhile may have these forgotten.
-            let ids = ids.to_vec();
-            self.fill(sink);
-            return sink.push_all(&ids);
-        }
-        if piece.len() <= SCANNED {
-            return self.new_piece(piece, ShortKey::NONE, 0, sink);
-        }
-        self.fill(sink);
-        let Self {
-            compiled, words, ..
-        } = self;
-        let whole = compiled.whole_piece_tokens.token(piece);
-        let mut ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
-        if let (Some(joining), [id]) = (&compiled.joining, &mut ids[..]) {
-            *id = joining.marked(*id);
-        }
-        sink.push_all(&ids);
-        words.insert(piece, &ids);
     }
 }
 

@@ -197,9 +197,10 @@ fn stages(mut parts: Parts, node: &Node<'_>) -> Result<Stages> {
 
 /// The stages of a model of superwords, which splits text into words itself.
 fn superwords(mut parts: Parts, words: Model, node: &Node<'_>) -> Result<Stages> {
-    let (Model::Bpe(words), Some(pattern)) = (words, parts.pre_tokenizer.take()) else {
+    let Some(pattern) = parts.pre_tokenizer.take() else {
         return Err(node.error("superwords need a pre_tokenizer that splits text into words"));
     };
+    let words = words.try_into().map_err(|error| node.locate(error))?;
     let model = model::read_superwords(node, words, pattern)?;
     Ok(parts.with(Model::Superwords(Box::new(model))))
 }

@@ -8,6 +8,7 @@ use super::json::{Json, Node};
 use crate::cannot_hold::{TOKENIZER_JSON, cannot_hold};
 use jeton_models::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use jeton_models::model::picky_bpe::{Event, PickyBpe, Residue};
+use jeton_models::model::superwords::WordModel;
 use jeton_models::model::{Bpe, Characters, Model, Superwords, Unigram, WordLevel, WordPiece};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::vocab::{ABSENT, MAX_ID, Vocab, show};
@@ -99,7 +100,10 @@ pub(super) fn read(
         return Ok(Model::Characters(model));
     }
     let kind = if node.is_of_type(SUPERWORDS)? {
-        "BPE"
+        match node.optional("events")? {
+            Some(_) => PICKY_BPE,
+            None => "BPE",
+        }
     } else {
         node.component("model", &KNOWN, &UNTAGGED)?
     };
@@ -372,10 +376,12 @@ fn read_merges<'j>(node: &Node<'j>, entries: &Entries<'_>) -> Result<Vec<(&'j st
 /// The model of these words and this pattern, with the superwords that `node` lists.
 pub(super) fn read_superwords(
     node: &Node<'_>,
-    words: Bpe,
+    words: WordModel,
     pattern: PreTokenizer,
 ) -> Result<Superwords> {
-    let joining = node.field("joining")?.str()?.parse()?;
+    let joining = node.field("joining")?;
+    let wrong = |_| joining.error("expected \"letters\" or \"all\"");
+    let joining = joining.str()?.parse().map_err(wrong)?;
     let raw = |token: &str| {
         let mut bytes = Vec::new();
         push_raw(token, &mut bytes);
@@ -443,20 +449,7 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
                 "byte_fallback": model.byte_fallback(),
             }))
         }
-        Model::PickyBpe(model) => Ok(json!({
-            "type": PICKY_BPE,
-            "residues_become": model.residue().name(),
-            "vocab": write_vocab(model.vocab(), extra, |token| Ok(printable::encode(token)))?,
-            "events": model
-                .events()
-                .map(|event| match event {
-                    Event::Merge(left, right) => {
-                        json!([printable::encode(&left), printable::encode(&right)])
-                    }
-                    Event::Deletion(token) => json!([printable::encode(&token)]),
-                })
-                .collect::<Value>(),
-        })),
+        Model::PickyBpe(model) => write_picky_bpe(model, extra),
         Model::Characters(_) => Err(Error::new(
             ErrorKind::Unsupported,
             "tokenizer.json has no model of single characters but as words",
@@ -468,13 +461,30 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
         )
         .hint("save it as .gguf")),
         Model::Superwords(model) => {
-            let mut words = write_bpe(model.words(), extra)?;
+            let mut words = match model.words() {
+                WordModel::Bpe(words) => write_bpe(words, extra)?,
+                WordModel::PickyBpe(words) => write_picky_bpe(words, extra)?,
+            };
             if let Value::Object(words) = &mut words {
                 write_superwords(model, words);
             }
             Ok(words)
         }
     }
+}
+
+fn write_picky_bpe(model: &PickyBpe, extra: &[(&str, u32)]) -> Result<Value> {
+    let spell = |token: &[u8]| printable::encode(token);
+    let events = model.events().map(|event| match event {
+        Event::Merge(left, right) => json!([spell(&left), spell(&right)]),
+        Event::Deletion(token) => json!([spell(&token)]),
+    });
+    Ok(json!({
+        "type": PICKY_BPE,
+        "residues_become": model.residue().name(),
+        "vocab": write_vocab(model.vocab(), extra, |token| Ok(spell(token)))?,
+        "events": events.collect::<Value>(),
+    }))
 }
 
 fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {

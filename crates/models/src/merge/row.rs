@@ -63,6 +63,12 @@ impl Row {
         &self.ids[1..=self.count]
     }
 
+    /// The tokens, to be changed in place.
+    #[inline(always)]
+    pub fn tokens_mut(&mut self) -> &mut [u32] {
+        &mut self.ids[1..=self.count]
+    }
+
     /// The first symbols; where there are fewer, anything follows them.
     #[inline(always)]
     pub fn first_tokens<const N: usize>(&self) -> &[u32; N] {

@@ -99,6 +99,12 @@ impl ShortWord {
         self.row.tokens()
     }
 
+    /// The tokens of a piece that was merged, to be changed in place.
+    #[inline(always)]
+    pub fn tokens_mut(&mut self) -> &mut [u32] {
+        self.row.tokens_mut()
+    }
+
     /// The first tokens; where there are fewer, anything follows them.
     #[inline(always)]
     pub fn first_tokens<const N: usize>(&self) -> &[u32; N] {

@@ -2,7 +2,7 @@
 //!
 //! By definition: the pattern splits the text into words, and each is merged by itself. A word that is one
 //! token in the end, and that the rule allows, may join; any other ends the stretch. Then the supermerges
-//! run over each stretch, in their order. In `of the tree` with the supermerge ` of`+` the`, whatever
+//! run over each stretch, in their order. Words are merged by a BPE, with or without deletions. In `of the tree` with the supermerge ` of`+` the`, whatever
 //! `tree` becomes, `of the` is one token, and `often` never is a part of one.
 //!
 //! Source: Liu et al., "SuperBPE: Space Travel for Language Models", 2025; Schmidt et al., "Boundless Byte
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::bpe::merge::{Merge, Pairs, Symbol, merge_by_queue};
 use super::bpe::{Alphabet, Bpe, MergeRule};
 use super::steps::{MergeStep, Observer, Priority, UnitKind};
-use super::{Sampler, Token};
+use super::{Model, PickyBpe, Sampler, Token};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::split::scanner::has_letter;
 use jeton_stages::split::splitter::Splitter;
@@ -60,6 +60,110 @@ impl FromStr for Joining {
     }
 }
 
+/// What encodes single words. Its vocabulary holds the superwords too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum WordModel {
+    /// By merges.
+    Bpe(Bpe),
+    /// By merges and deletions.
+    PickyBpe(PickyBpe),
+}
+
+impl From<Bpe> for WordModel {
+    fn from(model: Bpe) -> Self {
+        Self::Bpe(model)
+    }
+}
+
+impl From<PickyBpe> for WordModel {
+    fn from(model: PickyBpe) -> Self {
+        Self::PickyBpe(model)
+    }
+}
+
+impl From<WordModel> for Model {
+    fn from(model: WordModel) -> Self {
+        match model {
+            WordModel::Bpe(model) => Self::Bpe(model),
+            WordModel::PickyBpe(model) => Self::PickyBpe(model),
+        }
+    }
+}
+
+impl TryFrom<Model> for WordModel {
+    type Error = Error;
+
+    fn try_from(model: Model) -> Result<Self> {
+        match model {
+            Model::Bpe(model) => Ok(Self::Bpe(model)),
+            Model::PickyBpe(model) => Ok(Self::PickyBpe(model)),
+            _ => {
+                let message = format!("words cannot be encoded by a {}", model.kind());
+                Err(Error::new(ErrorKind::Unsupported, message).hint("give a BPE or a PickyBPE"))
+            }
+        }
+    }
+}
+
+impl WordModel {
+    /// The vocabulary.
+    pub fn vocab(&self) -> &Vocab {
+        match self {
+            Self::Bpe(model) => model.vocab(),
+            Self::PickyBpe(model) => model.vocab(),
+        }
+    }
+
+    fn withhold(&mut self, ids: &[u32]) {
+        match self {
+            Self::Bpe(model) => model.withhold(ids),
+            Self::PickyBpe(model) => model.withhold(ids),
+        }
+    }
+
+    /// Whether words are merged from bytes by a list, each by itself, and without marks.
+    fn merges_bytes(&self) -> bool {
+        match self {
+            Self::Bpe(words) => {
+                matches!(words.rule(), MergeRule::Merges(_))
+                    && words.options().alphabet == Alphabet::Bytes
+                    && words.merges_bytes_only()
+                    && !words.takes_whole_pieces()
+            }
+            Self::PickyBpe(_) => true,
+        }
+    }
+
+    /// How many merges and deletions come before the supermerges.
+    fn steps(&self) -> usize {
+        match self {
+            Self::Bpe(model) => model.merges().merges.len(),
+            Self::PickyBpe(model) => model.events().count(),
+        }
+    }
+
+    /// The tokens of a word. Those that deletions leave are symbols to the observer, as bytes are otherwise.
+    fn tokenize(
+        &self,
+        word: &str,
+        sampler: &mut Sampler,
+        tokens: &mut Vec<Token>,
+        observer: &mut impl Observer,
+    ) -> Result<()> {
+        match self {
+            Self::Bpe(model) => model.tokenize_observed(word, sampler, tokens, observer),
+            Self::PickyBpe(model) => {
+                let first = tokens.len();
+                model.tokenize(word, tokens, &mut ())?;
+                for token in &tokens[first..] {
+                    observer.symbol(&word.as_bytes()[token.range.clone()]);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
 /// A byte pair encoding of words and superwords. Its pieces are whole texts: it splits them itself.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
@@ -72,7 +176,7 @@ pub struct Superwords {
 /// What is stored of it. The vocabulary of the words holds the superwords too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Parts {
-    words: Bpe,
+    words: WordModel,
     pattern: PreTokenizer,
     joining: Joining,
     merges: Vec<((u32, u32), u32)>,
@@ -172,21 +276,16 @@ impl Superwords {
     /// # Errors
     /// Words that are not merged from bytes by a list of merges; a pattern that does more than split.
     pub fn new(
-        words: Bpe,
+        words: impl Into<WordModel>,
         pattern: PreTokenizer,
         joining: Joining,
         merges: Vec<((u32, u32), u32)>,
     ) -> Result<Self> {
-        let cannot = |message: &str| Error::new(ErrorKind::Unsupported, message);
-        let is_plain = matches!(words.rule(), MergeRule::Merges(_))
-            && words.options().alphabet == Alphabet::Bytes
-            && words.merges_bytes_only()
-            && !words.takes_whole_pieces();
-        if !is_plain {
-            return Err(cannot(
-                "superwords need words that are merged from bytes, without marks of words and without \
-                 ignore_merges",
-            ));
+        let words = words.into();
+        if !words.merges_bytes() {
+            let message = "superwords need words that are merged from bytes, without marks of words \
+                           and without ignore_merges";
+            return Err(Error::new(ErrorKind::Unsupported, message));
         }
         check_pattern(&pattern)?;
         Ok(Self {
@@ -205,17 +304,18 @@ impl Superwords {
     /// # Errors
     /// As [`Superwords::new`]; a supermerge of tokens that the vocabulary lacks.
     pub fn by_merges<'p>(
-        words: Bpe,
+        words: impl Into<WordModel>,
         pattern: PreTokenizer,
         joining: Joining,
         merges: impl IntoIterator<Item = (&'p [u8], &'p [u8])>,
     ) -> Result<Self> {
+        let words = words.into();
         let merges = ids_of(words.vocab(), merges)?;
         Self::new(words, pattern, joining, merges)
     }
 
     /// The encoding of single words, whose vocabulary holds the superwords too.
-    pub fn words(&self) -> &Bpe {
+    pub fn words(&self) -> &WordModel {
         &self.parts.words
     }
 
@@ -273,7 +373,7 @@ impl Superwords {
         for word in pieces.iter() {
             let first = tokens.len();
             observer.shift = observer.symbols;
-            (self.parts.words).tokenize_observed(word.as_str(), sampler, tokens, &mut observer)?;
+            (self.parts.words).tokenize(word.as_str(), sampler, tokens, &mut observer)?;
             let start = word.original_start();
             for token in &mut tokens[first..] {
                 token.range = start + token.range.start..start + token.range.end;
@@ -305,7 +405,7 @@ impl Superwords {
         };
         let mut symbols: Vec<Symbol> = words.iter().map(symbol).collect();
         let vocab = self.parts.words.vocab();
-        let merges = self.parts.words.merges().merges.len() as u32;
+        let steps = self.parts.words.steps() as u32;
         merge_by_queue(
             &mut symbols,
             self.pairs(),
@@ -316,7 +416,7 @@ impl Superwords {
                     at: at[left],
                     parts: pair.map(|id| vocab.token(id).unwrap_or_default()),
                     id,
-                    priority: Priority::Rank(merges + rank),
+                    priority: Priority::Rank(steps + rank),
                 });
             },
         );

@@ -1,6 +1,7 @@
 //! Facts about a tokenizer's vocabulary, its model and its plan.
 
 use jeton_core::fast::UnsupportedStage;
+use jeton_core::model::superwords::WordModel;
 use jeton_core::special_token_roles;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -138,7 +139,10 @@ impl Tokenizer {
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         guard(py, || match &self.core.stages().model {
             jeton_core::model::Model::Bpe(bpe) => model::merges(py, bpe),
-            jeton_core::model::Model::Superwords(model) => model::merges(py, model.words()),
+            jeton_core::model::Model::Superwords(superwords) => match superwords.words() {
+                WordModel::Bpe(bpe) => model::merges(py, bpe),
+                WordModel::PickyBpe(_) => Ok(PyList::empty(py)),
+            },
             _ => Ok(PyList::empty(py)),
         })
     }

@@ -8,7 +8,7 @@
 //! The steps of training are here. `parameters` has what can be set, `pair_counts` the pairs and where they
 //! occur, `words` the words, `changes` what a merge does to the pairs around it, and `queue` which pair
 //! comes next; `languages` learns from several corpora, and is fair to each; `residues` takes tokens out again;
-//! `superwords` joins whole words.
+//! `superwords` joins whole words; `steps` has the merges and deletions of these two.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -21,6 +21,7 @@ mod pieces;
 mod queue;
 mod residues;
 mod start;
+mod steps;
 mod superwords;
 mod symbols;
 mod tokens;

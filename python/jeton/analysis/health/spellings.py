@@ -26,9 +26,7 @@ class Spelling:
     def __init__(self, tok: Tokenizer) -> None:
         model = tok.stages.model
         normal, cuts = steps(tok.stages.normalizer), steps(tok.stages.pre_tokenizer)
-        self._is_raw = isinstance(model, models.PickyBPE) or (
-            isinstance(model, models.BPE) and model.alphabet == "bytes"
-        )
+        self._is_raw = tok._core.has_raw_tokens
         late = sum(isinstance(step, pre_tokenizers.ByteLevel) for step in cuts)
         early = sum(isinstance(step, normalizers.ByteLevel) for step in normal)
         self._is_odd = late + early > 1  # bytes of bytes, which is never intended

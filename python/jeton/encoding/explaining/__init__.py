@@ -97,7 +97,7 @@ class _TokenizerParts:
 
     def __init__(self, tok: BaseTokenizer) -> None:
         model = tok.stages.model
-        self.first = FirstStages(tok, model)
+        self.first = FirstStages(tok)
         self.model = ExplainedModel(tok._core, model)
 
 

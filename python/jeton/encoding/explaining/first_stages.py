@@ -29,15 +29,13 @@ _BYTES: Final = {f"<0x{byte:02X}>".encode(): byte for byte in range(256)}
 
 
 class FirstStages:
-    """The stages before the model of one tokenizer. `model`: its model. Before a BPE over bytes,
-    GPT-2's pre-tokenizer leaves text as it is."""
+    """The stages before the model of one tokenizer. Before a model over bytes, GPT-2's
+    pre-tokenizer leaves text as it is."""
 
-    def __init__(self, tok: BaseTokenizer, model: models.Model) -> None:
-        alphabet: Literal["bytes", "characters"] = "characters"
-        if isinstance(model, models.BPE):
-            alphabet = model.alphabet
-        elif isinstance(model, models.PickyBPE):
-            alphabet = "bytes"
+    def __init__(self, tok: BaseTokenizer) -> None:
+        alphabet: Literal["bytes", "characters"] = (
+            "bytes" if tok._core.has_raw_tokens else "characters"
+        )
         self.spelling = models.BPE(_BYTES, [], alphabet=alphabet, byte_fallback=True)
         self.added_tokens = tok.stages.added_tokens
         self.normalizers = _flat(tok.stages.normalizer)
