@@ -32,6 +32,7 @@ from jeton.chat.templates.writers import Writers
 from jeton.chat.training.masks import Answers
 from jeton.chat.training.parts import checked_parts, covered, part_of_field
 from jeton.chat.unprinted import Unprinted, UnprintedError
+from jeton.display.human_readable import counted
 from jeton.encoding.once import ends_of, roles_of, special_tokens_of
 from jeton.errors import (
     ArgumentError,
@@ -658,11 +659,8 @@ class Chat:
         return dataclasses.replace(self._request, messages=messages).build()
 
     def __repr__(self) -> str:
-        tokens, messages = len(self._ids), len(self.roles)
-        return (
-            f"Chat({messages} message{'s' * (messages != 1)}, {tokens:,} "
-            f"token{'s' * (tokens != 1)}: {self.text[:40]!r}{'…' * (len(self.text) > 40)})"
-        )
+        messages, tokens = counted(len(self.roles), "message"), counted(len(self._ids), "token")
+        return f"Chat({messages}, {tokens}: {self.text[:40]!r}{'…' * (len(self.text) > 40)})"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from jeton.chat.showing import coloured

@@ -309,8 +309,6 @@ class Health(Saved):
     def __repr__(self) -> str:
         counts = Counter(finding.severity for finding in self.findings)
         summary = ", ".join(
-            f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)}"
-            for severity in SEVERITIES
-            if counts[severity]
+            counted(counts[severity], severity) for severity in SEVERITIES if counts[severity]
         )
         return f"<Health of {self.vocab_size:,} tokens: {summary or 'nothing found'}>"

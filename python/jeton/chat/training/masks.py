@@ -14,7 +14,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
@@ -22,7 +22,7 @@ from jeton.chat.training.parts import part_of_field
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
-    from jeton.chat.templates.origins import Origin, Segments
+    from jeton.chat.templates.origins import Origin, RenderedChat
     from jeton.chat.templates.turn_shape import TurnShape
     from jeton.chat.templates.writers import Writers
 
@@ -48,7 +48,7 @@ class _MessagePart:
 class _Alone:
     """A message as the last one of a short chat."""
 
-    chat: _MaskedChat
+    chat: RenderedChat
     before: list[Any]
     """The messages in front of it."""
 
@@ -58,24 +58,6 @@ class _Alone:
         """Where what it says begins, in characters."""
         self.behind = self.chat.text[max((end for _, _, end, _ in said), default=0) :]
         """What the template writes behind that."""
-
-
-class _MaskedChat(Protocol):
-    """A chat, as far as a mask depends on it."""
-
-    text: str
-
-    @property
-    def roles(self) -> list[str | None]: ...
-
-    @property
-    def ids(self) -> list[int]: ...
-
-    @property
-    def spans(self) -> list[tuple[int, int]]: ...
-
-    @property
-    def segments(self) -> Segments: ...
 
 
 class Answers:
@@ -92,9 +74,9 @@ class Answers:
 
     def __init__(
         self,
-        chat: _MaskedChat,
+        chat: RenderedChat,
         messages: list[Any],
-        chat_of: Callable[[list[Any], bool], _MaskedChat],
+        chat_of: Callable[[list[Any], bool], RenderedChat],
         writers: Writers,
         shape: TurnShape,
         *,
