@@ -67,6 +67,7 @@ def test_merges_and_encodings_are_those_of_the_authors(language: str, kind: str)
     tok = trainer.train(documents(table))
     model = tok.stages.model
     assert isinstance(model, models.Superwords)
+    assert isinstance(model.words, models.BPE)
     assert model.words.merges == [(raw(a), raw(b)) for a, b, _ in table["words"]["merges"]]
     assert model.merges == [(raw(a), raw(b)) for a, b, _ in table["superwords"]["merges"]]
     tokens = sorted(tok.vocab, key=tok.vocab.__getitem__)

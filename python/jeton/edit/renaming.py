@@ -12,7 +12,7 @@ from typing import Any
 from jeton.arguments import check_kind, check_text
 from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit.edit_result import Edited
-from jeton.edit.vocabulary import OF_ENTRIES, kept_and_new
+from jeton.edit.vocabulary import OF_ENTRIES, kept_and_new, not_of_entries
 from jeton.errors import (
     ArgumentError,
     FormatWarning,
@@ -111,7 +111,8 @@ def _rename_in_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model |
             return None
         pieces = [(spellings.get(bytes_of(piece), piece), score) for piece, score in model.pieces]
         return replace(model, pieces=pieces)
-    assert isinstance(model, OF_ENTRIES)
+    if not isinstance(model, OF_ENTRIES):
+        raise not_of_entries(model)
     vocab = {bytes_of(token): id for token, id in model.vocab.items()}
     tokens = vocab.keys() & spellings.keys()
     if isinstance(model, models.BPE):

@@ -55,7 +55,11 @@ class EditableVocabulary:
 
     @classmethod
     def of(cls, tok: Tokenizer) -> EditableVocabulary:
-        """The vocabulary of a tokenizer."""
+        """The vocabulary of a tokenizer.
+
+        Raises:
+            UnsupportedError: Its model is Superwords.
+        """
         tokens = bytes_by_id(tok.vocab)
         added_ids = {token.id for token in tok.stages.added_tokens if token.id is not None}
         if (pad_id := _pad_id(tok.settings.padding)) is not None:
@@ -82,7 +86,8 @@ class EditableVocabulary:
             fixed, needs = {id for t, id in model.vocab.items() if bytes_of(t) == unknown}, {}
             order = sorted(model.vocab.values())
         else:
-            assert isinstance(model, (models.Characters, models.LongestMatch))
+            if not isinstance(model, (models.Characters, models.LongestMatch)):
+                raise not_of_entries(model)
             fixed, needs = set(model.vocab.values()), {}
             order = sorted(model.vocab.values())
         return cls(tokens, frozenset(fixed | added_ids), needs, tuple(order))
@@ -237,6 +242,14 @@ def _pad_id(padding: Mapping[str, object] | None) -> int | None:
     return pad_id if type(pad_id) is int else None
 
 
+def not_of_entries(model: models.Model) -> UnsupportedError:
+    """The error for a model whose tokens cannot be changed one by one."""
+    return UnsupportedError(
+        f"tokens of a model of {type(model).__name__} cannot be removed, renamed or get other ids; "
+        "train it with another vocab_size"
+    )
+
+
 def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> models.Model:
     if isinstance(model, models.Unigram):
         pieces = sorted((new[id], piece) for id, piece in enumerate(model.pieces) if id in new)
@@ -247,7 +260,8 @@ def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> mo
             )
         unk_id = None if model.unk_id is None else new[model.unk_id]
         return replace(model, pieces=[piece for _, piece in pieces], unk_id=unk_id)
-    assert isinstance(model, OF_ENTRIES)
+    if not isinstance(model, OF_ENTRIES):
+        raise not_of_entries(model)
     vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
     if isinstance(model, models.BPE):
         return _renumber_bpe(tok, model, {bytes_of(token): id for token, id in vocab.items()})
