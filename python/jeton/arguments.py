@@ -72,6 +72,15 @@ def check_named(name: str, values: object, kind: type, expected: str) -> None:
         check_kind(f"each of {name}", value, kind, expected)
 
 
+def checked_iterable(
+    name: str, value: object, expected: str, *, but: tuple[type, ...] = (str, bytes)
+) -> Iterable[Any]:
+    """The value, if it can be gone through, and is not a single text in the place of several."""
+    if isinstance(value, but) or not isinstance(value, Iterable):
+        raise ArgumentTypeError(f"{name} must be {expected}, not {type(value).__name__}")
+    return value
+
+
 def call_text(owner: object, values: dict[str, Any]) -> str:
     """A call of a constructor with these arguments; long ones are shortened.
 
@@ -126,8 +135,7 @@ def _number_text(number: int) -> str:
 
 def checked_texts(name: str, texts: Iterable[str]) -> tuple[str, ...]:
     """Several texts of valid Unicode in a fixed order: neither a set nor a single text."""
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise ArgumentTypeError(f"{name} must be an iterable of str, not {type(texts).__name__}")
+    texts = checked_iterable(name, texts, "an iterable of str")
     if isinstance(texts, Set):
         raise ArgumentTypeError(f"{name} is a set, which has no order for ids; give a list")
     return tuple(check_text(f"each of {name}", text) for text in texts)
@@ -135,10 +143,9 @@ def checked_texts(name: str, texts: Iterable[str]) -> tuple[str, ...]:
 
 def checked_characters(name: str, characters: Iterable[str]) -> list[str]:
     """Single characters: a text of them, or an iterable."""
-    if isinstance(characters, bytes) or not isinstance(characters, Iterable):
-        raise ArgumentTypeError(
-            f"{name} must be a str or an iterable of characters, not {type(characters).__name__}"
-        )
+    characters = checked_iterable(
+        name, characters, "a str or an iterable of characters", but=(bytes,)
+    )
     listed = [check_text(f"each of {name}", character) for character in characters]
     for character in listed:
         if len(character) != 1:

@@ -14,7 +14,7 @@ import pytest
 import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import RULES, Finding, Health, check
-from jeton.analysis.health import encoding_rules, special_rules
+from jeton.analysis.health import encoding_rules
 from jeton.analysis.health.attack import is_part_of_utf8
 from jeton.analysis.health.embedding_rules import by_direction, by_length
 from jeton.analysis.health.rules import SEVERITIES
@@ -218,7 +218,7 @@ def test_a_batch_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_special_token_that_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(special_rules, "_ids", lambda subject, text, special: [300])
+    monkeypatch.setattr(Subject, "ids_of", lambda *_: [300])
     finding = found(ranks(), "special-leaks")
     assert (finding.ids, finding.severity) == ([300], "error")
 

@@ -219,3 +219,77 @@ def test_notes_that_are_nested_too_deeply(tmp_path: Path) -> None:
     for layout in ("mds", "litdata", "parquet"):
         with pytest.raises(FormatError, match=r"damaged|not an index of litdata|do not fit"):
             TokenDataset(tmp_path / layout)
+
+
+def _indexed(folder: Path, layout: str) -> list[Path]:
+    """Three shards of a layout with an index, each a document."""
+    with layouts.create(layout, folder, dtype="uint16", shard_tokens=4) as writer:
+        writer.append(np.arange(12, dtype=np.uint16), np.array([4, 4, 4]))
+        writer.finish()
+    return sorted(path for path in (folder / "train").iterdir() if path.name != "index.json")
+
+
+INDEXED: dict[str, tuple[str, Callable[[Any], Any], str, str]] = {
+    "mds": ("shards", lambda entry: entry["raw_data"], "basename", "bytes"),
+    "litdata": ("chunks", lambda entry: entry, "filename", "chunk_bytes"),
+}
+
+
+@pytest.mark.parametrize("layout", INDEXED)
+def test_an_index_gives_the_order_of_shards(tmp_path: Path, layout: str) -> None:
+    shards, (of_all, of_one, name, _) = _indexed(tmp_path, layout), INDEXED[layout]
+    # As several workers leave them: another order than that of the names, and leftovers.
+    path = tmp_path / "train/index.json"
+    index = json.loads(path.read_text())
+    names = [of_one(it)[name] for it in index[of_all]]
+    assert names == [it.name for it in shards]
+    index[of_all] = [index[of_all][at] for at in (2, 0)]
+    path.write_text(json.dumps(index))
+    assert TokenDataset(tmp_path)[:].tolist() == [8, 9, 10, 11, 0, 1, 2, 3]
+    path.unlink()
+    if layout == "mds":
+        assert len(TokenDataset(tmp_path)) == 12
+
+
+@pytest.mark.parametrize("layout", INDEXED)
+def test_shards_that_an_index_lists_must_be_whole(tmp_path: Path, layout: str) -> None:
+    shards, (of_all, of_one, name, size) = _indexed(tmp_path, layout), INDEXED[layout]
+    whole = shards[1].read_bytes()
+    shards[1].write_bytes(whole[:-2])
+    with pytest.raises(FormatError, match=rf"{shards[1].name}: .*truncated"):
+        TokenDataset(tmp_path)
+    shards[1].unlink()
+    with pytest.raises(MissingFileError, match=rf"{shards[1].name}: is missing, and index\.json"):
+        TokenDataset(tmp_path)
+    assert layouts.splits(tmp_path) == ["train"]
+    shards[1].write_bytes(whole)
+    assert len(TokenDataset(tmp_path)) == 12
+    path = tmp_path / "train/index.json"
+    index = json.loads(path.read_text())
+    for wrong, error in (
+        ({name: 3}, "not an index of"),
+        ({name: "../" + shards[0].name}, "in another folder"),
+        ({name: "/etc/hosts"}, "in another folder"),
+        ({size: "many"}, "not an index of"),
+    ):
+        changed = json.loads(json.dumps(index))
+        of_one(changed[of_all][0]).update(wrong)
+        path.write_text(json.dumps(changed))
+        with pytest.raises(FormatError, match=error):
+            TokenDataset(tmp_path)
+    for damaged in ("", "[]", "{}", "null", json.dumps({of_all: 3}), "[" * 200_000):
+        path.write_text(damaged)
+        with pytest.raises(FormatError, match="not an index of"):
+            TokenDataset(tmp_path)
+
+
+def test_compressed_chunks_are_refused(tmp_path: Path) -> None:
+    _indexed(tmp_path, "litdata")
+    path = tmp_path / "train/index.json"
+    index = json.loads(path.read_text())
+    index["config"]["compression"] = "zstd"
+    path.write_text(json.dumps(index))
+    with pytest.raises(
+        UnsupportedError, match=r"index\.json: the chunks are compressed, by 'zstd'"
+    ):
+        TokenDataset(tmp_path)

@@ -19,7 +19,7 @@ import pytest
 import jeton
 from jeton.corpora import corpus
 from jeton.data import AUTO, Conversations, TokenDataset, prepare
-from jeton.data.preparing.records import _ParquetColumns
+from jeton.data.preparing.records import RecordTable
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -496,7 +496,7 @@ def test_a_vast_text_among_others_is_refused(
     assert [*table.texts(1 << 30)] == ["ab" * 4_000] * 3_000
     messages = [[{"role": "user", "content": "ab" * 4_000}]] * 99
     parquet.write_table(pa.table({"messages": messages}), tmp_path / "b.parquet")
-    assert _ParquetColumns(tmp_path / "b.parquet", ["messages"])._max_rows == 12
+    assert RecordTable(tmp_path / "b.parquet", ["messages"])._max_rows == 12
 
 
 def test_a_damaged_name_of_a_column(tmp_path: Path) -> None:

@@ -630,7 +630,53 @@ def test_commands_take_urls(memory: Any, tmp_path: Path) -> None:
     run("prepare", tok, corpus, "-o", "memory://b/part", "--part", "1/1")
     run("data", "merge", "memory://b/part", "-o", "memory://b/merged")
     assert memory.cat("/b/merged/train-00000.bin") == memory.cat("/b/set/train-00000.bin")
-    assert "is a URL, which is not taken here" in run("inspect", "s3://b/tok.json", code=2)
+    assert "is a URL, which is not taken here" in run("diff", "s3://b/a", "b", code=2)
+
+
+def test_commands_that_judge_take_urls(memory: Any, tmp_path: Path) -> None:
+    chat = json.dumps([{"role": "user", "content": "a b"}])
+    files = {"a.txt": "\n".join(TEXTS), "b.txt": "a b c\n" * 40, "chats.jsonl": chat + "\n"}
+    put_corpus(memory, tmp_path / "corpus", {name: it.encode() for name, it in files.items()})
+    TOK.save(tmp_path / "tok.json")
+    jeton.CharTrainer().train([*TEXTS, "a b\n", "c"]).save(tmp_path / "other.json")
+    toks = str(tmp_path / "tok.json"), str(tmp_path / "other.json")
+    chatty = str(tmp_path / "chatty")
+    TOK.save(chatty, chat_template="{% for it in messages %}{{ it.content }}{% endfor %}")
+    folders = "memory://b/corpus", str(tmp_path / "corpus")
+
+    def run(*arguments: str) -> list[str]:
+        """What a command prints for files of the store, and for the same files here."""
+        printed = []
+        for folder in folders:
+            words = [word.replace("CORPUS", folder) for word in arguments]
+            result = CliRunner().invoke(main, words, catch_exceptions=False)
+            assert result.exit_code == 0, result.output
+            # Lines and columns are as long as the path leaves room.
+            text = re.sub(" +|─+", " ", result.stdout.replace(folder, "CORPUS"))
+            printed.append(text)
+        return printed
+
+    for command in (
+        ["compare", *toks, "--corpus", "CORPUS/a.txt", "--corpus", "b=CORPUS/b.txt"],
+        ["compare", *toks, "--parallel", "en=CORPUS/a.txt", "--parallel", "de=CORPUS/a.txt"],
+        ["diff", *toks, "CORPUS/a.txt"],
+        ["inspect", toks[0], "CORPUS/b.txt"],
+        ["inspect", toks[0], "--corpus", "CORPUS/a.txt"],
+        ["cost", toks[0], "CORPUS/a.txt", "CORPUS/b.txt", "--input-price", "1"],
+        ["cost", chatty, "CORPUS/chats.jsonl", "--messages", "--lines", "--input-price", "1"],
+        ["sweep", "x=CORPUS/a.txt", "CORPUS/b.txt", "--sizes", "300", "--family", "bpe"],
+    ):
+        there, here = run(*command)
+        assert there == here and there
+    sets = [str(tmp_path / f"{number}.json") for number in range(2)]
+    for folder, target in zip(folders, sets, strict=True):
+        words = ["train", f"en={folder}/a.txt", f"de={folder}/b.txt", "--languages", "base"]
+        words += ["-o", target, "--vocab-size", "270"]
+        result = CliRunner().invoke(main, words, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    assert Path(sets[0]).read_bytes() == Path(sets[1]).read_bytes()
+    result = CliRunner().invoke(main, ["train", "en=memory://b/corpus/a.txt", "-o", sets[0]])
+    assert result.exit_code == 2 and "goes with --languages" in result.output
 
 
 @pytest.mark.parametrize(
@@ -639,10 +685,13 @@ def test_commands_take_urls(memory: Any, tmp_path: Path) -> None:
         ("encode TOK ftp://me:hunter2@b/a.txt", "ftp://b/a.txt: ftp:// cannot be read here"),
         ("encode TOK s3::http://me:hunter2@b/a.txt", "fsspec's chains of schemes cannot be read"),
         ("prepare TOK a.txt -o set --validation ftp://b/a", "ftp:// cannot be read here"),
-        ("compare TOK --corpus https://b/a.txt?sig=hunter2", "is a URL, which is not taken here"),
-        ("compare TOK --corpus news=https://b/?sig=hunter2", "is a URL, which is not taken here"),
-        ("compare TOK --parallel de=s3://b/a.txt", "is a URL, which is not taken here"),
-        ("sweep news=s3://b/a.txt", "is a URL, which is not taken here"),
+        ("compare TOK --corpus ftp://me:hunter2@b/a.txt", "ftp:// cannot be read here"),
+        ("compare TOK --corpus news=ftp://me:hunter2@b/a", "ftp:// cannot be read here"),
+        ("compare TOK --parallel de=ftp://me:hunter2@b/a.txt", "ftp:// cannot be read here"),
+        ("compare TOK --morphemes s3://b/a.txt --corpus a", "is a URL, which is not taken here"),
+        ("compare TOK --parallel https://b/a?sig=hunter2", "is not LANGUAGE=FILE"),
+        ("sweep news=ftp://b/a.txt", "ftp:// cannot be read here"),
+        ("diff TOK s3://b/tok.json", "is a URL, which is not taken here"),
     ],
 )
 def test_commands_refuse_urls_that_they_cannot_read(

@@ -275,7 +275,11 @@ SETS: list[tuple[str, dict[str, Any]]] = [
     ("cut", {"layout": "llm.c", "validation": 0.1}),
     ("hash", {"layout": "datatrove", "validation": 0.3, "split": "hash"}),
     ("data", {"layout": "parquet", "validation": True}),
-    ("shuffled", {"layout": "megatron", "shuffle": 3, "validation": 0.2}),
+    ("shuffled into one file", {"layout": "megatron", "shuffle": 3, "shard_tokens": None}),
+    ("shuffled", {"shuffle": 3}),
+    ("shuffled, cut", {"layout": "olmo", "shuffle": 3, "validation": 0.2, "split": "cut"}),
+    ("shuffled, hash", {"layout": "llm.c", "shuffle": 4, "validation": 0.2, "split": "hash"}),
+    ("shuffled, data", {"layout": "npy", "shuffle": 0, "validation": True}),
     ("one file", {"layout": "nanogpt", "shard_tokens": None, "end_of_text_place": "before"}),
 ]
 
@@ -298,6 +302,117 @@ def test_files_are_those_of_one_machine(
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
     # Whole already: neither read nor written again.
     assert prepare(shards, tokenizer, tmp_path / "many", **options) == manifest
+
+
+@pytest.mark.parametrize("validation", [None, 0.3, 0.999])
+def test_copies_are_shuffled_as_on_one_machine(
+    cluster: Any,
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    validation: float | None,
+) -> None:
+    monkeypatch.setattr("jeton.ray.shuffling.buckets_for", lambda size, memory: 16)
+    # Two texts a hundred times each, in all files, beside others.
+    texts = [*documents()[:40], *["again and again"] * 100, *["over and over"] * 100]
+    for number in range(5):
+        lines = [json.dumps({"text": text}) + "\n" for text in texts[number::5]]
+        (tmp_path / f"{number}.jsonl").write_text("".join(lines), encoding="utf-8")
+    files = sorted(tmp_path.glob("*.jsonl"))
+    options: dict[str, Any] = {"shard_tokens": 300, "shuffle": 7, "validation": validation}
+    options["split"] = "cut"
+    data.prepare(files, tokenizer, tmp_path / "one", **options)
+    jeton.ray.prepare(files, tokenizer, tmp_path / "many", part_size=1, **options)
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+
+
+@pytest.fixture(scope="module")
+def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Conversations in one file of JSON lines, with empty lines and some that are not fit."""
+    path, texts = tmp_path_factory.mktemp("chats") / "chats.jsonl", documents()
+    lines = []
+    for number, text in enumerate(texts):
+        turns = [
+            {"role": "user", "content": f"{number} <|im_end|>?", "refusal": f"no {number}"},
+            {"role": "assistant", "content": text},
+            {"role": "user", "content": "Again?"},
+            {"role": "assistant", "content": "No."},
+        ]
+        fields = {"messages": turns if number % 9 else [], "score": number % 5}
+        lines.append(json.dumps(fields) + "\n" + "\n" * (number % 4 == 0))
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+TEMPLATE = (
+    "{% for it in messages %}{{ '<|im_start|>' + it.role + '\n' + it.content + '<|im_end|>\n' }}"
+    "{% endfor %}"
+)
+
+CHATS: list[tuple[str, dict[str, Any]]] = [
+    ("in order", {}),
+    ("cut", {"validation": 0.2, "split": "cut", "layout": "olmo"}),
+    ("hash", {"validation": 0.2, "split": "hash", "layout": "datatrove"}),
+    ("shuffled", {"validation": 0.2, "split": "cut", "shuffle": 2}),
+    ("filtered", {"filter": "score >= 2", "layout": "parquet"}),
+]
+
+
+@pytest.mark.parametrize("what, options", CHATS, ids=[what for what, _ in CHATS])
+@pytest.mark.parametrize("is_table", [False, True], ids=["lines", "table"])
+def test_chats_are_those_of_one_machine(
+    cluster: Any, chats: Path, tmp_path: Path, what: str, options: dict[str, Any], is_table: bool
+) -> None:
+    file = chats
+    if is_table:
+        import pyarrow
+        from pyarrow import parquet
+
+        rows = [json.loads(line) for line in chats.read_text("utf-8").splitlines() if line]
+        file = tmp_path / "chats.parquet"
+        parquet.write_table(pyarrow.Table.from_pylist(rows), file, row_group_size=50)
+    tok = jeton.BPETrainer(500, special_tokens=["<|im_start|>", "<|im_end|>"]).train(documents())
+    how = data.Conversations(template=TEMPLATE, max_tokens=200, bad_records="drop")
+    options = {"shard_tokens": 3_000, "messages": how, **options}
+    warned = pytest.warns(jeton.errors.ChatWarning, match=r"messages\[0\]\.refusal")
+    with warned as expected:
+        data.prepare([file], tok, tmp_path / "one", **options)
+    with warned as told:
+        jeton.ray.prepare([file], tok, tmp_path / "many", part_size=20_000, **options)
+    assert len(told) == len(expected)
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    manifest = data.Manifest.read(tmp_path / "many")
+    assert manifest.bad_documents and manifest.chats and manifest.chats["truncated"]
+
+
+def test_bad_chats_of_a_piece_are_named(cluster: Any, chats: Path, tmp_path: Path) -> None:
+    path, lines = tmp_path / "chats.jsonl", chats.read_text("utf-8").splitlines()
+    whole = [line for line in lines if line and "[]" not in line]
+    path.write_text("\n".join([*whole, '{"messages": 3}']), encoding="utf-8")
+    tok = jeton.BPETrainer(500, special_tokens=["<|im_start|>", "<|im_end|>"]).train(documents())
+    how = data.Conversations(template=TEMPLATE)
+    with pytest.raises(FormatError, match=rf"chats\.jsonl: line {len(whole) + 1}"):
+        jeton.ray.prepare(path, tok, tmp_path / "set", messages=how, part_size=20_000)
+
+
+def test_chats_of_a_dataset_when_a_node_is_lost(cluster: Any, chats: Path, tmp_path: Path) -> None:
+    import ray.data
+
+    lost = cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    rows = [json.loads(line) for line in chats.read_text("utf-8").splitlines() if line]
+    rows = [{"messages": json.dumps(row["messages"])} for row in rows if row["messages"]]
+    tok = jeton.BPETrainer(500, special_tokens=["<|im_start|>", "<|im_end|>"]).train(documents())
+    options: dict[str, Any] = {"shard_tokens": 3_000, "shuffle": 1}
+    options["messages"] = data.Conversations(template=TEMPLATE)
+    with killed(cluster, lost, notes) as slow, pytest.warns(jeton.errors.ChatWarning):
+        dataset = ray.data.from_items(rows, override_num_blocks=12).map_batches(slow)
+        jeton.ray.prepare(dataset, tok, tmp_path / "many", **options)
+    assert len(list(notes.iterdir())) > 12, "nothing had to be done again"
+    with pytest.warns(jeton.errors.ChatWarning):
+        data.prepare(rows, tok, tmp_path / "one", **options)
+    assert tokens_of(tmp_path / "many") == tokens_of(tmp_path / "one")
 
 
 def test_prepared_from_datasets(cluster: Any, tokenizer: jeton.Tokenizer, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import jeton
 from command_line import shell
+from shared_data import VOCABULARIES, needed
 
 pytest.importorskip("resource")
 
@@ -113,6 +114,37 @@ def test_without_memory_a_command_is_an_error(
     code, _, errors = shell(f"ulimit -v {kilobytes}; jeton {COMMANDS[command]}")
     assert code in (0, 1), errors
     assert "mistake in jeton" not in errors and "memory allocation" not in errors
+
+
+CONVERSIONS = [
+    ("llama2_sentencepiece_bpe.model", "x.json"),
+    ("llama2_sentencepiece_bpe.model", "x.gguf"),
+    ("llama2_sentencepiece_bpe.model", "folder"),
+    ("t5_style_unigram.model", "x.model"),
+    ("o200k_base.tiktoken", "x.json"),
+    ("llama3_ranks.model", "x.gguf"),
+    ("r50k_base.tiktoken", "vocab.json"),
+    ("neox/tokenizer.json", "folder"),
+    ("bert_uncased_vocab.txt", "x.gguf"),
+]
+
+
+@pytest.mark.large
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to such a limit")
+@pytest.mark.parametrize("kilobytes", [202_752, 224_000, 260_000, 300_000])
+@pytest.mark.parametrize(("source", "target"), CONVERSIONS)
+def test_without_memory_a_conversion_leaves_nothing(
+    source: str, target: str, kilobytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = needed(VOCABULARIES / source)
+    code, _, errors = shell(f"ulimit -v {kilobytes}; jeton convert {file} {target}")
+    assert code in (0, 1), errors
+    if code == 1:
+        assert errors.splitlines()[-1] == "Error: out of memory"
+        assert not list(tmp_path.iterdir())
+    for fault in ("mistake in jeton", "memory allocation", "Exception ignored", "Traceback"):
+        assert fault not in errors
 
 
 @pytest.mark.medium

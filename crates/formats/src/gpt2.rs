@@ -228,6 +228,7 @@ fn read_token(text: &str) -> Result<Vec<u8>> {
 /// What the pair cannot say, by name.
 pub fn write(stages: &Stages) -> Result<(String, String)> {
     const FORMAT: &str = "a GPT-2 pair";
+    stages.ask_for_room(256);
     let cannot = |what: String| {
         Err(Error::new(ErrorKind::Unsupported, what).hint("save it as tokenizer.json"))
     };

@@ -19,6 +19,7 @@ const VERSION: u8 = 1;
 /// # Errors
 /// A tokenizer that cannot be written down; none that can be built today.
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
+    stages.ask_for_room(256);
     let mut image = MARK.to_vec();
     image.push(VERSION);
     postcard::to_extend(stages, image)

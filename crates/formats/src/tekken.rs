@@ -182,6 +182,7 @@ pub fn read(file: &[u8]) -> Result<Stages> {
 /// # Errors
 /// What the file cannot hold, by name.
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
+    stages.ask_for_room(512);
     let cannot = |what: String| Err(cannot_hold(TEKKEN, what));
     let bpe = plain_bpe(stages, TEKKEN)?;
     let Some(PreTokenizer::Matches {

@@ -244,6 +244,7 @@ pub fn write_ranks(ranks: &Vocab) -> Vec<u8> {
 /// What ranks cannot say, by name.
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     const FORMAT: &str = "a file of ranks";
+    stages.ask_for_room(256);
     let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
     let bpe = plain_bpe(stages, FORMAT)?;
     if let Some(byte) =

@@ -181,6 +181,7 @@ fn is_cased(vocab: &Vocab) -> bool {
 /// A tokenizer that the file would not mean, with what it cannot hold: another model, stages that
 /// are not BERT's, a token that is no line, gaps in the ids.
 pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
+    tokenizer.ask_for_room(256);
     let cannot = |what: &str| cannot_hold("vocab.txt", what).hint("save it as tokenizer.json");
     let Model::WordPiece(model) = &tokenizer.model else {
         let kind = tokenizer.model.kind();

@@ -18,6 +18,7 @@ use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::length_limit::LengthLimit;
+use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Pieces};
 
 /// The stages of a tokenizer, as they are put together and taken apart.
@@ -55,6 +56,18 @@ impl Stages {
             truncation: None,
             padding: None,
         }
+    }
+
+    /// Ends the work unless there is room for this many bytes per token of the vocabulary, four times as many
+    /// per added token, and for some copies of their texts. Writers and conversions ask before they begin,
+    /// since their lists and maps of small values grow without asking.
+    pub fn ask_for_room(&self, bytes_per_token: usize) {
+        const COPIES: usize = 16;
+        let added = self.added_tokens.iter();
+        let added = added.map(|token| 4 * bytes_per_token + COPIES * token.content.len());
+        let vocab = self.model.vocab().iter();
+        let vocab = vocab.map(|(token, _)| bytes_per_token + COPIES * token.len());
+        room::ask(added.chain(vocab).fold(0, usize::saturating_add));
     }
 
     /// The id of the token with these bytes: of the added tokens first, then of the vocabulary.

@@ -99,8 +99,13 @@ fn at_a_second_try(block: impl Fn() -> *mut u8) -> *mut u8 {
 #[cfg(target_os = "linux")]
 mod reserve {
     use jeton_core::room;
+    use pyo3::Python;
+    use pyo3::ffi::{
+        PyMem_GetAllocator, PyMem_SetAllocator, PyMemAllocatorDomain, PyMemAllocatorEx,
+    };
+    use std::ffi::c_void;
     use std::ptr::{null_mut, with_exposed_provenance_mut};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
     /// Bytes of it, by their logarithm: address space only, until it is released and used. Where little
     /// is left, a smaller one has to do.
@@ -129,6 +134,87 @@ mod reserve {
         WAITS.store(0, Ordering::Relaxed);
         room::set_scarce(false);
         true
+    }
+
+    /// Gives all threads one heap, and Python the reserve, if the memory of this process is limited. Each
+    /// other heap takes 64 MB of address space, and once no further heap fits, a page for each small block,
+    /// which would use up the reserve.
+    pub fn prepare_for_limits(_: Python<'_>) {
+        let limits = [libc::RLIMIT_AS, libc::RLIMIT_DATA];
+        if !limits.into_iter().any(is_limited) {
+            return;
+        }
+        #[cfg(target_env = "gnu")]
+        // SAFETY: it may be called at any time.
+        unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+        }
+        share_with_python();
+    }
+
+    /// Python's functions for memory before [`share_with_python`].
+    static PYTHON: AtomicPtr<PyMemAllocatorEx> = AtomicPtr::new(null_mut());
+
+    /// Releases the reserve where Python finds no memory. It raises MemoryError all the same, and the reserve
+    /// is there to handle it: without memory for one integer, CPython 3.11 enters an exception handler again
+    /// and again for ever.
+    fn share_with_python() {
+        let mut functions = PyMemAllocatorEx {
+            ctx: null_mut(),
+            malloc: None,
+            calloc: None,
+            realloc: None,
+            free: None,
+        };
+        // SAFETY: the GIL is held. Threads that are inside these functions meanwhile see either ones, with
+        // the same context.
+        unsafe {
+            PyMem_GetAllocator(PyMemAllocatorDomain::PYMEM_DOMAIN_RAW, &raw mut functions);
+            PYTHON.store(Box::leak(Box::new(functions)), Ordering::Release);
+            functions.malloc = Some(malloc);
+            functions.calloc = Some(calloc);
+            functions.realloc = Some(realloc);
+            PyMem_SetAllocator(PyMemAllocatorDomain::PYMEM_DOMAIN_RAW, &raw mut functions);
+        }
+    }
+
+    /// What Python called before this.
+    fn python() -> &'static PyMemAllocatorEx {
+        // SAFETY: the pointer is never null when one of these functions is called, nor is it ever freed.
+        unsafe { &*PYTHON.load(Ordering::Acquire) }
+    }
+
+    extern "C" fn malloc(context: *mut c_void, size: usize) -> *mut c_void {
+        let before = python().malloc;
+        or_release(before.map_or(null_mut(), |malloc| malloc(context, size)))
+    }
+
+    extern "C" fn calloc(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
+        let before = python().calloc;
+        or_release(before.map_or(null_mut(), |calloc| calloc(context, count, size)))
+    }
+
+    extern "C" fn realloc(context: *mut c_void, block: *mut c_void, size: usize) -> *mut c_void {
+        let before = python().realloc;
+        or_release(before.map_or(null_mut(), |realloc| realloc(context, block, size)))
+    }
+
+    fn or_release(block: *mut c_void) -> *mut c_void {
+        if block.is_null() {
+            release();
+        }
+        block
+    }
+
+    fn is_limited(resource: libc::__rlimit_resource_t) -> bool {
+        let mut limit = libc::rlimit {
+            rlim_cur: libc::RLIM_INFINITY,
+            rlim_max: libc::RLIM_INFINITY,
+        };
+        // SAFETY: the limit is written to a place of its own.
+        unsafe {
+            libc::getrlimit(resource, &raw mut limit) == 0 && limit.rlim_cur != libc::RLIM_INFINITY
+        }
     }
 
     fn reserved(logarithm: usize) -> Option<usize> {
@@ -181,6 +267,8 @@ mod reserve {
 /// Elsewhere nothing is held back.
 #[cfg(not(target_os = "linux"))]
 mod reserve {
+    pub fn prepare_for_limits(_: pyo3::Python<'_>) {}
+
     pub fn replenish() -> bool {
         true
     }
@@ -194,7 +282,7 @@ mod reserve {
     }
 }
 
-pub use reserve::replenish;
+pub use reserve::{prepare_for_limits, replenish};
 
 /// Blocks that are mappings of their own.
 #[cfg(target_os = "linux")]

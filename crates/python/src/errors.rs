@@ -49,6 +49,10 @@ pub type Outcome<T> = Result<T, Failure>;
 /// Runs the body of an entry: failures become exceptions, and so do panics.
 #[inline]
 pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T> {
+    if room::is_scarce() {
+        // Python, too, uses the reserve.
+        replenish();
+    }
     let result = catch_unwind(AssertUnwindSafe(body));
     // What threads that were not asked have used may be gone by now.
     let is_short = room::is_scarce() && !replenish();
@@ -209,6 +213,9 @@ fn internal(py: Python<'_>, payload: &(dyn std::any::Any + Send)) -> PyErr {
             .unwrap_or("no message"),
     };
     let place = LAST_PANIC.try_lock().ok().and_then(|mut last| last.take());
+    if is_of_memory(what) {
+        return no_room(0);
+    }
     raise(
         py,
         "InternalError",
@@ -218,6 +225,12 @@ fn internal(py: Python<'_>, payload: &(dyn std::any::Any + Send)) -> PyErr {
             place.as_deref().unwrap_or("an unknown place"),
         ),
     )
+}
+
+/// Whether a panic says that Python had no memory. Where a new object is null, pyo3 panics by the first;
+/// `expect` shows the exception.
+fn is_of_memory(panic: &str) -> bool {
+    panic == "PyObject pointer is null" || panic.contains("<class 'MemoryError'>")
 }
 
 /// Exceptions on their way through the core, by number. Of those that it drops, the last are kept.

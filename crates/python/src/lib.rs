@@ -97,6 +97,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        allocator::prepare_for_limits(module.py());
         allocator::replenish();
         errors::keep_panics_quiet();
         jeton_core::initialize_libraries();

@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from jeton.analysis.evaluation import Change, Evaluation, names_in
-from jeton.analysis.record import plain
 from jeton.analysis.saved import Saved
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Value
@@ -169,13 +168,6 @@ class Comparison(Saved):
         from jeton.analysis.report import write_pictures
 
         return write_pictures(self.evaluations, folder)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole comparison as values for JSON."""
-        return {
-            **self._head(),
-            "evaluations": plain(self.evaluations),
-        }
 
     def _repr_html_(self) -> str:
         """A row per tokenizer with its main measures, for notebooks; `html` has all of them."""

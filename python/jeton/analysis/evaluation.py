@@ -12,7 +12,6 @@ from typing import Any, ClassVar, TypeVar
 
 from jeton._core import __version__
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.record import plain
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind
@@ -101,26 +100,10 @@ class Evaluation(Saved):
         yield "overall", self.overall
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole evaluation as values for JSON."""
-        return {
-            **self._head(),
-            "jeton": self.version,
-            "name": self.name,
-            "tokenizer": self.tokenizer,
-            "kind": self.kind,
-            "vocab_size": self.vocab_size,
-            "lossy": list(self.lossy),
-            "digests": dict(self.digests),
-            "measures": {
-                name: measure.to_dict()
-                for name, measure in MEASURES.items()
-                if any(name in measured.values for _, measured in self.parts())
-            },
-            "corpora": plain(self.corpora),
-            "languages": plain(self.languages),
-            "overall": self.overall.to_dict(),
-            "curves": plain(self.curves),
-        }
+        """The whole evaluation as values for JSON, with descriptions of its measures."""
+        measured = {name for _, part in self.parts() for name in part.values}
+        descriptions = {name: it.to_dict() for name, it in MEASURES.items() if name in measured}
+        return {**super().to_dict(), "measures": descriptions}
 
     @classmethod
     def _of_record(cls, record: Any) -> Evaluation:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from jeton.arguments import checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 
@@ -48,8 +49,7 @@ def bend(points: Sequence[tuple[float, float]]) -> float | None:
 
 def _checked_points(points: object) -> dict[float, float]:
     checked_points: dict[float, float] = {}
-    if isinstance(points, (str, bytes, dict)) or not isinstance(points, Iterable):
-        raise ArgumentTypeError(f"points must be pairs of numbers, not {type(points).__name__}")
+    points = checked_iterable("points", points, "pairs of numbers", but=(str, bytes, dict))
     for pair in points:
         if not isinstance(pair, Sequence) or len(pair) != 2 or isinstance(pair, (str, bytes)):
             raise ArgumentTypeError(f"points must be pairs of numbers, not {pair!r:.40}")

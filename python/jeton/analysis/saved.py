@@ -25,7 +25,9 @@ class Saved(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as values for JSON."""
-        raise NotImplementedError
+        record = super().to_dict()
+        version = {"jeton": record.pop("version")} if "version" in record else {}
+        return {**self._head(), **version, **record}
 
     @classmethod
     def from_dict(cls: type[Self], record: object) -> Self:

@@ -28,7 +28,14 @@ from jeton.analysis.tiny_model import (
     check_for_torch,
     sample_of,
 )
-from jeton.arguments import check_kind, check_text, checked_flag, checked_int, checked_path
+from jeton.arguments import (
+    check_kind,
+    check_text,
+    checked_flag,
+    checked_int,
+    checked_iterable,
+    checked_path,
+)
 from jeton.corpora.corpus import Progress, TextsOrFiles, unit_of
 from jeton.errors import (
     ArgumentError,
@@ -154,8 +161,7 @@ def sweep(
 
 
 def _checked_sizes(sizes: object) -> tuple[int, ...]:
-    if isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable):
-        raise ArgumentTypeError(f"sizes must be an iterable of ints, not {type(sizes).__name__}")
+    sizes = checked_iterable("sizes", sizes, "an iterable of ints")
     checked_sizes = sorted({checked_int("each of sizes", size, 1) for size in sizes})
     if not checked_sizes:
         raise ArgumentError("sizes holds no size")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from jeton._core import __version__
 from jeton.analysis.knee import bend
-from jeton.analysis.record import Record, plain
+from jeton.analysis.record import Record
 from jeton.analysis.saved import Saved
 
 RARE_SHARE: Final = 0.05
@@ -159,23 +159,9 @@ class Sweep(Saved):
         object.__setattr__(self, "best_modelled", best)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole result as values for JSON."""
-        return {
-            **self._head(),
-            "jeton": self.version,
-            "settings": self.settings,
-            "corpus": self.corpus,
-            "held_out": self.held_out,
-            "held_out_bytes": self.held_out_bytes,
-            "held_out_lines": self.held_out_lines,
-            "parts": self.parts,
-            "bends": self.bends,
-            "cheapest": self.cheapest,
-            "supported": self.supported,
-            "best_modelled": self.best_modelled,
-            "skipped": plain(self.skipped),
-            "points": plain(self.points),
-        }
+        """The whole result as values for JSON, with what `points` show."""
+        shown = ("bends", "cheapest", "supported", "best_modelled")
+        return {**super().to_dict(), **{name: getattr(self, name) for name in shown}}
 
     def to_csv(self) -> str:
         """The points as comma-separated values, with a line of names.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
-from jeton.arguments import check_text, checked_path
+from jeton.arguments import check_text, checked_iterable, checked_path
 from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
 from jeton.corpora.text_files import TextFile
@@ -31,6 +31,7 @@ from jeton.errors import (
     MissingFileError,
 )
 from jeton.stores.local_copies import local_files
+from jeton.stores.urls import is_url, shown
 
 Errors = Literal["strict", "replace", "ignore"]
 
@@ -310,16 +311,22 @@ def aligned(parallel: object) -> dict[str, list[str]]:
 
 def _lines(name: str, source: object) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
-        path = Path(checked_path(f"parallel[{name!r}]", source)).expanduser()
+        path = checked_path(f"parallel[{name!r}]", source, urls=True)
         try:
             with Corpus(name, path, None, "strict", "parallel")._named():
-                return [line.removesuffix("\n") for line in TextFile(path, "strict").lines()]
+                files = paths_or_texts(path)[0] if is_url(path) else [Path(path).expanduser()]
+                if len(files) > 1:
+                    raise ArgumentError(f"{shown(path)}: there are several files; name one")
+                lines = list[str]()
+                for here in local_files(files):
+                    with here.named():
+                        lines += TextFile(here.paths[0], "strict").lines()
+            return [line.removesuffix("\n") for line in lines]
         except MissingFileError as error:
             raise error.reworded(f"parallel[{name!r}]: {error.message}") from None
-    if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
-        raise ArgumentTypeError(
-            f"parallel[{name!r}] must be a file or a list of lines, not {type(source).__name__}"
-        )
+    source = checked_iterable(
+        f"parallel[{name!r}]", source, "a file or a list of lines", but=(bytes, Mapping)
+    )
     return [check_text(f"each line of parallel[{name!r}]", line) for line in source]
 
 

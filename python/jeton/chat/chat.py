@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 import jeton._core as _core
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_iterable
 from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
@@ -34,7 +32,8 @@ from jeton.chat.templates.writers import Writers
 from jeton.chat.training.masks import Answers
 from jeton.chat.training.parts import checked_parts, covered, part_of_field
 from jeton.chat.unprinted import Unprinted, UnprintedError
-from jeton.encoding.once import ends_of
+from jeton.display.human_readable import counted
+from jeton.encoding.once import ends_of, roles_of, special_tokens_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -44,7 +43,6 @@ from jeton.errors import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -119,12 +117,13 @@ class Request:
             (name, it.content if name.endswith("_token") and hasattr(it, "content") else it)
             for name, it in self.variables
         ]
-        request = dataclasses.replace(self, messages=sent, variables=(*variables,), **lists)
-        names_of_variables = [name for name, _ in self.variables]
         trust = self.trust
         if trust is None:
-            trust = Trust(request.trusted, sent, names_of_variables)
-        request = dataclasses.replace(request, trust=trust)
+            trusted = lists.get("trusted", self.trusted)
+            trust = Trust(trusted, sent, [name for name, _ in self.variables])
+        request = dataclasses.replace(
+            self, messages=sent, variables=(*variables,), trust=trust, **lists
+        )
         with questions():
             chat = Chat(request, request._values(sent, trust), before)
             if self.trust is None:
@@ -139,7 +138,7 @@ class Request:
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
         # As in transformers, `bos_token="<s>"` is a control token, like the tokenizer's own.
-        specials = self.tok.special_tokens
+        specials = special_tokens_of(self.tok)
         own = {
             name: str(it)
             for name, it in self.variables
@@ -148,7 +147,7 @@ class Request:
         if not isinstance(self.isolate, (bool, type(None))):
             raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
         renderer = Renderer(current().isolate if self.isolate is None else self.isolate)
-        tokens = {f"{role}_token": token for role, token in self.tok.roles.items()} | own
+        tokens = {f"{role}_token": token for role, token in roles_of(self.tok).items()} | own
         variables = {name: it for name, it in self.variables if name not in own}
         plain = {name: it for name, it in variables.items() if isinstance(it, PLAIN)}
         return TemplateValues(
@@ -204,10 +203,7 @@ class Request:
 
 
 def _documents(documents: object) -> list[Any]:
-    if isinstance(documents, (str, bytes, dict)) or not isinstance(documents, Iterable):
-        raise ArgumentTypeError(
-            f"documents must be a list of dicts, not {type(documents).__name__}"
-        )
+    documents = checked_iterable("documents", documents, "a list of dicts", but=(str, bytes, dict))
     listed = list(documents)
     if not all(isinstance(document, dict) for document in listed):
         raise ArgumentTypeError("each of documents must be a dict, with 'title' and 'text'")
@@ -478,33 +474,33 @@ class Chat:
                 self._request.of,
                 self._writers,
                 self._values.shape,
-                control=self._control.of_call.special_tokens,
-                end=self._control.of_call.roles.ids.get("eos", -1),
+                control=special_tokens_of(self._control.of_call),
+                end=roles_of(self._control.of_call).ids.get("eos", -1),
                 roles=named,
             ).mask()
         if parts is not None:
-            mask = self._of_parts(mask.astype(bool), named_parts)
-        if not mask.any():
+            mask = self._of_parts(mask, named_parts)
+        if not any(mask):
             speakers = ", ".join(dict.fromkeys(map(repr, self.roles)))
             raise ArgumentError(
                 f"no token was written by {' or '.join(map(repr, sorted(named)))}: the loss mask "
                 f"would be all zero (the chat has {speakers})"
             )
-        found: list[int] = mask.astype(np.int64).tolist()
-        return found
+        return [*map(int, mask)]
 
-    def _of_parts(
-        self, mask: npt.NDArray[np.bool_], parts: frozenset[str]
-    ) -> npt.NDArray[np.bool_]:
+    def _of_parts(self, mask: list[bool], parts: frozenset[str]) -> list[bool]:
         """What a mask covers of some parts of the answers."""
         ends = ends_of(self.tokenizer)
-        origins, ids = self.origins, self.ids
-        edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
-        found = np.zeros_like(mask)
-        for start, end in zip(edges[::2], edges[1::2], strict=True):
-            of = origins[start:end]
-            kinds = [part_of_field(it.field) if it.kind == "message" else "" for it in of]
-            found[start:end] = covered(kinds, [id in ends for id in ids[start:end]], parts)
+        origins, ids = self._origins, self._ids
+        found, at = list[bool](), 0
+        for is_learnt, stretch in itertools.groupby(mask):
+            start, at = at, at + len([*stretch])
+            if is_learnt:
+                of = origins[start:at]
+                kinds = [part_of_field(it.field) if it.kind == "message" else "" for it in of]
+                found += covered(kinds, [id in ends for id in ids[start:at]], parts)
+            else:
+                found += [False] * (at - start)
         return found
 
     @functools.cached_property
@@ -663,11 +659,8 @@ class Chat:
         return dataclasses.replace(self._request, messages=messages).build()
 
     def __repr__(self) -> str:
-        tokens, messages = len(self._ids), len(self.roles)
-        return (
-            f"Chat({messages} message{'s' * (messages != 1)}, {tokens:,} "
-            f"token{'s' * (tokens != 1)}: {self.text[:40]!r}{'…' * (len(self.text) > 40)})"
-        )
+        messages, tokens = counted(len(self.roles), "message"), counted(len(self._ids), "token")
+        return f"Chat({messages}, {tokens}: {self.text[:40]!r}{'…' * (len(self.text) > 40)})"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from jeton.chat.showing import coloured

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from jeton.arguments import checked_iterable
 from jeton.chat.encoding import ControlTokens, guarding, known_tokens
 from jeton.chat.templates.origins import UNKNOWN
 from jeton.chat.templates.parts import raw, runs_of
@@ -88,10 +89,7 @@ def _tokens_in(text: str, tokens: re.Pattern[str] | None) -> frozenset[str]:
 
 
 def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
-    if isinstance(control, (str, bytes)) or not isinstance(control, Iterable):
-        raise ArgumentTypeError(
-            f'control must be an iterable of tokens, as ("<think>",), not {type(control).__name__}'
-        )
+    control = checked_iterable("control", control, 'an iterable of tokens, as ("<think>",)')
     names = list(control)
     for name in names:
         if not isinstance(name, str):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from jeton.arguments import checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
@@ -90,11 +91,12 @@ def sent_messages(messages: object, *, is_part: bool = False) -> list[Sent]:
         is_part: Whether they are a part of a chat: new messages have no number.
     """
     messages = getattr(messages, "messages", messages)
-    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
-        raise ArgumentTypeError(
-            'messages must be a list of dicts, as [{"role": "user", "content": "Hello"}], not '
-            f"{type(messages).__name__}"
-        )
+    messages = checked_iterable(
+        "messages",
+        messages,
+        'a list of dicts, as [{"role": "user", "content": "Hello"}]',
+        but=(str, bytes, Mapping),
+    )
     sent = [
         message if isinstance(message, Sent) else _sent_message(at, message, is_part=is_part)
         for at, message in enumerate(messages)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jeton.chat.templates.turn_shape import shared_length
+from jeton.display.human_readable import counted
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,16 @@ class Prefixes:
         return all(step.parts_at is None for step in self.steps)
 
     def __repr__(self) -> str:
-        count = len(self.steps)
         for step in self.steps:
             if step.parts_at is not None:
                 prompt = " and the generation prompt" * step.prompt
                 return (
-                    f"Prefixes(not kept: the rendering of {step.messages} "
-                    f"message{'s' * (step.messages != 1)}{prompt} differs from the next one at "
-                    f"token {step.parts_at} of {step.length})"
+                    f"Prefixes(not kept: the rendering of {counted(step.messages, 'message')}"
+                    f"{prompt} differs from the next one at token {step.parts_at} of {step.length})"
                 )
         last = f" (the last; {self.left_out} were left out)" * (self.left_out > 0)
-        return f"Prefixes(kept: {count} rendering{'s' * (count != 1)}{last}, each begins the next)"
+        count = counted(len(self.steps), "rendering")
+        return f"Prefixes(kept: {count}{last}, each begins the next)"
 
 
 def compared(steps: Sequence[tuple[Step, list[int]]], left_out: int) -> Prefixes:

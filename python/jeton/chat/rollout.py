@@ -17,15 +17,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from jeton.arguments import checked_id
+from jeton.arguments import checked_id, checked_iterable
 from jeton.chat.encoding import encoded_stretch
 from jeton.chat.messages import Sent, fields_of
-from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
+from jeton.chat.templates.origins import ANSWERING, RenderedChat, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
 from jeton.chat.training.parts import checked_parts, covered
 from jeton.chat.unprinted import UnprintedError
+from jeton.display.human_readable import counted
 from jeton.encoding.once import ends_of
-from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, JetonError, warn_caller
+from jeton.errors import ArgumentError, ChatWarning, JetonError, warn_caller
 
 if TYPE_CHECKING:
     from jeton.chat.answers.parsed import Parsed
@@ -36,28 +37,14 @@ _MAX_COMPARED: Final = 2_000
 """The most ids in which each difference is listed; in more, one from first to last is."""
 
 
-class _RolloutChat(Protocol):
-    """A chat, as far as a rollout depends on it."""
-
-    text: str
+class _RolloutChat(RenderedChat, Protocol):
+    """A chat that goes on."""
 
     @property
     def tools(self) -> list[Any] | None: ...
 
     @property
     def call_count(self) -> int: ...
-
-    @property
-    def ids(self) -> list[int]: ...
-
-    @property
-    def spans(self) -> list[tuple[int, int]]: ...
-
-    @property
-    def segments(self) -> list[tuple[int, int, Origin]]: ...
-
-    @property
-    def control_tokens(self) -> dict[str, int]: ...
 
     @property
     def tokenizer(self) -> BaseTokenizer: ...
@@ -295,9 +282,9 @@ class Rollout:
         return chat
 
     def __repr__(self) -> str:
-        answers, tokens, parts = len(self._answers), len(self._ids), len(self._rewritten)
-        drift = f", {parts} part{'s' * (parts != 1)} would be rewritten" if parts else ""
-        return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
+        answers, parts = counted(len(self._answers), "answer"), len(self._rewritten)
+        drift = f", {counted(parts, 'part')} would be rewritten" if parts else ""
+        return f"Rollout({answers}, {len(self._ids):,} tokens{drift})"
 
 
 def _plain(value: object) -> Any:
@@ -311,16 +298,12 @@ def _plain(value: object) -> Any:
 
 
 def _checked(ids: object) -> list[int]:
-    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
-        raise ArgumentTypeError(
-            f"ids must be the ids that the model wrote, not {type(ids).__name__}"
-        )
+    ids = checked_iterable("ids", ids, "the ids that the model wrote", but=(str, bytes, Mapping))
     return [checked_id("ids", id) for id in ids]
 
 
 def _listed(messages: object) -> list[Any]:
-    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
-        raise ArgumentTypeError(f"messages must be a list of dicts, not {type(messages).__name__}")
+    messages = checked_iterable("messages", messages, "a list of dicts", but=(str, bytes, Mapping))
     listed = list(messages)
     if listed and isinstance(listed[0], Mapping) and listed[0].get("role") in ANSWERING:
         raise ArgumentError(

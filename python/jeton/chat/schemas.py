@@ -12,9 +12,10 @@ import json
 import re
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
+from jeton.arguments import checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 _PLAIN: Final[dict[Any, str]] = {
@@ -111,10 +112,7 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
 
 def tools_of(tools: object) -> list[Any]:
     """The tools of a call as JSON schemas."""
-    if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
-        raise ArgumentTypeError(
-            f"tools must be a list of dicts or functions, not {type(tools).__name__}"
-        )
+    tools = checked_iterable("tools", tools, "a list of dicts or functions", but=(str, bytes, dict))
     return [_tool(tool, number) for number, tool in enumerate(tools)]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal
 
 from jeton.display.human_readable import printable
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from jeton.chat.templates.origins import Origin
+    from jeton.chat.templates.origins import Origin, RenderedChat
 
 Look = Literal["control", "template", "system", "user", "assistant", "tool", "other", "spelled"]
 
@@ -42,25 +42,7 @@ _LOOKS: Final[dict[str, Look]] = {
 }
 
 
-class ShownChat(Protocol):
-    """The parts of a chat that are shown."""
-
-    text: str
-
-    @property
-    def ids(self) -> list[int]: ...
-
-    @property
-    def spans(self) -> list[tuple[int, int]]: ...
-
-    @property
-    def control_tokens(self) -> dict[str, int]: ...
-
-    @property
-    def segments(self) -> list[tuple[int, int, Origin]]: ...
-
-
-def pieces(chat: ShownChat) -> Iterator[tuple[str, Look]]:
+def pieces(chat: RenderedChat) -> Iterator[tuple[str, Look]]:
     """The text of a chat in stretches of one look."""
     specials = chat.control_tokens
     control = set(specials.values())
@@ -101,7 +83,7 @@ def _look(origin: Origin) -> Look:
     return "other"
 
 
-def coloured(chat: ShownChat) -> Iterator[Text]:
+def coloured(chat: RenderedChat) -> Iterator[Text]:
     """The text of a chat and a legend, for rich."""
     from rich.text import Text
 

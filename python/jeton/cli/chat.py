@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections import Counter
@@ -16,7 +15,7 @@ from jeton.cli.command import Command, add_hint, echo_note, format_option
 from jeton.cli.documents import input_file
 from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
-from jeton.cli.targets import FilePath, check_inputs
+from jeton.cli.targets import STREAM, FilePath, check_inputs
 from jeton.cli.terminal import show, table
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.errors import FileError, FormatError
@@ -110,7 +109,11 @@ def chat(
     if messages is not None:
         path = input_file(messages, "one conversation")
         check_inputs([path])
-        conversation = _read(path)
+        conversation = conversation_of(
+            _contents(path),
+            "standard input" if path == STREAM else path,
+            "of JSON lines, give one: head -n 1 FILE | jeton chat TOKENIZER -",
+        )
     result = source.load().chat(
         conversation.pop("messages"),
         template=template_text(template),
@@ -137,22 +140,17 @@ def chat(
         _show(result)
 
 
-def _read(path: str) -> dict[str, Any]:
-    name = "standard input" if path == "-" else path
+def _contents(path: str) -> bytes:
     try:
-        if path == "-":
-            data = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                refuse_endless(file, path)
-                data = file.read()
+        if path == STREAM:
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            refuse_endless(file, path)
+            return file.read()
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    return conversation_of(
-        data, name, "of JSON lines, give one: head -n 1 FILE | jeton chat TOKENIZER -"
-    )
 
 
 def conversation_of(data: str | bytes, name: str, if_lines: str) -> dict[str, Any]:
@@ -186,13 +184,7 @@ def template_text(name: str | None) -> str | None:
         return name
     check_inputs([name])
     try:
-        with open(name, "rb") as file, io.TextIOWrapper(file, encoding="utf-8") as text:
-            refuse_endless(file, name)
-            return text.read()
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{name}: cannot be read: {error.strerror}") from None
+        return _contents(name).decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise FormatError(f"{name}: not UTF-8: {error.reason} at byte {error.start}") from None
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import os
 import re
 import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -168,7 +170,7 @@ class Command(click.Command):
         try:
             with undisturbed():
                 _load_numpy()
-            with _warnings_as_notes():
+            with _warnings_as_notes(), _lack_of_memory_said_once():
                 return super().invoke(ctx)
         except BrokenPipeError:
             raise click.exceptions.Exit(BROKEN_PIPE) from None
@@ -178,7 +180,9 @@ class Command(click.Command):
             _end(ctx, f"{how}; nothing was left half-written", code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except Exception as error:
+        except BaseException as error:
+            if not isinstance(error, Exception) and not is_out_of_memory(error):
+                raise
             if ctx.meta.get(f"{_COMMON}.debug"):
                 tell(traceback.format_exc().rstrip("\n"))
                 raise click.exceptions.Exit(1) from None
@@ -231,6 +235,22 @@ def _warnings_as_notes() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _lack_of_memory_said_once() -> Iterator[None]:
+    """Hides a MemoryError that cannot be raised where it happens: the core raises its own."""
+    shown = sys.unraisablehook
+
+    def show(unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, MemoryError):
+            shown(unraisable)
+
+    sys.unraisablehook = show
+    try:
+        yield
+    finally:
+        sys.unraisablehook = shown
+
+
 def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -> NoReturn:
     label = styled("Error:" if code == 1 else "jeton:", fg="red", bold=True)
     tell(f"{label} {_in_one_line(message)}")
@@ -239,8 +259,8 @@ def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -
     raise click.exceptions.Exit(code) from None
 
 
-def _one_line(error: Exception) -> str:
-    if _is_out_of_memory(error):
+def _one_line(error: BaseException) -> str:
+    if is_out_of_memory(error):
         return "out of memory"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
@@ -249,21 +269,30 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
 
 
-def _is_out_of_memory(error: Exception) -> bool:
-    # The second is Python's error for a thread whose stack does not fit into memory.
-    return isinstance(error, MemoryError) or str(error) == "can't start new thread"
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is no memory, in its class or in its words."""
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    return isinstance(error, MemoryError) or any(it in str(error) for it in _MEMORY_MESSAGES)
+
+
+_MEMORY_MESSAGES = (
+    "can't start new thread",  # its stack does not fit
+    "PyObject pointer is null",  # a result that Python cannot hold
+    "failed to map segment from shared object",
+)
 
 
 _OPTIONS = {"errors": "invalid"}
 """Other names that `click` knows the option for a parameter by."""
 
 
-def _hint_of(error: Exception, command: click.Command) -> str | None:
+def _hint_of(error: BaseException, command: click.Command) -> str | None:
     """What to do: the option for the parameter that an error of Python is about, or its own hint.
 
     A command without such an option cannot do what the hint says, and shows none.
     """
-    if _is_out_of_memory(error):
+    if is_out_of_memory(error):
         return _less_memory(command)
     if not isinstance(error, JetonError) or error.parameter is None:
         return error.hint if isinstance(error, JetonError) else None

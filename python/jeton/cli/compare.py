@@ -22,10 +22,11 @@ from jeton.cli.named_arguments import (
     tokenizers_by_name,
 )
 from jeton.cli.progress import ProgressBar
-from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
+from jeton.cli.targets import FilePath, check_target, corpus_path, force_option, give, output_option
 from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
+from jeton.stores.urls import StorePath
 
 _ROWS = 8
 """The rows of a table without `--all`."""
@@ -69,7 +70,7 @@ Examples:
 @click.option(
     "--train",
     multiple=True,
-    type=FilePath(),
+    type=FilePath(path_type=Path, urls=True),
     metavar="PATH",
     help="Text to train small models on, for bits per byte. Repeatable.",
 )
@@ -98,7 +99,7 @@ def compare(
     parallel: tuple[str, ...],
     pivot: str | None,
     morphemes: str | None,
-    train: tuple[str, ...],
+    train: tuple[Path | StorePath, ...],
     operations: float | None,
     seeds: int | None,
     shows_all: bool,
@@ -124,11 +125,11 @@ def compare(
     with ProgressBar("counting", None) as progress:
         comparison = measure(
             toks,
-            {name: Path(path) for name, path in texts.items()},
-            parallel={name: Path(path) for name, path in languages.items()},
+            {name: corpus_path(path) for name, path in texts.items()},
+            parallel={name: corpus_path(path) for name, path in languages.items()},
             pivot=pivot,
             morphemes=None if morphemes is None else _morphemes(morphemes),
-            train=[Path(path) for path in train] or None,
+            train=[*train] or None,
             model=model,
             field=field,
             errors=invalid,

@@ -25,6 +25,7 @@ from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.corpora import corpus
 from jeton.cost import Price, estimate, money
 from jeton.errors import ArgumentError, JetonError
+from jeton.stores.urls import is_url
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -114,13 +115,16 @@ def cost(
     if output_tokens and output_price is None:
         raise click.UsageError("--output-tokens needs --output-price.")
     price = Price(input_price, output_price, cached_price)
-    on_disk = [Path(path) for path in paths if path != STDIN]
+    urls = [path for path in paths if is_url(path)]
+    on_disk = [Path(path) for path in paths if path != STDIN and path not in urls]
     files = [STDIN] if STDIN in paths else []
     files += map(os.fspath, corpus.files_of(on_disk) or []) if on_disk else []
+    files += urls
     check_inputs(files)
     tok = source.load()
     notes: dict[str, None] = {}
-    tallies = {path: _Tally(price) for path in files}
+    # Files behind a URL are found when they are read.
+    tallies = {path: _Tally(price) for path in files if not is_url(path)}
     with ProgressBar("counting", input_size(files)) as progress:
         # A conversation is JSON itself, whatever its file is called.
         read = reader.json_values if messages else reader.documents
@@ -140,7 +144,8 @@ def cost(
                         f"{text if len(text) <= 40 else text[:39] + '…'!r}"
                     )
                 cached = cached_tokens if tokens else 0
-                tallies[document.source].add(1, tokens, cached, output_tokens)
+                tally = tallies.setdefault(document.source, _Tally(price))
+                tally.add(1, tokens, cached, output_tokens)
     total = _Tally(price)
     for tally in tallies.values():
         total.add(*tally.counts)

@@ -23,7 +23,7 @@ from jeton.cli.colours import ColouredToken, flow
 from jeton.cli.command import Command
 from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
-from jeton.cli.terminal import columns, heading, human_bytes, table, width_of
+from jeton.cli.terminal import columns, heading, human_bytes, paragraph, table
 from jeton.cli.token_files import NpyWriter, dtype_for
 from jeton.display.human_readable import bar, visible
 from jeton.errors import FileError
@@ -151,14 +151,7 @@ def _section(number: str, title: str) -> None:
 
 
 def _say(text: str) -> None:
-    """Prints a short paragraph, wrapped to the width of the terminal."""
-    line = " "
-    for word in text.split():
-        if width_of(line) + 1 + width_of(word) > columns():
-            say(line)
-            line = " "
-        line += f" {word}"
-    say(line)
+    say(paragraph(text))
 
 
 def _merges_of_note(tok: jeton.Tokenizer) -> str:

@@ -14,7 +14,14 @@ from jeton.analysis import diff as compare
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import input_files, invalid_option, text_option
 from jeton.cli.progress import ProgressBar
-from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
+from jeton.cli.targets import (
+    FilePath,
+    check_target,
+    corpus_path,
+    force_option,
+    give,
+    output_option,
+)
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.display.human_readable import counted, visible
@@ -37,7 +44,7 @@ Examples:
 @click.command(cls=Command, help=HELP, short_help="Show where two tokenizers differ.")
 @click.argument("a", type=FilePath(), metavar="A")
 @click.argument("b", type=FilePath(), metavar="B")
-@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]...")
+@click.argument("paths", nargs=-1, type=FilePath(urls=True), metavar="[FILES|FOLDERS]...")
 @text_option
 @invalid_option
 @click.option(
@@ -72,7 +79,7 @@ def diff(
         difference = compare(
             tok_a,
             tok_b,
-            [Path(path) for path in files] or lines,
+            [*map(corpus_path, files)] or lines,
             limit=limit,
             errors=invalid,
             watch=progress.follow,

@@ -32,6 +32,7 @@ from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import files_of, kind_of
 from jeton.corpora.documents import documents_of
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError, MissingFileError
+from jeton.stores.local_copies import local_files
 from jeton.stores.urls import StorePath, is_url
 
 STDIN = "-"
@@ -167,17 +168,23 @@ class Reader:
             if path == STDIN:
                 yield from self._of_standard_input(progress)
                 continue
-            contents = _core.FileContents(checked_path("FILES", path))
-            data = b"".join(iter(lambda: contents.read(BATCH_BYTES), b""))  # noqa: B023
-            progress.advance(len(data))
-            if not self.by_line:
-                yield InputDocument(self._text(data, path), path, len(data))
-                continue
-            for number, line in enumerate(data.split(b"\n"), 1):
-                text = self._text(line, f"{path}:{number}")
-                if self.field is not None and text.strip():
-                    text = _field(text, self.field, f"{path}:{number}")
-                yield InputDocument(text, path, len(line), number)
+            for here in local_files(files_of(path) or [] if is_url(path) else [Path(path)]):
+                for copy in map(os.fspath, here.paths):
+                    with here.named():
+                        yield from self._json_of(copy, here.name(copy), progress)
+
+    def _json_of(self, path: str, name: str, progress: ProgressBar) -> Iterator[InputDocument]:
+        contents = _core.FileContents(checked_path("FILES", path))
+        data = b"".join(iter(lambda: contents.read(BATCH_BYTES), b""))
+        progress.advance(len(data))
+        if not self.by_line:
+            yield InputDocument(self._text(data, name), name, len(data))
+            return
+        for number, line in enumerate(data.split(b"\n"), 1):
+            text = self._text(line, f"{name}:{number}")
+            if self.field is not None and text.strip():
+                text = _field(text, self.field, f"{name}:{number}")
+            yield InputDocument(text, name, len(line), number)
 
     def _of_standard_input(self, progress: ProgressBar) -> Iterator[InputDocument]:
         """Its documents; lines come as soon as they arrive."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jeton.analysis import RULES, Case, Finding, Health
 from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, lines_of, shorten, table
-from jeton.display.human_readable import visible
+from jeton.display.human_readable import counted, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -73,7 +73,7 @@ def findings_table(health: Health, name: str, everything: bool, of_new: bool) ->
 
 def _summary(health: Health, of_new: bool) -> str:
     counts = [
-        f"{number:,} {severity}{'s' * (number != 1)}"
+        counted(number, severity)
         for severity in ("error", "warning", "note")
         if (number := sum(finding.severity == severity for finding in health))
     ]

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -29,6 +30,7 @@ from jeton.cli.tokenizers import (
 )
 from jeton.display.human_readable import counted, visible
 from jeton.display.palette import hues
+from jeton.stores.urls import StorePath
 
 if TYPE_CHECKING:
     from jeton.encoding.gotchas import Gotchas
@@ -61,11 +63,11 @@ Examples:
 
 @click.command(cls=Command, help=HELP, short_help="Show a tokenizer, or how it splits text.")
 @tokenizer_options
-@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]...")
+@click.argument("paths", nargs=-1, type=FilePath(urls=True), metavar="[FILES|FOLDERS]...")
 @text_option
 @click.option(
     "--corpus",
-    type=FilePath(),
+    type=FilePath(path_type=Path, urls=True),
     multiple=True,
     metavar="PATH",
     help="Show how often tokens occur in a file or folder. Repeatable.",
@@ -84,7 +86,7 @@ def inspect(
     source: TokenizerSource,
     paths: tuple[str, ...],
     text: str | None,
-    corpus: tuple[str, ...],
+    corpus: tuple[Path | StorePath, ...],
     invalid: Literal["strict", "replace"],
     rows: int,
     gotchas: bool,

@@ -15,7 +15,7 @@ import click
 
 from jeton import files
 from jeton.arguments import checked_path
-from jeton.stores.urls import is_url
+from jeton.stores.urls import is_url, shown
 
 corpus_option = click.option(
     "--corpus",
@@ -51,30 +51,36 @@ def corpora_by_name(values: Sequence[str], what: str = "--corpus") -> dict[str, 
     """Corpora by name; without one, by the last part of the path (`all` is reserved)."""
 
     def short(path: str) -> str:
-        name = Path(path).name
+        name = Path(shown(path)).name
         return "" if name == "all" else name
 
-    return _by_name(values, what, short)
+    return _by_name(values, what, short, urls=True)
 
 
 def languages_by_name(values: Sequence[str], what: str = "--parallel") -> dict[str, str]:
     """Files by language, which each must name; `what` is the option."""
     for value in values:
         if not _parted(value)[0]:
-            raise click.UsageError(f"{what} {value!r} is not LANGUAGE=FILE, as in de=german.txt")
-    return _by_name(values, what, str)
+            raise click.UsageError(
+                f"{what} {shown(value)!r} is not LANGUAGE=FILE, as in de=german.txt"
+            )
+    return _by_name(values, what, str, urls=True)
 
 
-def _by_name(values: Sequence[str], what: str, short: Callable[[str], str]) -> dict[str, str]:
+def _by_name(
+    values: Sequence[str], what: str, short: Callable[[str], str], *, urls: bool = False
+) -> dict[str, str]:
     times = Counter(name or short(path) for name, path in map(_parted, values))
     paths: dict[str, str] = {}
     for name, path in map(_parted, values):
-        checked_path(what, path)
-        key = name or short(path) or path
+        checked_path(what, path, urls=urls)
+        key = name or short(path) or shown(path)
         if not name and times[key] > 1:
-            key = path
+            key = shown(path)
         if key in paths:
-            raise click.UsageError(f"{what}: {key!r} is there twice; name one, as in NAME={path}")
+            raise click.UsageError(
+                f"{what}: {key!r} is there twice; name one, as in NAME={shown(path)}"
+            )
         paths[key] = path
     return paths
 
@@ -85,5 +91,5 @@ def _parted(value: str) -> tuple[str, str]:
     if not equals or is_url(value) or os.path.exists(files.expanded(value)):
         return "", value
     if not name or not path:
-        raise click.UsageError(f"{value!r} is not NAME=PATH, as in de=german.txt")
+        raise click.UsageError(f"{shown(value)!r} is not NAME=PATH, as in de=german.txt")
     return name, path

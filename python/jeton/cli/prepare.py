@@ -19,6 +19,7 @@ from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
+from jeton.display.human_readable import counted
 from jeton.stores.urls import StorePath, is_url, shown
 
 if TYPE_CHECKING:
@@ -307,14 +308,10 @@ def prepare(
     say_set(folder, manifest)
 
 
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + "s" * (number != 1)
-
-
 def say_set(folder: Path | StorePath, manifest: Manifest) -> None:
     """Prints the sizes of a finished set."""
     for name, split in manifest.splits.items():
-        documents, files = _many(split.documents, "document"), _many(len(split.shards), "file")
+        documents, files = counted(split.documents, "document"), counted(len(split.shards), "file")
         echo_note(f"{name}: {split.tokens:,} tokens of {documents}, {files}")
     if manifest.chats is None:
         end = manifest.end_of_text
@@ -325,12 +322,12 @@ def say_set(folder: Path | StorePath, manifest: Manifest) -> None:
             + empty * bool(manifest.empty_documents)
         )
         if manifest.bad_documents:
-            left_out = _many(manifest.bad_documents, "document")
+            left_out = counted(manifest.bad_documents, "document")
             echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
         _say_chats(manifest.chats, manifest.tokens)
     for name, count in (manifest.filtered or {}).items():
-        echo_note(f"{_many(count, 'record')} left out by {name}")
+        echo_note(f"{counted(count, 'record')} left out by {name}")
     _say_split(manifest)
     put(shown(os.fspath(folder)))
 
@@ -353,7 +350,7 @@ def _say_split(manifest: Manifest) -> None:
     if validation["by"] == "hash" and not asked / 2 <= share <= asked * 2:
         echo_note(
             f"val has {share:.1%} of the tokens, not {asked:.1%}: whole documents are drawn, and "
-            f"{_many(manifest.documents, 'document')} are few or of unequal length"
+            f"{counted(manifest.documents, 'document')} are few or of unequal length"
         )
 
 
@@ -362,9 +359,9 @@ def _say_chats(counts: Mapping[str, int], tokens: int) -> None:
     echo_note(f"{counts['learnt_tokens']:,} tokens are learnt, {share:.1%} of all")
     if counts["truncated"]:
         echo_note(
-            f"{_many(counts['truncated'], 'conversation')} truncated, by "
-            f"{_many(counts['messages_left_out'], 'message')}"
+            f"{counted(counts['truncated'], 'conversation')} truncated, by "
+            f"{counted(counts['messages_left_out'], 'message')}"
         )
     for why, words in (("too_long", "too long"), ("bad", "no conversation to learn from")):
         if counts[why]:
-            echo_note(f"{_many(counts[why], 'record')} left out: {words}")
+            echo_note(f"{counted(counts[why], 'record')} left out: {words}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -17,10 +18,20 @@ from jeton.cli.documents import file_or_line_option, invalid_option, say_what_do
 from jeton.cli.named_arguments import corpora_by_name
 from jeton.cli.printing import styled
 from jeton.cli.progress import ProgressBar
-from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
+from jeton.cli.targets import (
+    FilePath,
+    check_target,
+    corpus_path,
+    force_option,
+    give,
+    output_option,
+)
 from jeton.cli.terminal import heading, human_bytes, table
 from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.display.human_readable import bar
+from jeton.stores.urls import StorePath
+
+_Corpora = list[Path | StorePath] | dict[str, Path | StorePath]
 
 _PARTS = 20
 """Parts of a corpus that the table shows."""
@@ -63,7 +74,13 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 
 
 @click.command(cls=Command, help=HELP, short_help="Find the best vocabulary size.")
-@click.argument("corpus", type=FilePath(), nargs=-1, required=True, metavar="[NAME=]CORPUS...")
+@click.argument(
+    "corpus",
+    type=FilePath(urls=True, named=True),
+    nargs=-1,
+    required=True,
+    metavar="[NAME=]CORPUS...",
+)
 @click.option(
     "--sizes",
     default="1000,2000,4000,8000,16000,32000,64000",
@@ -82,7 +99,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 )
 @click.option(
     "--held-out",
-    type=FilePath(),
+    type=FilePath(urls=True, named=True),
     multiple=True,
     metavar="[NAME=]PATH",
     help="Text to measure on.  [default: a tenth of the corpus, not used in training]",
@@ -138,10 +155,10 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 @output_option
 @force_option
 def sweep(
-    corpus: tuple[str, ...],
+    corpus: tuple[str | StorePath, ...],
     sizes: list[int],
     families: tuple[str, ...],
-    held_out: tuple[str, ...],
+    held_out: tuple[str | StorePath, ...],
     documents: Literal["file", "line"],
     invalid: Literal["strict", "replace"],
     pattern: str,
@@ -190,15 +207,16 @@ def sweep(
     give(text, output, force=force)
 
 
-def _parts(values: tuple[str, ...], what: str) -> list[Path] | dict[str, Path]:
+def _parts(values: tuple[str | StorePath, ...], what: str) -> _Corpora:
     """Corpora by name; a list if there is only one, without a name."""
-    named = corpora_by_name(values, what)
-    if [*named.values()] == [*values[:1]]:
-        return [Path(path) for path in values]
-    return {name: Path(path) for name, path in named.items()}
+    paths = [os.fspath(value) for value in values]
+    named = corpora_by_name(paths, what)
+    if [*named.values()] == paths[:1]:
+        return [*map(corpus_path, paths)]
+    return {name: corpus_path(path) for name, path in named.items()}
 
 
-def _paths(corpora: list[Path] | dict[str, Path]) -> list[Path]:
+def _paths(corpora: _Corpora) -> list[Path | StorePath]:
     return [*(corpora.values() if isinstance(corpora, dict) else corpora)]
 
 

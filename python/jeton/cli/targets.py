@@ -37,12 +37,12 @@ class FilePath(click.Path):
     A path that ends in `..` is resolved, so that its last part is a name. A path loses a separator
     at its end; so `name.with-dot/` is an error if that folder does not exist. `~` is the home
     folder, unless a file has that very name. With `urls`, a URL of an object store is a
-    `StorePath`.
+    `StorePath`; with `named`, a URL may have a name, `NAME=URL`, and then stays a `str`.
     """
 
-    def __init__(self, *args: Any, urls: bool = False, **options: Any) -> None:
+    def __init__(self, *args: Any, urls: bool = False, named: bool = False, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._urls = urls
+        self._urls, self._named = urls, named
 
     def convert(
         self, value: PathLike, param: click.Parameter | None, ctx: click.Context | None
@@ -58,6 +58,8 @@ class FilePath(click.Path):
                 param,
                 ctx,
             )
+        if self._named and is_url(os.fspath(value).partition("=")[2]):
+            return value
         value = files.expanded(value)
         if os.path.basename(os.fspath(value).rstrip(os.sep)) == os.pardir:
             value = os.path.realpath(value)
@@ -65,6 +67,11 @@ class FilePath(click.Path):
         if os.fspath(value).endswith(os.sep) and path.suffix and not path.exists():
             self.fail(f"{value}: there is no such folder (make it first)", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def corpus_path(path: str) -> Path | StorePath:
+    """A path or URL of text, as the library takes it."""
+    return StorePath(path) if is_url(path) else Path(path)
 
 
 STREAM = "-"

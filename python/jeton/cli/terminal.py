@@ -122,10 +122,17 @@ def heading(title: str) -> str:
     return styled("── ", fg="cyan") + styled(title, bold=True) + styled(f" {rule}", fg="cyan")
 
 
-def table(rows: Iterable[Sequence[str]], align: str, gap: str = "  ", indent: str = "  ") -> str:
+def table(
+    rows: Iterable[Sequence[str]],
+    align: str,
+    gap: str = "  ",
+    indent: str = "  ",
+    *,
+    wraps: bool = False,
+) -> str:
     """Rows in columns; `align` has `<` or `>` for each column.
 
-    On a terminal that is too narrow, left-aligned columns are wrapped.
+    On a terminal that is too narrow, and with `wraps` always, left-aligned columns are wrapped.
 
     >>> print(table([("a", "10"), ("bcd", "7")], "<>"))
       a    10
@@ -143,5 +150,5 @@ def table(rows: Iterable[Sequence[str]], align: str, gap: str = "  ", indent: st
         grid.add_row(*map(Text.from_ansi, cells))
     if not grid.rows:
         return ""
-    width = columns() - len(indent) if sys.stdout.isatty() else _ANY_WIDTH
+    width = columns() - len(indent) if wraps or sys.stdout.isatty() else _ANY_WIDTH
     return "\n".join((indent + line).rstrip() for line in lines_of([grid], width))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ from jeton.cli.printing import styled
 from jeton.cli.progress import ProgressBar
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.display.human_readable import bar, visible
+from jeton.stores.urls import StorePath, shown
 
 _ROWS = 10
 """Rows of a table."""
@@ -22,13 +24,12 @@ _BAR = 30
 
 
 def token_use(
-    tok: jeton.Tokenizer, paths: Sequence[str], invalid: Literal["strict", "replace"]
+    tok: jeton.Tokenizer, paths: Sequence[Path | StorePath], invalid: Literal["strict", "replace"]
 ) -> Iterator[str]:
     """Counts the tokens of files and folders, and yields the lines of a summary."""
-    files = [Path(path) for path in paths]
     with ProgressBar("counting", None) as progress:
-        usage = tok.usage(files, errors=invalid, watch=progress.follow)
-    yield heading(" ".join(paths))
+        usage = tok.usage([*paths], errors=invalid, watch=progress.follow)
+    yield heading(" ".join(shown(os.fspath(path)) for path in paths))
     yield from _summary(usage)
     yield ""
     yield heading("The most frequent tokens")

@@ -23,6 +23,7 @@ from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
 from jeton.components.component import Component
 from jeton.display.human_readable import bar, visible
+from jeton.encoding.unicode import letter_scripts
 
 _BAR = 30
 """Columns of the longest bar."""
@@ -143,29 +144,7 @@ def _model(tok: jeton.Tokenizer) -> str:
 
 def _facts(rows: Iterable[tuple[str, str]]) -> str:
     """Labels with their texts; long texts are wrapped and indented."""
-    rows = list(rows)
-    indent = 2 + max(width_of(label) for label, _ in rows) + 2
-    lines = []
-    for label, text in rows:
-        start = f"  {styled(label, fg='cyan')}"
-        start += " " * (indent - width_of(start))
-        lines.append(start + _broken(text, columns() - indent, " " * indent))
-    return "\n".join(lines)
-
-
-def _broken(text: str, width: int, indent: str) -> str:
-    """Text wrapped at spaces, and inside words that are wider than a line."""
-    lines = [""]
-    for word in text.split(" "):
-        if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > width:
-            lines.append("")
-        elif lines[-1]:
-            lines[-1] += " "
-        for character in word:
-            if width_of(lines[-1]) + width_of(character) > width:
-                lines.append("")
-            lines[-1] += character
-    return f"\n{indent}".join(lines)
+    return table([(styled(label, fg="cyan"), text) for label, text in rows], "<<", wraps=True)
 
 
 def _specials(specials: dict[str, int]) -> str:
@@ -225,47 +204,31 @@ def _kind(token: bytes) -> str:
         text = token.decode()
     except UnicodeDecodeError:
         return "parts of characters"
-    scripts = {_script(character) for character in text}
-    letters = {script for script in scripts if script not in _NOT_SCRIPTS}
+    letters = letter_scripts(text)
     if len(letters) == 1:
-        return letters.pop()
+        return letters.pop().replace("_", " ")
     if letters:
         return "Japanese" if letters <= {"Han", "Hiragana", "Katakana"} else "mixed scripts"
-    return next((kind for kind in _NOT_SCRIPTS if kind in scripts), "white space")
+    kinds = {_kind_of_character(character) for character in text}
+    return next((kind for kind in _KINDS_OF_CHARACTERS.values() if kind in kinds), "white space")
 
 
-_NOT_SCRIPTS = ("digits", "symbols and emoji", "punctuation", "controls", "marks", "white space")
-
-
-_SCRIPTS = {
-    "CJK": "Han",
-    "IDEOGRAPHIC": "Han",
-    "FULLWIDTH": "Latin",
-    "HALFWIDTH": "Katakana",
-    "FEMININE": "Latin",
-    "MASCULINE": "Latin",
-    "MODIFIER": "marks",
-    "MICRO": "Greek",
-    "OHM": "Greek",
+_KINDS_OF_CHARACTERS = {
+    "N": "digits",
+    "S": "symbols and emoji",
+    "P": "punctuation",
+    "C": "controls",
+    "M": "marks",
+    "L": "marks",
+    "Z": "white space",
 }
-"""Scripts whose characters have names that begin with another word."""
+"""What characters without a script are, by their category; of several, the first here counts."""
 
 
 @cache
-def _script(character: str) -> str:
-    """The script of a character, by the first word of its name."""
-    category = unicodedata.category(character)
-    if character.isspace() or character == "▁":
-        return "white space"
-    if category.startswith("L"):
-        word = unicodedata.name(character, "UNNAMED").split()[0].split("-")[0]
-        return _SCRIPTS.get(word, word.capitalize())
-    return {
-        "N": "digits",
-        "P": "punctuation",
-        "S": "symbols and emoji",
-        "M": "marks",
-    }.get(category[0], "controls")
+def _kind_of_character(character: str) -> str:
+    is_space = character.isspace() or character == "▁"
+    return _KINDS_OF_CHARACTERS["Z" if is_space else unicodedata.category(character)[0]]
 
 
 def _longest_first(text: str) -> tuple[int, ...]:

@@ -39,6 +39,9 @@ _TEXTS = ("paths", "file", "messages", "inputs", "corpora")
 
 _EXAMPLES = ("jeton-4k", "gpt2")
 
+_LOADING = ("merges", "encoding", "pattern", "special_tokens", "lowercase")
+"""The options that complete the file of a tokenizer."""
+
 POLICIES = ("ignore", "allow", "raise")
 
 
@@ -59,27 +62,17 @@ class TokenizerSource:
     """The tokenizer of a command line: its name, and the options that complete its file."""
 
     name: str
-    merges: str | None
-    encoding: str | None
-    pattern: str | None
-    special_tokens: dict[str, int] | None
-    lowercase: bool | None
+    options: dict[str, Any]
+    """Those of `jeton.load`."""
 
     @property
     def files(self) -> list[str]:
         """The file or folder that it is read from, and the file of merges if there is one."""
-        return [path for path in (self.name, self.merges) if path is not None]
+        return [path for path in (self.name, self.options["merges"]) if path is not None]
 
     def load(self) -> jeton.Tokenizer:
         """Loads the tokenizer."""
-        return load_tokenizer(
-            self.name,
-            merges=self.merges,
-            encoding=self.encoding,
-            pattern=self.pattern,
-            special_tokens=self.special_tokens,
-            lowercase=self.lowercase,
-        )
+        return load_tokenizer(self.name, **self.options)
 
 
 def load_tokenizer(name: str, **options: Any) -> jeton.Tokenizer:
@@ -117,17 +110,8 @@ def tokenizer_options(function: F) -> F:
     """The argument TOKENIZER and the options that complete its file, as one `source`."""
 
     @functools.wraps(function)
-    def command(
-        *,
-        tokenizer: str,
-        merges: str | None,
-        encoding: str | None,
-        pattern: str | None,
-        special_tokens: dict[str, int] | None,
-        lowercase: bool | None,
-        **others: object,
-    ) -> Any:
-        source = TokenizerSource(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
+    def command(*, tokenizer: str, **others: Any) -> Any:
+        source = TokenizerSource(tokenizer, {name: others.pop(name) for name in _LOADING})
         check_target(None, inputs=source.files, force=False)
         return function(source=source, **others)
 

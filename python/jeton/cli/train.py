@@ -16,7 +16,7 @@ from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
-from jeton.cli.targets import FilePath, check_target, force_option
+from jeton.cli.targets import FilePath, check_target, corpus_path, force_option
 from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, balance, check_kind, settings
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
@@ -30,7 +30,7 @@ from jeton.cli.train_targets import (
 from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.word_counts import is_counts
 from jeton.errors import ArgumentError, FileError
-from jeton.stores.urls import StorePath
+from jeton.stores.urls import StorePath, shown
 
 HELP = """Train a tokenizer on files of text.
 
@@ -81,7 +81,9 @@ _NAME = 240
 
 
 @click.command(cls=Command, help=HELP, short_help="Train a tokenizer on files of text.")
-@click.argument("files", nargs=-1, required=True, type=FilePath(path_type=Path, urls=True))
+@click.argument(
+    "files", nargs=-1, required=True, type=FilePath(path_type=Path, urls=True, named=True)
+)
 @click.option(
     "-o",
     "--output",
@@ -432,17 +434,19 @@ def _mixed(
 
 def _corpora(
     files: tuple[Path | StorePath, ...], languages: str | None, development: tuple[str, ...]
-) -> tuple[dict[str, Path] | None, dict[str, Path]]:
+) -> tuple[dict[str, Path | StorePath] | None, dict[str, Path | StorePath]]:
     """The corpus and the development text of each language; `None` without languages."""
     if languages is None:
         if development:
             raise click.UsageError("--development goes with --languages")
+        if named_urls := [shown(file) for file in files if isinstance(file, str)]:
+            raise click.UsageError(f"{named_urls[0]}: a URL with a name goes with --languages")
         return None, {}
     balance(languages)
-    named = languages_by_name([str(file) for file in files], "with --languages, FILES")
+    named = languages_by_name([os.fspath(file) for file in files], "with --languages, FILES")
     texts = languages_by_name(development, "--development")
-    corpora = {name: Path(path) for name, path in named.items()}
-    return corpora, {name: Path(path) for name, path in texts.items()}
+    corpora = {name: corpus_path(path) for name, path in named.items()}
+    return corpora, {name: corpus_path(path) for name, path in texts.items()}
 
 
 def _check_superwords(
@@ -459,7 +463,7 @@ def _check_superwords(
         raise click.UsageError("--superwords reads the text several times, and - only once")
 
 
-def _corpus(path: Path) -> list[Path] | jeton.WordCounts:
+def _corpus(path: Path | StorePath) -> list[Path | StorePath] | jeton.WordCounts:
     """The counts in a file, or the file or folder as a corpus."""
     return jeton.WordCounts.load(path) if is_counts(path) else [path]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import importlib.util
+import mmap
 import os
 import random
 import shutil
@@ -19,6 +20,7 @@ from typing import Any
 
 import jeton
 from jeton import samples
+from jeton.cli.command import is_out_of_memory
 from jeton.cli.signals import temporary_folder
 from jeton.errors import InternalError, UnsupportedError
 
@@ -104,7 +106,7 @@ def _ids(encode: Encode, text: str) -> list[int] | None:
     """The ids; `None` if the text has a character outside a closed alphabet."""
     try:
         return list(encode(text))
-    except InternalError:
+    except (InternalError, MemoryError):
         raise
     except Exception:  # tokenizers raises no other
         return None
@@ -146,13 +148,31 @@ def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
         return None
     try:
         with _under_plain_name(written) as path:
+            if name != "gguf":
+                _ask_for_room(path)
             encode = make(path, tok)
     except Exception as error:
+        if is_out_of_memory(error):
+            raise MemoryError from error
         raise UnsupportedError(
             f"{written}: not kept, because {name} cannot read it: {error}"
         ) from (error)
     finds_special = name not in ("sentencepiece", "mistral_common")
     return None if encode is None else Library(name, encode, finds_special)
+
+
+def _ask_for_room(path: Path) -> None:
+    """Raises MemoryError if a compiled library has no room for a file: it would abort the process.
+
+    Read from `tokenizer.json`, a tokenizer takes 12 times the size of the file in tokenizers; from
+    ranks, up to 26 times in tiktoken. The rest is for its threads.
+    """
+    files = path.parent.iterdir() if path.is_file() else path.iterdir()
+    size = sum(file.stat().st_size for file in files)
+    try:
+        mmap.mmap(-1, (64 << 20) + 32 * size).close()
+    except OSError as error:
+        raise MemoryError from error
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import jeton._core as _core
 from jeton import components
+from jeton.arguments import checked_iterable
 from jeton.components.component import AddedFields, AddedToken, stored_component
 from jeton.errors import ArgumentTypeError
 
@@ -59,10 +60,7 @@ def stages_around(
 
 def added_to_core(tokens: Iterable[AddedToken]) -> list[AddedFields]:
     """Added tokens as the core takes them."""
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(
-            f"added_tokens must be an iterable of AddedToken, not {type(tokens).__name__}"
-        )
+    tokens = checked_iterable("added_tokens", tokens, "an iterable of AddedToken")
     listed = list(tokens)
     for position, token in enumerate(listed):
         if not isinstance(token, AddedToken):

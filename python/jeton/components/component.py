@@ -9,11 +9,11 @@ import base64
 import dataclasses
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar, cast
 
 import jeton._core as _core
-from jeton.arguments import check_id, check_text, token_and_id
+from jeton.arguments import check_id, check_text, checked_iterable, token_and_id
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def check_fields(owner: object) -> None:
 def check_field_texts(owner: object, field: str, value: object) -> tuple[str, ...]:
     """Checks that a field holds texts, in any iterable except a `str`."""
     name = f"{type(owner).__name__}.{field}"
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise ArgumentTypeError(f"{name} must be texts, not {type(value).__name__}")
+    value = checked_iterable(name, value, "texts")
     return tuple(check_text(f"each of {name}", text) for text in value)
 
 
@@ -370,10 +369,7 @@ class Steps:
     def set_steps(self, value: object) -> None:
         """Sets the steps, after a check that they are components of one stage."""
         name = type(self).__name__
-        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-            raise ArgumentTypeError(
-                f"{name}.steps must be a list of components, not {type(value).__name__}"
-            )
+        value = checked_iterable(f"{name}.steps", value, "a list of components")
         steps = tuple(value)
         kind = next(base for base in type(self).__bases__ if issubclass(base, Component))
         for position, step in enumerate(steps):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from jeton.arguments import check_error_handler, check_field_word, check_text
+from jeton.arguments import check_error_handler, check_field_word, check_text, checked_iterable
 from jeton.components import normalizers
 from jeton.components.component import (
     Component,
@@ -61,10 +61,7 @@ class Decoder(Component):
             ArgumentTypeError: `tokens` are not an iterable of `str` or of bytes.
             DecodeError: With `errors="strict"`, bytes that are not UTF-8.
         """
-        if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-            raise ArgumentTypeError(
-                f"tokens must be an iterable of str or of bytes, not {type(tokens).__name__}"
-            )
+        tokens = checked_iterable("tokens", tokens, "an iterable of str or of bytes")
         listed = list(tokens)
         kinds = {type(token) for token in listed}
         if not (all(issubclass(kind, str) for kind in kinds) or kinds == {bytes}):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jeton._core as _core
-from jeton.arguments import check_id, check_text, token_and_id
+from jeton.arguments import check_id, check_text, checked_iterable, token_and_id
 from jeton.components.component import Component, Steps, check_field_texts, read_json
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -183,10 +183,9 @@ class TemplateToken:
 def _template(name: str, template: object) -> tuple[TemplatePiece, ...]:
     if isinstance(template, str):
         template = template.split()
-    if isinstance(template, bytes) or not isinstance(template, Iterable):
-        raise ArgumentTypeError(
-            f"{name} must be a template, a str or a list of pieces, not {type(template).__name__}"
-        )
+    template = checked_iterable(
+        name, template, "a template, a str or a list of pieces", but=(bytes,)
+    )
     return tuple(
         piece
         if isinstance(piece, TemplatePiece)

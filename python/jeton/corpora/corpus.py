@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import checked_errors, checked_path
+from jeton.arguments import checked_errors, checked_iterable, checked_path
 from jeton.corpora.dropped import DroppedRecord, DroppedRecords, RecordPlace
 from jeton.errors import (
     ArgumentError,
@@ -251,10 +251,7 @@ def paths_or_texts(
             f"data is a list of texts, and each is also the path of a file, such as {data[0]!r}: "
             "wrap them in pathlib.Path for the files, or pass iter(data) for the texts"
         )
-    if isinstance(data, (bytes, bytearray)) or not isinstance(data, Iterable):
-        raise ArgumentTypeError(
-            f"data must be an iterable of texts or a path, not {type(data).__name__}"
-        )
+    data = checked_iterable("data", data, "an iterable of texts or a path", but=(bytes, bytearray))
     if isinstance(data, Mapping) and isinstance(next(iter(data.values()), None), int):
         raise ArgumentError(
             "data maps words to counts, which texts do not have: pass WordCounts(data), or "

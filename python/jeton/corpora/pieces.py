@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from jeton.corpora.corpus import kind_of
 from jeton.stores.files import InputFile, StoreFile
@@ -24,6 +25,12 @@ class CorpusPiece:
     """0 for the whole file."""
 
 
+def is_compressed(path: Path) -> bool:
+    """Whether a file can only be read from its beginning, by its first bytes."""
+    with path.open("rb") as file:
+        return file.read(4).startswith(_COMPRESSED)
+
+
 def pieces_of(
     files: Iterable[InputFile], size: int, field: str | None, *, unit: bool | str
 ) -> Iterator[CorpusPiece]:
@@ -38,10 +45,10 @@ def pieces_of(
             continue
         total = path.stat().st_size
         kind = kind_of(path, field)
-        with path.open("rb") as file:
-            is_compressed = file.read(4).startswith(_COMPRESSED)
         is_whole = (
-            kind in ("table", "delimited") or is_compressed or (kind == "text" and unit is not True)
+            kind in ("table", "delimited")
+            or is_compressed(path)
+            or (kind == "text" and unit is not True)
         )
         if total <= size or is_whole:
             yield CorpusPiece(os.fsencode(path))

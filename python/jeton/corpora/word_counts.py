@@ -13,6 +13,7 @@ import jeton._core as _core
 from jeton.arguments import (
     check_text,
     checked_fraction,
+    checked_iterable,
     checked_path,
     checked_texts,
     names_checked,
@@ -67,10 +68,7 @@ class WordCounts:
     def __init__(self, words: Mapping[str, int] | Iterable[tuple[str, int]] = ()) -> None:
         if isinstance(words, Mapping):
             words = words.items()
-        if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
-            raise ArgumentTypeError(
-                f"words must be pairs of a word and its count, not {type(words).__name__}"
-            )
+        words = checked_iterable("words", words, "pairs of a word and its count")
         self.core = _core.WordCounts.of([_pair(at, pair) for at, pair in enumerate(words)])
 
     @classmethod

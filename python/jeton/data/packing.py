@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_iterable
 from jeton.data import plans
 from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
@@ -334,11 +334,9 @@ def _documents(documents: object) -> Documents:
     if isinstance(documents, Documents):
         return documents
     if not isinstance(documents, TokenBatch):
-        if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
-            raise ArgumentTypeError(
-                "documents must be a TokenDataset, a TokenBatch or arrays of ids, not "
-                f"{type(documents).__name__}"
-            )
+        documents = checked_iterable(
+            "documents", documents, "a TokenDataset, a TokenBatch or arrays of ids"
+        )
         documents = TokenBatch.from_rows(documents)
     return Documents(documents.offsets, documents.ids.__getitem__)
 
@@ -347,8 +345,7 @@ def _mask(masks: object, documents: Documents) -> npt.NDArray[np.bool_]:
     """One bool per token."""
     if isinstance(masks, LossMask):
         masks = masks[:]
-    if isinstance(masks, (str, bytes)) or not isinstance(masks, Iterable):
-        raise ArgumentTypeError(f"masks must be arrays of bools, not {type(masks).__name__}")
+    masks = checked_iterable("masks", masks, "arrays of bools")
     if not isinstance(masks, np.ndarray):
         masks = list(masks)
         nested = bool(masks) and not isinstance(masks[0], (bool, int, np.bool_, np.integer))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jeton import saved_json
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -161,8 +161,7 @@ class IdMap:
                     f"missing='drop' removes ids, but ids of shape {ids.shape} must keep it"
                 )
             return self._new_ids(ids, missing)
-        if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-            raise ArgumentTypeError(f"ids must be integers, not {type(ids).__name__}")
+        ids = checked_iterable("ids", ids, "integers")
         old_ids = [checked_int("each of ids", id, 0) for id in ids]
         new_ids: list[int] = self._new_ids(np.asarray(old_ids, np.int64), missing).tolist()
         return new_ids
@@ -252,8 +251,7 @@ def _checked_parts(made_of: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[in
     check_kind("made_of", made_of, Mapping, "a mapping of new ids to old ones")
     parts = {}
     for new, old in made_of.items():
-        if isinstance(old, (str, bytes)) or not isinstance(old, Iterable):
-            raise ArgumentTypeError(f"made_of[{new!r}] must be ids, not {type(old).__name__}")
+        ids = checked_iterable(f"made_of[{new!r}]", old, "ids")
         number = checked_int("each id of made_of", new, 0)
-        parts[number] = tuple(checked_int(f"each of made_of[{new}]", id, 0) for id in old)
+        parts[number] = tuple(checked_int(f"each of made_of[{new}]", id, 0) for id in ids)
     return dict(sorted(parts.items()))

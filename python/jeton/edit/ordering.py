@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.components import AddedToken, decoders, models
 from jeton.edit.edit_result import Edited
 from jeton.edit.pruning import prune
@@ -69,9 +69,8 @@ def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
         [1, 2, 0]
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
-    if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
-        raise ArgumentTypeError(f"order must be a sequence of ids, not {type(order).__name__}")
-    ids = [checked_int("each of order", id, 0) for id in order]
+    ordered = checked_iterable("order", order, "a sequence of ids")
+    ids = [checked_int("each of order", id, 0) for id in ordered]
     old_ids = set(tok._core.token_ids().tolist())
     if len(ids) != len(set(ids)) or set(ids) != old_ids:
         wrong = sorted(set(ids) ^ old_ids)
@@ -108,10 +107,7 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
         ({'<|user|>': 3, '<|end|>': 4}, IdMap(3 ids to 5: 3 kept, 2 new))
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(
-            f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
-        )
+    tokens = checked_iterable("tokens", tokens, "an iterable of tokens")
     ids = {token.content: token.id for token in tok.stages.added_tokens}
     new_tokens: list[AddedToken] = []
     first_id = tok.vocab.max_id + 1

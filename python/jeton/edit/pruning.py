@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_iterable
 from jeton.corpora.corpus import TextsOrFiles
 from jeton.edit.edit_result import Edited
 from jeton.edit.learning import check_corpus
@@ -109,10 +109,7 @@ def prune(
     if drop is not None:
         tree.drop_all(_ids("drop", drop, vocabulary))
     if scripts is not None:
-        if isinstance(scripts, (str, bytes)) or not isinstance(scripts, Iterable):
-            raise ArgumentTypeError(
-                f"scripts must be an iterable of names, not {type(scripts).__name__}"
-            )
+        scripts = checked_iterable("scripts", scripts, "an iterable of names")
         allowed = _checked_scripts(scripts)
         # A token that is not valid UTF-8 has the letters of its valid parts.
         foreign = [
@@ -249,10 +246,7 @@ class _Tree:
 def _ids(
     name: str, tokens: Iterable[bytes | str | int], vocabulary: EditableVocabulary
 ) -> list[int]:
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(
-            f"{name} must be an iterable of tokens, not {type(tokens).__name__}"
-        )
+    tokens = checked_iterable(name, tokens, "an iterable of tokens")
     ids: dict[bytes, list[int]] = {}
     for id, token in vocabulary.tokens.items():
         ids.setdefault(token, []).append(id)
@@ -284,11 +278,8 @@ def _counts(
         return dict(usage.most_common(len(usage.ids)))
     if counts is None:
         return None
-    if isinstance(counts, (str, bytes)) or not isinstance(counts, Iterable):
-        raise ArgumentTypeError(
-            f"counts must be a mapping of ids or one number per id, not {type(counts).__name__}"
-        )
-    pairs = counts.items() if isinstance(counts, Mapping) else enumerate(counts)
+    numbers = checked_iterable("counts", counts, "a mapping of ids or one number per id")
+    pairs = numbers.items() if isinstance(numbers, Mapping) else enumerate(numbers)
     frequency = {
         checked_int("each id of counts", id, 0): checked_int("each of counts", number, 0)
         for id, number in pairs

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from jeton.arguments import checked_int, one_of
+from jeton.arguments import checked_int, checked_iterable, one_of
 from jeton.edit.id_map import IdMap
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -155,10 +155,7 @@ def remap_optimizer(
         or not all(isinstance(entry, Mapping) for entry in state["state"].values())
     ):
         raise ArgumentTypeError("state must be the result of optimizer.state_dict()")
-    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
-        raise ArgumentTypeError(
-            f"parameters must be an iterable of numbers, not {type(parameters).__name__}"
-        )
+    parameters = checked_iterable("parameters", parameters, "an iterable of numbers")
     entries = dict(state["state"])
     for parameter in parameters:
         number = checked_int("each of parameters", parameter, 0)

@@ -114,8 +114,9 @@ def _rename_in_model(
         return replace(model, pieces=pieces)
     if isinstance(model, models.Superwords):
         words = _rename_in_model(tok, model.words, names)
-        is_renamed = isinstance(words, (models.BPE, models.PickyBPE))
-        return replace(model, words=words) if is_renamed else None
+        if isinstance(words, (models.BPE, models.PickyBPE)):
+            return replace(model, words=words)
+        return None
     assert isinstance(model, OF_ENTRIES)
     vocab = {bytes_of(token): id for token, id in model.vocab.items()}
     tokens = vocab.keys() & spellings.keys()

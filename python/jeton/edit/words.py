@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jeton.arguments import check_kind, checked_flag
+from jeton.arguments import check_kind, checked_flag, checked_iterable
 from jeton.components import AddedToken
 from jeton.edit.edit_result import Edited
 from jeton.edit.vocabulary import kept_and_new
@@ -47,8 +47,7 @@ def add_words(tok: Tokenizer, words: Iterable[str], *, single_word: bool = True)
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     checked_flag("single_word", single_word)
-    if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
-        raise ArgumentTypeError(f"words must be an iterable of words, not {type(words).__name__}")
+    words = checked_iterable("words", words, "an iterable of words")
     known = {token.content for token in tok.stages.added_tokens}
     made_of: dict[int, list[int]] = {}
     new_tokens: list[AddedToken] = []

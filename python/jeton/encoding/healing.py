@@ -6,12 +6,12 @@ Look here for `heal`.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_iterable
 from jeton.encoding.alignment import plain_tokens
-from jeton.errors import ArgumentTypeError, UnknownTokenError
+from jeton.errors import UnknownTokenError
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -31,9 +31,8 @@ class Healed(NamedTuple):
 
 def heal(tok: BaseTokenizer, ids: Sequence[int]) -> Healed:
     """The tokens of a prompt without those at its end that a longer token could continue."""
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        raise ArgumentTypeError(f"ids must be a sequence of ids, not {type(ids).__name__}")
-    kept = [checked_int("each of ids", id, 0) for id in ids]
+    given = checked_iterable("ids", ids, "a sequence of ids")
+    kept = [checked_int("each of ids", id, 0) for id in given]
     tokens = plain_tokens(tok)
     for id in kept:
         if id not in tokens:

@@ -12,6 +12,7 @@ from itertools import chain, repeat, takewhile
 from typing import TYPE_CHECKING, TextIO, cast
 
 from jeton._core import CountedText, DecodeStream
+from jeton.arguments import checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -35,10 +36,7 @@ def checked_stops(stop: object, errors: object) -> list[str]:
         )
     if isinstance(stop, str):
         return [stop]
-    if isinstance(stop, (bytes, bytearray)) or not isinstance(stop, Iterable):
-        raise ArgumentTypeError(
-            f"stop must be a str or an iterable of them, not {type(stop).__name__}"
-        )
+    stop = checked_iterable("stop", stop, "a str or an iterable of them", but=(bytes, bytearray))
     stops = list(stop)
     for number, text in enumerate(stops):
         if not isinstance(text, str):
@@ -57,11 +55,12 @@ def parts_of(texts: Iterable[str] | TextIO) -> Iterator[str]:
             )
         rest = cast("Iterator[str]", map(read, repeat(_CHARACTERS)))
         return takewhile(bool, chain([first], rest))
-    if isinstance(texts, (str, bytes, bytearray)) or not isinstance(texts, Iterable):
-        raise ArgumentTypeError(
-            "texts must be an open file or an iterable of the parts of a text, not "
-            f"{type(texts).__name__}"
-        )
+    texts = checked_iterable(
+        "texts",
+        texts,
+        "an open file or an iterable of the parts of a text",
+        but=(str, bytes, bytearray),
+    )
     return iter(texts)
 
 

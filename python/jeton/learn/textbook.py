@@ -51,12 +51,11 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from jeton.arguments import check_text, checked_int
+from jeton.arguments import check_text, checked_int, checked_iterable
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.corpora.word_counts import WordCounts
 from jeton.errors import (
     ArgumentError,
-    ArgumentTypeError,
     TrainingError,
     TrainingWarning,
     UnsupportedError,
@@ -404,11 +403,12 @@ def word_counts(words: Words) -> dict[str, int]:
                 raise ArgumentError(f"{word!r} is not a word: it is empty or holds white space")
             counts[word] = checked_int(f"the count of {word!r}", count, 1)
         return counts
-    if isinstance(words, bytes) or not isinstance(words, Iterable):
-        raise ArgumentTypeError(
-            "words must be a text, an iterable of texts, or a mapping from words to counts, "
-            f"not {type(words).__name__}"
-        )
+    words = checked_iterable(
+        "words",
+        words,
+        "a text, an iterable of texts, or a mapping from words to counts",
+        but=(bytes,),
+    )
     firsts: dict[str, int] = {}
     for text in [words] if isinstance(words, str) else words:
         for word in check_text("each of words", text).split():

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import files
-from jeton.arguments import check_text, checked_int, checked_path, one_of
+from jeton.arguments import check_text, checked_int, checked_iterable, checked_path, one_of
 from jeton.display.human_readable import without_controls
 from jeton.display.palette import SERIES
-from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.errors import ArgumentError, UnsupportedError
 from jeton.nn.checks import checked_number
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
@@ -164,10 +164,7 @@ def embedding_map(
     if perplexity is not None:
         perplexity = checked_number("perplexity", perplexity)
     seed = checked_int("seed", seed, 0)
-    if isinstance(tokens, bytes) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(
-            f"tokens must be an iterable of texts, bytes or ids, not {type(tokens).__name__}"
-        )
+    tokens = checked_iterable("tokens", tokens, "an iterable of texts, bytes or ids", but=(bytes,))
     rows = rows_of("table", table, tok)
     ids = list(dict.fromkeys(token_id(tok, token) for token in tokens))
     if not 3 <= len(ids) <= _MAX_TOKENS:

@@ -6,13 +6,13 @@ Look here for `RotaryPositions`; the values of `scaling=` are in `scaling.py`, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
 
-from jeton.arguments import check_kind, checked_flag, checked_int, one_of
+from jeton.arguments import check_kind, checked_flag, checked_int, checked_iterable, one_of
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.nn.checks import checked_number
 from jeton.nn.positions import (
@@ -342,9 +342,8 @@ class RotaryPositions(torch.nn.Module):
 
 
 def _sections(sections: Sequence[int], pairs: int) -> tuple[int, int, int]:
-    if isinstance(sections, (str, bytes)) or not isinstance(sections, Iterable):
-        raise ArgumentTypeError(f"sections must be three ints, not {type(sections).__name__}")
-    numbers = tuple(checked_int("each of sections", section, 0) for section in sections)
+    listed = checked_iterable("sections", sections, "three ints")
+    numbers = tuple(checked_int("each of sections", section, 0) for section in listed)
     if len(numbers) != 3 or sum(numbers) != pairs:
         raise ArgumentError(
             f"sections must be three numbers of pairs with the sum {pairs}, not {list(numbers)}"

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
@@ -311,8 +311,7 @@ def _first_component(rows: torch.Tensor) -> torch.Tensor:
 def _unused_ids(
     rows: torch.Tensor, tok: Tokenizer, ids: Sequence[int], unused: Iterable[int]
 ) -> list[int]:
-    if isinstance(unused, (str, bytes)) or not isinstance(unused, Iterable):
-        raise ArgumentTypeError(f"unused must be ids, not {type(unused).__name__}")
+    unused = checked_iterable("unused", unused, "ids")
     unused = [checked_int("each of unused", id, 0) for id in unused]
     for id in unused:
         if id >= len(rows):

@@ -1,33 +1,42 @@
 """A token set made on a cluster: the files of `jeton.data.prepare`, byte for byte.
 
 Tasks encode stretches of the input, each into its own part. The lengths of all documents then say
-which documents go to which file, and tasks write the files; if a split is one file, or is shuffled,
-the machine that called does. Parts and files are written under temporary names and renamed when
-they are complete, so a task that runs twice does no harm.
+which documents go to which file, and tasks write the files; if a split is one file, the machine
+that called does. Parts and files are written under temporary names and renamed when they are
+complete, so a task that runs twice does no harm.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import uuid
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from jeton.arguments import checked_int, checked_path
 from jeton.corpora.corpus import size_of
-from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
+from jeton.corpora.pieces import is_compressed
+from jeton.corpora.token_blocks.blocks import DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
+from jeton.data.conversations import Conversations
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.prepare import merged_parts, whole_set
+from jeton.data.preparing.chats import kind_of_loss
 from jeton.data.preparing.end_of_text import Choice
-from jeton.data.preparing.inputs import DataReading, default_split, paths_of, source_of
+from jeton.data.preparing.inputs import default_split, paths_of, source_of
 from jeton.data.preparing.journal import Journal
-from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions
-from jeton.data.preparing.pipeline import PrepareRun, SetPlan
-from jeton.errors import ArgumentError
+from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, PrepareRequest
+from jeton.data.preparing.pipeline import PrepareRun
+from jeton.data.preparing.record_pieces import FilePiece, RecordPiece, divided
+from jeton.data.preparing.records import RecordFiles
+from jeton.errors import ArgumentError, ChatWarning, warn_caller
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.ray.writing import written_in_parallel
 from jeton.stores.files import only_paths
@@ -55,6 +64,8 @@ def prepare(
     shuffle: int | None = None,
     memory: int | str = MEMORY,
     name: str = "",
+    messages: str | Conversations | None = None,
+    filter: Any = None,
     part_size: int = 10**9,
     num_cpus: float = 1,
 ) -> Manifest:
@@ -68,7 +79,7 @@ def prepare(
             `ray.data.Dataset`, in which each row is a document.
         tokenizer: What encodes.
         folder: Where the files go: a folder that every machine can write to. Until the set is
-            whole it needs the room of it twice.
+            whole it needs the room of it twice, and if it is shuffled, three times.
         layout: As for `jeton.data.prepare`. Where a split is one file, the machine that asked
             writes it.
         shard_tokens: As for `jeton.data.prepare`.
@@ -81,10 +92,13 @@ def prepare(
         frame: As for `jeton.data.prepare`.
         validation: As for `jeton.data.prepare`; or a `ray.data.Dataset`.
         split: As for `jeton.data.prepare`.
-        shuffle: As for `jeton.data.prepare`; the machine that asked writes the files.
-        memory: As for `jeton.data.prepare`.
+        shuffle: As for `jeton.data.prepare`.
+        memory: As for `jeton.data.prepare`, of each task.
         name: As for `jeton.data.prepare`.
-        part_size: About how many bytes of files a task encodes. A file is not divided.
+        messages: As for `jeton.data.prepare`.
+        filter: As for `jeton.data.prepare`; a function runs on all machines.
+        part_size: About how many bytes of files a task encodes. With `messages` or `filter`, files
+            are divided, unless they are compressed; others are not.
         num_cpus: How many cores a task takes.
 
     Returns:
@@ -93,6 +107,9 @@ def prepare(
     Raises:
         ArgumentError, FileError, FormatError, EncodeError: As `jeton.data.prepare`.
         UnsupportedError: Ray Data is not installed.
+
+    Warns:
+        ChatWarning: As `jeton.data.prepare`.
 
     Example:
         >>> import jeton, jeton.ray
@@ -119,19 +136,21 @@ def prepare(
         shuffle=shuffle,
         memory=memory,
         name=name,
+        messages=messages,
+        filter=filter,
     )
-    request = options.request(tokenizer)
-    plan, encoding, reading = request.plan, request.encoding, request.reading
+    plan = options.request(tokenizer).plan
     inputs = {"train": data}
     if plan.by == "data":
         inputs["val"] = validation
     target = Path(checked_path("folder", folder))
-    groups: list[dict[str, Any]] = []
+    task = _EncodeTask(replace(options, part=(1, 1)).request(tokenizer), target / PARTS, num_cpus)
+    groups: list[tuple[str, list[Path]]] = []
     datasets: dict[str, Any] = {}
     sources: dict[str, DocumentSource] = {}
     for of, some in inputs.items():
         if isinstance(some, ray.Dataset):
-            if reading.unit:
+            if task.reading.unit:
                 raise ArgumentError("documents is for files, and data is a dataset")
             datasets[of] = some
             continue
@@ -142,46 +161,68 @@ def prepare(
                 "jeton.data.prepare"
             )
         local = only_paths(paths, "pass a ray.data.Dataset that reads them")
-        sources[of] = _files(local, encoding, reading)
-        groups += [{"split": of, "paths": group} for group in _grouped(local, size)]
+        sources[of] = task.source(local)
+        groups += [(of, group) for group in _grouped(local, size)]
     if not datasets:
         whole = whole_set(plan, sources, target)
         if whole is not None:
             return whole
-    task = _EncodeTask(replace(plan, part=(1, 1)), encoding, reading, target / PARTS, num_cpus)
     parts = []
     if groups:
-        rows = [{"number": number, **group} for number, group in enumerate(groups)]
-        files = ray.from_items(rows, override_num_blocks=len(rows))
-        parts = _parts(mapped(files, task.of_files, 1, task.num_cpus), task.folder)
+        parts = _parts_of_files(groups, task, size)
     for of, dataset in datasets.items():
         parts += _parts_of_dataset(dataset, of, task)
-    manifest = written_in_parallel(plan, parts, target, num_cpus)
+    manifest = written_in_parallel(plan, parts, target, target / PARTS / "shuffle", num_cpus)
     if manifest is None:
         manifest = merged_parts(plan, parts, str(target))
     shutil.rmtree(target / PARTS)
     return manifest
 
 
-def _files(paths: list[Path], encoding: DocumentEncoding, reading: DataReading) -> FileSource:
-    return FileSource(
-        [*paths], encoding, field=reading.field, errors=reading.errors, unit=reading.unit
-    )
-
-
-def _grouped(paths: list[Path], size: int) -> Iterator[list[bytes]]:
+def _grouped(paths: list[Path], size: int) -> Iterator[list[Path]]:
     """Groups of consecutive files, each of about the same number of bytes."""
-    group: list[bytes] = []
+    group: list[Path] = []
     total = 0
     for path in paths:
         more = size_of(path)
         if group and total + more > size:
             yield group
             group, total = [], 0
-        group.append(os.fsencode(path))
+        group.append(path)
         total += more
     if group:
         yield group
+
+
+def _parts_of_files(
+    groups: list[tuple[str, list[Path]]], task: _EncodeTask, size: int
+) -> list[tuple[Path, Manifest]]:
+    """The parts of groups of files, of which records are divided further."""
+    from_items = ray_data().from_items
+    # Pickled, since names of files need not be text.
+    rows = [{"split": split, "inputs": pickle.dumps(group)} for split, group in groups]
+    if task.reading.records is not None:
+        groups_of_files = from_items(rows, override_num_blocks=len(rows))
+        pieces = mapped(groups_of_files, partial(_divided, size), 1, task.num_cpus)
+        with in_order(pieces):
+            rows = pieces.take_all()
+    numbered = [{"number": number, **row} for number, row in enumerate(rows)]
+    inputs = from_items(numbered, override_num_blocks=len(numbered))
+    return _parts(mapped(inputs, task.of_files, 1, task.num_cpus), task.folder)
+
+
+def _divided(size: int, groups: Any) -> Any:
+    """The rows of groups of files; one for each piece of a file that is alone and larger."""
+    import pyarrow
+
+    rows = []
+    for row in groups.to_pylist():
+        paths: list[Path] = pickle.loads(row["inputs"])  # of `_parts_of_files`
+        inputs: list[list[Path] | FilePiece] = [paths]
+        if len(paths) == 1 and size_of(paths[0]) > size and not is_compressed(paths[0]):
+            inputs = [*divided(paths[0], size)]
+        rows += [{**row, "inputs": pickle.dumps(it)} for it in inputs]
+    return pyarrow.Table.from_pylist(rows)
 
 
 def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[Any]:
@@ -203,56 +244,76 @@ def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[An
 
 def _parts(blocks: Any, folder: Path) -> list[tuple[Path, Manifest]]:
     with in_order(blocks):
-        names = [row["part"] for row in blocks.take_all()]
-    return [(folder / name, Manifest.read(folder / name)) for name in names]
+        rows = blocks.take_all()
+    said = set[frozenset[str]]()
+    for loss in (loss for row in rows for loss in row["losses"]):
+        if (kind := kind_of_loss(loss)) not in said:
+            said.add(kind)
+            warn_caller(loss, ChatWarning)
+    return [(folder / row["part"], Manifest.read(folder / row["part"])) for row in rows]
 
 
 class _EncodeTask:
     """Encodes documents into a part, on any machine."""
 
-    def __init__(
-        self,
-        plan: SetPlan,
-        encoding: DocumentEncoding,
-        reading: DataReading,
-        folder: Path,
-        num_cpus: float,
-    ) -> None:
-        self._plan, self._encoding, self._reading = plan, replace(encoding, keys=True), reading
+    def __init__(self, request: PrepareRequest, folder: Path, num_cpus: float) -> None:
+        self._plan, self._encoding = request.plan, request.encoding
+        self.reading = replace(request.reading, part=None)
         self.folder, self.num_cpus = folder.absolute(), num_cpus
+
+    def source(self, inputs: list[Path] | FilePiece) -> DocumentSource:
+        """The documents of files."""
+        records, errors = self.reading.records, self.reading.errors
+        if isinstance(inputs, FilePiece):
+            assert records is not None
+            return RecordPiece(inputs, records, errors)
+        if records is not None:
+            return RecordFiles([*inputs], records, errors)
+        return FileSource(
+            [*inputs],
+            self._encoding,
+            field=self.reading.field,
+            errors=errors,
+            unit=self.reading.unit,
+        )
 
     def of_files(self, groups: Any) -> Any:
         """Encodes groups of files, except those whose parts are there already and fit."""
         return _rows(self._of_group(**row) for row in groups.to_pylist())
 
-    def _of_group(self, number: int, split: str, paths: list[bytes]) -> str:
-        files = [Path(os.fsdecode(path)) for path in paths]
-        source = _files(files, self._encoding, self._reading)
+    def _of_group(self, number: int, split: str, inputs: bytes) -> dict[str, object]:
+        source = self.source(pickle.loads(inputs))  # of `_parts_of_files`
         name = f"{number:06d}"
         sources = self._sources(split, source)
         if not (self.folder / name / NAME).exists() or (
             whole_set(self._plan, sources, self.folder / name) is None
         ):
-            self._make(sources, name)
-        return name
+            return self._make(sources, name)
+        return {"part": name, "losses": []}
 
     def of_rows(self, table: object, split: str) -> Any:
         """Encodes a block of a dataset."""
         name = f"{split}-{uuid.uuid4().hex}"
-        self._make(self._sources(split, source_of(table, self._encoding, self._reading)), name)
-        return _rows([name])
+        source = source_of(table, self._encoding, self.reading)
+        return _rows([self._make(self._sources(split, source), name)])
 
     def _sources(self, split: str, source: DocumentSource) -> dict[str, DocumentSource]:
         """The sources of a part; one of them has all documents."""
         names = ["train", "val"] if self._plan.by == "data" else ["train"]
-        none = _files([], self._encoding, self._reading)
-        return {name: source if name == split else none for name in names}
+        return {name: source if name == split else self.source([]) for name in names}
 
-    def _make(self, sources: dict[str, DocumentSource], name: str) -> None:
+    def _make(self, sources: dict[str, DocumentSource], name: str) -> dict[str, object]:
+        """Makes a part; returns its name, and what its chats lose."""
         single_threaded(self.num_cpus)
         attempt = self.folder / f".{uuid.uuid4().hex}"
-        with Journal(attempt) as journal:
+        with ExitStack() as stack:
+            caught = stack.enter_context(warnings.catch_warnings(record=True))
+            warnings.simplefilter("always", ChatWarning)
+            for source in sources.values():
+                stack.callback(source.close)
+            journal = stack.enter_context(Journal(attempt))
             PrepareRun(self._plan, sources, journal, None).go()
+        losses = [str(it.message) for it in caught if issubclass(it.category, ChatWarning)]
         try:
             attempt.rename(self.folder / name)
         except OSError:
@@ -260,9 +321,11 @@ class _EncodeTask:
             if not (self.folder / name / NAME).exists():
                 raise
             shutil.rmtree(attempt)
+        return {"part": name, "losses": losses}
 
 
-def _rows(names: Iterable[str]) -> Any:
+def _rows(parts: Iterable[dict[str, object]]) -> Any:
     import pyarrow
 
-    return pyarrow.table({"part": pyarrow.array(list(names), pyarrow.string())})
+    schema = pyarrow.schema({"part": pyarrow.string(), "losses": pyarrow.list_(pyarrow.string())})
+    return pyarrow.Table.from_pylist([*parts], schema)

@@ -1,13 +1,14 @@
-"""The documents of a part by split and by file.
+"""Stretches of documents in their order, by split and by file.
 
-A part holds the documents of a stretch of the input. Look here for how many machines split a set
-and fill its files by the same rules as one machine.
+A part holds the documents of a stretch of the input; `shuffling.py` has those of a shuffled set.
+Look here for how many machines split a set and fill its files by the same rules as one machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from jeton.data.dataset import TokenDataset
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import Manifest
 from jeton.data.preparing.document_keys import Keyed
+from jeton.data.preparing.loss_mask_bits import marked
 from jeton.data.preparing.sinks import hash_limit, split_lengths
 
 _AT_A_TIME = 1 << 22
@@ -27,40 +29,31 @@ _AT_A_TIME = 1 << 22
 
 
 @dataclass(frozen=True)
-class PartStretch:
-    """The documents of a part that are in one split."""
+class Stretch(ABC):
+    """Documents in their order, some of which are in a split."""
 
-    folder: str
-    """The part."""
-    source: str
-    """The split of the part."""
     begin: int
-    """The token of the part with which the stretch begins; it may be inside a document."""
+    """The token with which the stretch begins; it may be inside a document."""
     end: int
     """The token after which it ends."""
-    limit: int | None = None
+    limit: int | None = field(default=None, kw_only=True)
     """Documents with a key below it are for validation, if the set is split by a hash."""
-    validates: bool = False
+    validates: bool = field(default=False, kw_only=True)
     """Whether these are the documents for validation."""
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
         """How many tokens each document of the stretch has."""
-        all_of_part = self._tokens.documents.lengths
         if self.limit is not None:
-            return all_of_part[self._chosen]
-        up_to, _ = split_lengths(all_of_part, self.end)
+            return self._all_lengths[self._chosen]
+        up_to, _ = split_lengths(self._all_lengths, self.end)
         return split_lengths(up_to, self.begin)[1]
-
-    def forget(self) -> None:
-        """Releases the data of the part."""
-        for name in ("lengths", "_tokens", "_chosen"):
-            self.__dict__.pop(name, None)
 
     def tokens(
         self, first: int, stop: int
     ) -> Iterator[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]]:
-        """The tokens and the lengths of documents, some at a time."""
+        """The tokens, marked if there is a loss mask, and the lengths of documents, some at a
+        time."""
         lengths = self.lengths
         ends = np.cumsum(lengths)
         while first < stop:
@@ -68,69 +61,117 @@ class PartStretch:
             until = int(np.searchsorted(ends, before + _AT_A_TIME, side="right"))
             until = min(stop, max(first + 1, until))
             if self.limit is None:
-                at = self.begin
-                tokens = self._tokens[at + before : at + int(ends[until - 1])]
+                begin = self.begin
+                tokens = self._between(begin + before, begin + int(ends[until - 1]))
             else:
-                tokens = self._chosen_tokens(first, until)
+                tokens = self._of_documents(np.flatnonzero(self._chosen)[first:until])
             yield tokens, lengths[first:until]
             first = until
 
-    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[np.integer]:
-        numbers = np.flatnonzero(self._chosen)[first:stop]
-        offsets = self._tokens.documents.offsets[numbers[0] : numbers[-1] + 2]
-        mask = self._chosen[numbers[0] : numbers[-1] + 1]
-        tokens = self._tokens[int(offsets[0]) : int(offsets[-1])]
-        result: npt.NDArray[np.integer] = tokens[np.repeat(mask, np.diff(offsets))]
+    @cached_property
+    def _chosen(self) -> npt.NDArray[np.bool_]:
+        """Which documents are in the stretch, if the set is split by a hash."""
+        validates = self._keys < np.uint64(self.limit or 0)
+        mask: npt.NDArray[np.bool_] = validates == self.validates
+        return mask
+
+    def forget(self) -> None:
+        """Releases the data."""
+        for name in {*self.__dict__} - {it.name for it in fields(self)}:
+            del self.__dict__[name]
+
+    @property
+    @abstractmethod
+    def _all_lengths(self) -> npt.NDArray[np.int64]:
+        """How many tokens each document has, of this split or another."""
+
+    @property
+    @abstractmethod
+    def _keys(self) -> npt.NDArray[np.uint64]:
+        """The key of each."""
+
+    @abstractmethod
+    def _between(self, begin: int, end: int) -> npt.NDArray[np.integer]:
+        """The tokens of a range of all."""
+
+    @abstractmethod
+    def _of_documents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.integer]:
+        """The tokens of documents with ascending numbers."""
+
+
+@dataclass(frozen=True)
+class PartStretch(Stretch):
+    """The documents of a part that are in one split."""
+
+    folder: str
+    """The part."""
+    source: str
+    """The split of the part."""
+
+    @property
+    def _all_lengths(self) -> npt.NDArray[np.int64]:
+        return self._tokens.documents.lengths
+
+    @cached_property
+    def _keys(self) -> npt.NDArray[np.uint64]:
+        return mapped(Path(self.folder) / Keyed.FILE, "uint64")
+
+    def _between(self, begin: int, end: int) -> npt.NDArray[np.integer]:
+        tokens, mask = self._tokens[begin:end], self._tokens.mask
+        return tokens if mask is None else marked(tokens, mask[begin:end])
+
+    def _of_documents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.integer]:
+        first, last = numbers[0], numbers[-1]
+        offsets = self._tokens.documents.offsets[first : last + 2]
+        tokens = self._between(int(offsets[0]), int(offsets[-1]))
+        is_wanted = np.zeros(last + 1 - first, np.bool_)
+        is_wanted[numbers - first] = True
+        result: npt.NDArray[np.integer] = tokens[np.repeat(is_wanted, np.diff(offsets))]
         return result
 
     @cached_property
     def _tokens(self) -> TokenDataset:
         return TokenDataset(self.folder, split=self.source, layout="jeton")
 
-    @cached_property
-    def _chosen(self) -> npt.NDArray[np.bool_]:
-        """Which documents of the part are in the stretch."""
-        validates = mapped(Path(self.folder) / Keyed.FILE, "uint64") < np.uint64(self.limit or 0)
-        mask: npt.NDArray[np.bool_] = validates == self.validates
-        return mask
+
+def part_stretches(parts: list[tuple[Path, Manifest]], split: str) -> list[Stretch]:
+    """The documents of a split of all parts, in their order."""
+    found = list[Stretch]()
+    for folder, manifest in parts:
+        if split in manifest.splits and manifest.splits[split].documents:
+            found.append(PartStretch(0, manifest.splits[split].tokens, str(folder), split))
+    return found
 
 
 def stretches_of(
-    parts: list[tuple[Path, Manifest]], by: str | None, share: Fraction
-) -> dict[str, list[PartStretch]]:
-    """The stretches of each split, in the order of the parts.
+    wholes: Mapping[str, list[Stretch]], by: str | None, share: Fraction
+) -> dict[str, list[Stretch]]:
+    """The stretches of each split.
 
     Args:
+        wholes: The documents in their order, by the source that they are of.
         by: How the set is split: `"hash"`, `"cut"`, `"data"` or not at all.
         share: How much of it validates.
     """
-    total = sum(manifest.splits["train"].tokens for _, manifest in parts)
-    limit = int(total * (1 - share))
-    stretches: dict[str, list[PartStretch]] = (
-        {"train": []} if by is None else {"train": [], "val": []}
-    )
+    train = wholes["train"]
+    if by in (None, "data"):
+        return {**wholes}
+    if by == "hash":
+        keys = hash_limit(share)
+        return {
+            split: [replace(it, limit=keys, validates=split == "val") for it in train]
+            for split in ("train", "val")
+        }
+    limit = int(sum(it.end for it in train) * (1 - share))
+    stretches: dict[str, list[Stretch]] = {"train": [], "val": []}
     before = 0
-    for folder, manifest in parts:
-        path = str(folder)
-        for source, source_split in manifest.splits.items():
-            if not source_split.documents:
-                continue
-            whole = PartStretch(path, source, 0, source_split.tokens)
-            if source != "train" or by in (None, "data"):
-                stretches[source].append(whole)
-            elif by == "hash":
-                for split in stretches:
-                    keys = hash_limit(share)
-                    stretches[split].append(
-                        PartStretch(path, source, 0, source_split.tokens, keys, split == "val")
-                    )
-            else:
-                at = min(max(limit - before, 0), source_split.tokens)
-                if at:
-                    stretches["train"].append(PartStretch(path, source, 0, at))
-                if at < source_split.tokens:
-                    stretches["val"].append(PartStretch(path, source, at, source_split.tokens))
-        before += manifest.splits["train"].tokens
+    for whole in train:
+        at = min(max(limit - before, 0), whole.end)
+        if at:
+            stretches["train"].append(replace(whole, end=at))
+        if at < whole.end:
+            stretches["val"].append(replace(whole, begin=at))
+        before += whole.end
     return stretches
 
 
@@ -142,7 +183,7 @@ class StretchPlace(NamedTuple):
     stop: int
 
 
-def files_of(stretches: list[PartStretch], most: int) -> Iterator[list[StretchPlace]]:
+def files_of(stretches: list[Stretch], most: int) -> Iterator[list[StretchPlace]]:
     """Which documents each file has: as many as `most` tokens have room for, or one that is longer.
 
     This is the rule by which a `Writer` fills its shards.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import uuid
 from collections.abc import Iterator
-from dataclasses import asdict
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +18,39 @@ from jeton.corpora.token_blocks.blocks import SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
 from jeton.data.layouts.writer import write_index
-from jeton.data.manifest import Manifest
+from jeton.data.manifest import Manifest, digests_of
+from jeton.data.preparing.dropped_file import DROPPED, DroppedFile, dropped_of
 from jeton.data.preparing.journal import Consumed, Journal
+from jeton.data.preparing.loss_mask_bits import Unmarking
 from jeton.data.preparing.parts import PartsSource
 from jeton.data.preparing.pipeline import SetPlan, manifest_of
 from jeton.files import FileDigest, digest_of
 from jeton.ray.running import in_order, mapped, ray_data, single_threaded
-from jeton.ray.stretches import PartStretch, files_of, stretches_of
+from jeton.ray.shuffling import shuffled_stretches
+from jeton.ray.stretches import Stretch, files_of, part_stretches, stretches_of
 
 
 def written_in_parallel(
-    plan: SetPlan, parts: list[tuple[Path, Manifest]], folder: Path, num_cpus: float
+    plan: SetPlan,
+    parts: list[tuple[Path, Manifest]],
+    folder: Path,
+    scratch: Path,
+    num_cpus: float,
 ) -> Manifest | None:
     """Writes each file in its own task.
 
+    Args:
+        plan: The plan of the set.
+        parts: The parts, in their order.
+        folder: Where the files go.
+        scratch: Where files are that a shuffle needs meanwhile.
+        num_cpus: How many cores a task takes.
+
     Returns:
-        The manifest; `None` if a split is one file, or shuffled: its order is known when all keys
-        are sorted, which one machine does.
+        The manifest; `None` if a split is one file.
     """
     most = plan.shard_tokens or layouts.LAYOUTS[plan.layout].default_shard
-    if plan.seed is not None or most is None:
+    if most is None:
         return None
     sources = {split: PartsSource(parts, split) for split in parts[0][1].splits}
     end = None if plan.end_of_text is None else plan.end_of_text.to_json()
@@ -53,10 +68,18 @@ def written_in_parallel(
             whole = Manifest.from_json(state["manifest"])
         else:
             journal.save({})
-            rows = list(_rows(plan, parts, most))
+            wholes = {split: part_stretches(parts, split) for split in sources}
+            if plan.seed is not None:
+                wholes["train"] = shuffled_stretches(plan, parts, scratch, num_cpus)
+            rows = list(_rows(stretches_of(wholes, plan.by, plan.share), most))
             # From here on, a call that is interrupted leaves files for the next one.
             journal.save({"files": len(rows)})
             shards, files = _written(plan, rows, journal.set, num_cpus)
+            with closing(DroppedFile(journal.set, 0)) as dropped:
+                for part, manifest in parts:
+                    dropped.add(dropped_of(part, manifest))
+            if (journal.set / DROPPED).exists():
+                files |= digests_of(journal.set, [DROPPED])
             facts = {split: source.facts(SourcePosition(), {}) for split, source in sources.items()}
             whole = manifest_of(plan, journal.set, shards, facts, files)
             journal.save({"manifest": whole.to_json()})
@@ -64,16 +87,16 @@ def written_in_parallel(
     return whole
 
 
-def _rows(
-    plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int
-) -> Iterator[dict[str, object]]:
+def _rows(stretches_by_split: dict[str, list[Stretch]], most: int) -> Iterator[dict[str, object]]:
     """The content of each file."""
-    for split, stretches in stretches_of(parts, plan.by, plan.share).items():
+    for split, stretches in stretches_by_split.items():
         for number, places in enumerate(files_of(stretches, most)):
             content = [
-                (asdict(stretches[place.stretch]), place.first, place.stop) for place in places
+                # Anew, so without what is read.
+                (replace(stretches[place.stretch]), place.first, place.stop)
+                for place in places
             ]
-            yield {"split": split, "number": number, "content": json.dumps(content)}
+            yield {"split": split, "number": number, "content": pickle.dumps(content)}
 
 
 def _written(
@@ -109,14 +132,12 @@ class _WriteTask:
 
         return pyarrow.Table.from_pylist([self._write(**row) for row in table.to_pylist()])
 
-    def _write(self, split: str, number: int, content: str) -> dict[str, object]:
+    def _write(self, split: str, number: int, content: bytes) -> dict[str, object]:
         single_threaded(self._num_cpus)
         layout = layouts.LAYOUTS[self._plan.layout]
         main = layout.file(split, number)
-        names = (main, *layout.beside(main))
-        places = [
-            (PartStretch(**stretch), first, stop) for stretch, first, stop in json.loads(content)
-        ]
+        names = layout.names(main, self._plan.masks)
+        places: list[tuple[Stretch, int, int]] = pickle.loads(content)  # of `_rows`
         lengths = [stretch.lengths[first:stop] for stretch, first, stop in places]
         if not (self._folder / main).exists():
             self._make(split, names, places)
@@ -129,7 +150,7 @@ class _WriteTask:
         }
 
     def _make(
-        self, split: str, names: tuple[str, ...], places: list[tuple[PartStretch, int, int]]
+        self, split: str, names: tuple[str, ...], places: list[tuple[Stretch, int, int]]
     ) -> None:
         attempt = self._folder / f".{uuid.uuid4().hex}"
         plan = self._plan
@@ -140,10 +161,12 @@ class _WriteTask:
             dtype=plan.dtype,
             shard_tokens=plan.shard_tokens,
             tokenizer=plan.name,
+            masks=plan.masks,
         ) as writer:
+            documents: Any = Unmarking(writer) if plan.masks else writer
             for stretch, first, stop in places:
                 for tokens, lengths in stretch.tokens(first, stop):
-                    writer.append(tokens, lengths)
+                    documents.append(tokens, lengths)
             [shard] = writer.finish()
         # The main file comes last: where it is, all are.
         for file, name in reversed(list(zip(shard.files, names, strict=True))):

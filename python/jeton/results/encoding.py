@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
+from jeton.arguments import checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.results.pad_batch import BatchSource, PaddedBatch, pad_batch, torch_of
 
@@ -421,10 +422,7 @@ class TokenBatch:
         """
         import numpy as np
 
-        if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
-            raise ArgumentTypeError(
-                f"rows must be an iterable of sequences of ids, not {type(rows).__name__}"
-            )
+        rows = checked_iterable("rows", rows, "an iterable of sequences of ids")
         arrays = [
             _integers(f"rows[{number}]", row, np.dtype(np.uint32))
             for number, row in enumerate(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
-from jeton.arguments import check_text
+from jeton.arguments import check_text, checked_iterable
 from jeton.components import AddedToken
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -32,8 +32,7 @@ def checked_tokens(
 
 
 def _checked(name: str, tokens: object, *, special: bool) -> list[AddedToken]:
-    if isinstance(tokens, (str, bytes, AddedToken)) or not isinstance(tokens, Iterable):
-        raise ArgumentTypeError(f"{name} must be an iterable of str, not {type(tokens).__name__}")
+    tokens = checked_iterable(name, tokens, "an iterable of str", but=(str, bytes, AddedToken))
     if isinstance(tokens, Set):
         raise ArgumentTypeError(f"{name} is a set, which has no order for ids; give a list")
     return [_token(name, token, special=special) for token in tokens]

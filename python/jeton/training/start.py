@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jeton.arguments import check_text
+from jeton.arguments import check_text, checked_iterable
 from jeton.components import AddedToken, models
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.tokenizer import Tokenizer
@@ -36,11 +36,7 @@ class Start:
                     "merges to continue from"
                 )
             return cls(tokenizer, list(tokenizer.vocab.merges), is_sentencepiece)
-        if isinstance(start_from, (str, bytes)) or not isinstance(start_from, Iterable):
-            raise ArgumentTypeError(
-                "start_from must be a Tokenizer or a list of merges, not "
-                f"{type(start_from).__name__}"
-            )
+        start_from = checked_iterable("start_from", start_from, "a Tokenizer or a list of merges")
         return cls(None, [_merge(number, pair) for number, pair in enumerate(start_from)])
 
     @property

@@ -61,6 +61,7 @@ pub fn approximate_huggingface(stages: &Stages) -> Result<Stages> {
 /// # Errors
 /// As [`approximate_huggingface`].
 pub fn approximate_model(stages: &Stages) -> Result<Stages> {
+    stages.ask_for_room(1536);
     let unigram = match &stages.model {
         Model::Unigram(unigram) => unigram,
         Model::SentencePiece(_) => return model_file::write(stages).map(|_| stages.clone()),

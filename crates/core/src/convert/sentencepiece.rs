@@ -70,6 +70,7 @@ fn not_in_json(what: impl std::fmt::Display) -> Error {
 }
 
 pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
+    stages.ask_for_room(1536);
     let (Model::SentencePiece(model), Some(Normalizer::SentencePiece(normalizer))) =
         (&stages.model, &stages.normalizer)
     else {
@@ -423,6 +424,7 @@ fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<
 /// Stages that are not what [`to_huggingface`] makes of such a file, each named; a text that would
 /// be encoded or decoded otherwise.
 pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
+    stages.ask_for_room(1536);
     let cannot = |what: &str| cannot_hold(MODEL_FILE, what).hint("save it as tokenizer.json");
     let bpe = match &stages.model {
         Model::Bpe(bpe) => bpe,

@@ -61,6 +61,7 @@ pub fn write(stages: &Stages, extras: &Extras) -> Result<(Vec<u8>, Vec<String>)>
 /// # Errors
 /// What a GGUF cannot hold, by name; a model whose number of embeddings is not the number of tokens.
 pub fn put(metadata: &mut Metadata, stages: &Stages, extras: &Extras) -> Result<Vec<String>> {
+    stages.ask_for_room(512);
     if metadata.number(PART)?.is_some_and(|part| part > 0) {
         return Err(
             cannot_hold("this later part of a split model", "a tokenizer")

@@ -226,6 +226,7 @@ pub fn respelled(stages: &Stages) -> Result<Stages> {
 
 /// What a file holds.
 fn fields(stages: &Stages) -> Result<Map<String, Value>> {
+    stages.ask_for_room(1024);
     let outside = |model: &Superwords| {
         if stages.pre_tokenizer.is_some() {
             let message = "a pre-tokenizer in front of a model that splits text into words itself";

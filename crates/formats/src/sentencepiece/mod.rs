@@ -230,6 +230,7 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
 /// A tokenizer that the file cannot hold, such as one that was changed since it was read; the stage
 /// is named.
 pub fn write(stages: &Stages) -> Result<Vec<u8>> {
+    stages.ask_for_room(256);
     let Model::SentencePiece(model) = &stages.model else {
         return Err(Error::new(
             ErrorKind::Unsupported,

@@ -14,7 +14,6 @@ from jeton.analysis.health.findings import Case, Finding, found
 from jeton.analysis.health.rules import rule
 from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
-from jeton.errors import EncodeError
 
 _PROBES: Final = "🙂中éЖ\U0010fffd\ue123ა᚛𐌀ꙮ~Q"
 """Characters of many kinds; few vocabularies have all of them."""
@@ -62,7 +61,7 @@ def alphabet(subject: Subject) -> Iterator[Finding]:
     for character in _PROBES:
         if not any(piece.strip(" ▁") for piece in subject.pieces(character)):
             continue  # the stages before the model remove it
-        ids = _ids(subject, character)
+        ids = subject.ids_of(character)
         if ids is None:
             unknown.append(_observation(_character_name(character), character, None, "an error"))
         elif subject.unknown is not None and subject.unknown in ids:
@@ -85,7 +84,7 @@ def _missing(subject: Subject) -> Iterator[Case]:
         if byte in there or not is_part_of_utf8(bytes([byte])):
             continue
         for text in itertools.islice(completions(bytes([byte])), _SOME):
-            ids = _ids(subject, text)
+            ids = subject.ids_of(text)
             fate = _fate_of(subject, byte, ids) if _needs(subject, byte, text) else None
             if fate is not None:
                 yield _observation(f"byte {byte:02X}", text, ids, fate)
@@ -125,13 +124,6 @@ def _normalized(subject: Subject, character: str) -> str:
     return subject.spelling.plain_text(normal).strip(" ▁")
 
 
-def _ids(subject: Subject, text: str) -> list[int] | None:
-    try:
-        return subject.tok.encode(text)
-    except EncodeError:
-        return None
-
-
 def _character_name(character: str) -> str:
     return f"{character if character.isprintable() else ''} U+{ord(character):04X}".strip()
 
@@ -148,9 +140,9 @@ def _character_name(character: str) -> str:
 def batches(subject: Subject) -> Iterator[Finding]:
     """Texts whose ids differ between a batch and a single call."""
     step = max(1, len(subject.alone) // _BATCH)
-    texts = [text for text in subject.alone[::step] if _ids(subject, text) is not None]
+    texts = [text for text in subject.alone[::step] if subject.ids_of(text) is not None]
     texts.append("\n".join(texts))
-    if _ids(subject, texts[-1]) is None:
+    if subject.ids_of(texts[-1]) is None:
         texts.pop()
     rows = subject.encode(texts)
     counts = subject.tok.count_batch(texts)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from jeton._core import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity, check_rule
+from jeton.analysis.record import Record
 from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind, checked_int, one_of
 from jeton.display import notebooks
@@ -93,7 +94,7 @@ class Case:
 
 
 @dataclass(frozen=True, repr=False)
-class Finding:
+class Finding(Record):
     """The finding of one rule.
 
     Attributes:
@@ -108,10 +109,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         check_rule(self.rule, "a finding")
-        check_kind("message", self.message, str, "a str")
-        check_kind("cases", self.cases, tuple, "a tuple of Case")
-        for case in self.cases:
-            check_kind("each of cases", case, Case, "a Case")
+        super().__post_init__()
 
     @property
     def severity(self) -> Severity:
@@ -252,15 +250,12 @@ class Health(Saved):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as values for JSON."""
+        record = super().to_dict()
+        del record["findings"]
         return {
-            **self._head(),
-            "jeton": self.version,
-            "tokenizer": self.tokenizer,
-            "vocab_size": self.vocab_size,
-            "corpus": self.corpus,
+            **record,
             "counts": {severity: self.count(severity) for severity in SEVERITIES},
             "rules": sorted(self.rules),
-            "skipped": dict(self.skipped),
             "findings": [
                 {
                     "rule": finding.rule,
@@ -314,8 +309,6 @@ class Health(Saved):
     def __repr__(self) -> str:
         counts = Counter(finding.severity for finding in self.findings)
         summary = ", ".join(
-            f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)}"
-            for severity in SEVERITIES
-            if counts[severity]
+            counted(counts[severity], severity) for severity in SEVERITIES if counts[severity]
         )
         return f"<Health of {self.vocab_size:,} tokens: {summary or 'nothing found'}>"

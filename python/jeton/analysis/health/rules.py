@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import check_text
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.arguments import check_text, checked_iterable
+from jeton.errors import ArgumentError
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -86,10 +86,7 @@ def chosen_rules(only: Iterable[str], ignore: Iterable[str]) -> frozenset[str]:
 
 
 def _names(argument: str, names: Iterable[str]) -> set[str]:
-    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
-        raise ArgumentTypeError(
-            f"{argument} must be an iterable of names of rules, not {type(names).__name__}"
-        )
+    names = checked_iterable(argument, names, "an iterable of names of rules")
     return {check_rule(name, argument) for name in names}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final
 
 from jeton.analysis.health.findings import Case, Finding, found
 from jeton.analysis.health.rules import rule
@@ -75,8 +75,8 @@ def specials(subject: Subject) -> Iterator[Finding]:
             token.single_word for token in subject.added.values() if token.content == content
         )
         text = f"a {content} b" if needs_spaces else content
-        ignored = _ids(subject, text, "ignore")
-        allowed = _ids(subject, text, "allow")
+        ignored = subject.ids_of(text, "ignore")
+        allowed = subject.ids_of(text, "allow")
         token = subject.tokens[id]
         if ignored is not None and id in ignored and id not in of_text:
             leaks.append(_observation(id, token, text, ignored))
@@ -113,7 +113,7 @@ def controls_in_text(subject: Subject) -> Iterator[Finding]:
         if token.special or not _CONTROL.fullmatch(token.content):
             continue
         text = f"a {token.content} b"
-        ids = _ids(subject, text, "ignore")
+        ids = subject.ids_of(text, "ignore")
         if ids is not None and id in ids:
             cases.append(_observation(id, subject.tokens[id], text, ids))
     one = "added token looks like a control token"
@@ -123,13 +123,6 @@ def controls_in_text(subject: Subject) -> Iterator[Finding]:
 def _observation(id: int, token: bytes, text: str, ids: list[int] | None, remark: str = "") -> Case:
     gave = None if ids is None else tuple(ids)
     return Case(id, token, "", remark, text, gave, "observed")
-
-
-def _ids(subject: Subject, text: str, special: Literal["ignore", "allow"]) -> list[int] | None:
-    try:
-        return subject.tok.encode(text, special=special)
-    except EncodeError:
-        return None
 
 
 def _is_refused(subject: Subject, text: str) -> bool:

@@ -10,7 +10,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -209,6 +209,13 @@ class Subject:
     def text_of(self, ids: Iterable[int]) -> bytes:
         """The bytes of text that tokens represent together, whatever the decoder gives."""
         return b"".join(self.surfaces[id] for id in ids)
+
+    def ids_of(self, text: str, special: Literal["ignore", "allow"] = "ignore") -> list[int] | None:
+        """The ids of a text; `None` if it cannot be encoded."""
+        try:
+            return self.tok.encode(text, special=special)
+        except EncodeError:
+            return None
 
     def encode(self, texts: Sequence[str]) -> IdSequences:
         """The ids of texts; no ids for a text that cannot be encoded."""

@@ -24,6 +24,7 @@ from jeton.analysis.report.samples import SampleLine, side_by_side
 from jeton.analysis.report.svg_charts import COLOURS
 from jeton.analysis.report.tables import glance, premiums, values
 from jeton.display import palette
+from jeton.display.human_readable import counted
 
 if TYPE_CHECKING:
     from jeton.analysis.swept import Sweep
@@ -112,8 +113,7 @@ def _file(name: str) -> str:
 
 
 def _about(report: ReportedEvaluations) -> str:
-    number = len(report.all)
-    summary = f"{number} tokenizer{'s' * (number != 1)}"
+    summary = counted(len(report.all), "tokenizer")
     corpora = [safe_text(name) for name in report.corpora if name != "all"]
     if corpora:
         summary += f" on {', '.join(corpora)}"

@@ -22,7 +22,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jeton.arguments import checked_id
+from jeton.arguments import checked_id, checked_iterable
 from jeton.chat.answers.arguments import parameters_of
 from jeton.chat.answers.formats import FORMATS
 from jeton.chat.answers.marks import compiled
@@ -106,10 +106,7 @@ def _call_ids(
     """The ids of calls that have none: those that are given; or `call_` and the number of the call
     in the conversation, as nine characters for templates of Mistral, which take no others."""
     if call_ids is not None:
-        if isinstance(call_ids, (str, bytes)) or not isinstance(call_ids, Iterable):
-            raise ArgumentTypeError(
-                f"call_ids must be an iterable of str, not {type(call_ids).__name__}"
-            )
+        call_ids = checked_iterable("call_ids", call_ids, "an iterable of str")
         given = iter(call_ids)
         return lambda: _checked_texts(given)
     if turn.compiled.description is not None:
@@ -120,8 +117,7 @@ def _call_ids(
 
 
 def _known_ids(tok: BaseTokenizer, ids: object) -> list[int]:
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        raise ArgumentTypeError(f"stop_ids must be an iterable of ints, not {type(ids).__name__}")
+    ids = checked_iterable("stop_ids", ids, "an iterable of ints")
     found = [checked_id("stop_ids", it) for it in ids]
     for id in found:
         try:

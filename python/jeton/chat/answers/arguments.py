@@ -58,13 +58,7 @@ def parameters_of(
         name = function.get("name") if isinstance(function, Mapping) else None
         if isinstance(name, str):
             parameters = function.get("parameters")
-            if only_declared:
-                properties = parameters.get("properties") if isinstance(parameters, Mapping) else {}
-                items = properties.items() if isinstance(properties, Mapping) else ()
-                found[name] = Parameters({key: _declared(it, f"{name}.{key}") for key, it in items})
-            else:
-                schemas = _Schemas(name, parameters)
-                found[name] = Parameters(schemas.parameters(), schemas)
+            found[name] = Parameters(name, parameters, only_declared=only_declared)
     return found
 
 
@@ -84,71 +78,46 @@ def _declared(schema: object, place: str) -> Types:
     return (*types, "null") if schema.get("nullable") and "null" not in types else tuple(types)
 
 
-class Parameters(dict[str, Types]):
-    """The types of the parameters of a tool, and of what their values are made of.
-
-    Args:
-        types: The types by name.
-        schemas: The schemas that they come from.
-
-    >>> schema = {"properties": {"a": {"type": "array", "items": {"type": "integer"}}}}
-    >>> tools = parameters_of([{"name": "f", "parameters": schema}])
-    >>> parameters = tools["f"]
-    >>> parameters.types(parameters.part(parameters.schema("a"), None))
-    ('integer',)
-    """
-
-    def __init__(self, types: Mapping[str, Types], schemas: _Schemas | None = None) -> None:
-        super().__init__(types)
-        self._schemas = schemas
-
-    def schema(self, name: str) -> object:
-        """The schema of a parameter; `None` if there is none."""
-        return None if self._schemas is None else self._schemas.properties.get(name)
-
-    def part(self, schema: object, key: str | None) -> object:
-        """The schema of a value in an object by its key, or of an item of a list; `None` if the
-        schema does not say."""
-        return None if self._schemas is None else self._schemas.part(schema, key)
-
-    def types(self, schema: object) -> Types:
-        """The types that a schema allows: all if it does not say."""
-        return ANY if self._schemas is None else self._schemas.types(schema)
-
-
 _DEEPEST: Final = 32
 """How many schemas one may refer to, one after another, on the way to a part of it."""
 
 
-class _Schemas:
-    """The schema of the parameters of a tool, with the schemas that it refers to."""
+class Parameters(dict[str, Types]):
+    """The types of the parameters of a tool by name, and the schemas of what their values hold.
 
-    def __init__(self, tool: str, root: object) -> None:
+    >>> schema = {"properties": {"a": {"type": "array", "items": {"type": "integer"}}}}
+    >>> parameters = Parameters("f", schema)
+    >>> parameters.types(parameters.part(parameters.schema("a"), None))
+    ('integer',)
+    """
+
+    def __init__(self, tool: str, root: object, *, only_declared: bool = False) -> None:
         self._tool, self._root = tool, root
         self._known: dict[str, Types | None] = {}
         """The types of each schema that was referred to."""
-
-    @functools.cached_property
-    def properties(self) -> Mapping[str, Any]:
-        """The schema of each parameter."""
-        root = self._root
-        if isinstance(root, Mapping) and "properties" not in root:
+        if isinstance(root, Mapping) and "properties" not in root and not only_declared:
             root = self._at(root.get("$ref"))
         properties = root.get("properties") if isinstance(root, Mapping) else None
-        return properties if isinstance(properties, Mapping) else {}
+        self._properties = properties if isinstance(properties, Mapping) else {}
+        for key, it in self._properties.items():
+            place = f"{tool}.{key}"
+            self[key] = _declared(it, place) if only_declared else self._or_any(it, place)
 
-    def parameters(self) -> dict[str, Types]:
-        """The types of each parameter."""
-        found = {key: self._types(it, f"{self._tool}.{key}") for key, it in self.properties.items()}
-        return {key: ANY if types is None else types for key, types in found.items()}
+    def schema(self, name: str) -> object:
+        """The schema of a parameter; `None` if there is none."""
+        return self._properties.get(name)
 
     def types(self, schema: object) -> Types:
-        """As `Parameters.types`."""
-        types = self._types(schema, self._tool)
+        """The types that a schema allows: all if it does not say."""
+        return self._or_any(schema, self._tool)
+
+    def _or_any(self, schema: object, place: str) -> Types:
+        types = self._types(schema, place)
         return ANY if types is None else types
 
     def part(self, schema: object, key: str | None, depth: int = 0) -> object:
-        """As `Parameters.part`."""
+        """The schema of a value in an object by its key, or of an item of a list; `None` if the
+        schema does not say."""
         if not isinstance(schema, Mapping) or depth == _DEEPEST:
             return None
         found = schema.get("items")

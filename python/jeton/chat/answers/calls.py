@@ -21,7 +21,7 @@ from jeton.chat.answers.arguments import (
     takes_only_text,
     typed,
 )
-from jeton.chat.answers.parsed import Event, ParsedCall, event
+from jeton.chat.answers.parsed import Event, ParsedCall
 
 NAMELESS: Final = "a call has no name"
 
@@ -134,7 +134,7 @@ class Calls:
         if self.open.id is None and not self._has_ids:
             self.open.id = next(self._ids, None)
         self.open.told = self.open.id
-        self._report(event("call", name, len(self.done), None, self.open.id))
+        self._report(Event("call", name, len(self.done), None, self.open.id))
 
     def identify(self, id: str) -> None:
         """The open call has this id; if none is open, the next one has it. One without text is
@@ -151,7 +151,7 @@ class Calls:
         if piece and self.open is not None:
             piece = self._spelled(piece)
             self.open.pieces.append(piece)
-            self._report(event("arguments", piece, len(self.done)))
+            self._report(Event("arguments", piece, len(self.done)))
 
     def argument(self, key: str, value: object, place: int) -> None:
         """An argument with its value."""
@@ -190,16 +190,16 @@ class Calls:
         elif values is None:
             arguments, problems = arguments_of(str(call.arguments))
             if not call.arguments:
-                self._report(event("arguments", "{}", index))
+                self._report(Event("arguments", "{}", index))
             if not is_broken or isinstance(arguments, dict):
                 for what in problems:
                     self._problem(what, place)
         else:
-            self._report(event("arguments", "}" if call.arguments else "{}", index))
+            self._report(Event("arguments", "}" if call.arguments else "{}", index))
             arguments = values
         call = ParsedCall(call.name, arguments, call.id)
         self.done.append(call)
-        self._report(event("call_end", "", index, call, None if told else call.id))
+        self._report(Event("call_end", "", index, call, None if told else call.id))
 
     def stop(self) -> ParsedCall:
         """Gives up the open call. Returns it with its arguments so far as text."""

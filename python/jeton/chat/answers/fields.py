@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from jeton.chat.answers.calls import NAMELESS, Tools, arguments_of
 from jeton.chat.answers.field_values import Unreadable, with_types
-from jeton.chat.answers.parsed import Event, ParsedCall, event
+from jeton.chat.answers.parsed import Event, ParsedCall
 from jeton.chat.answers.response_templates import Description, Field
 
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
@@ -74,7 +74,7 @@ class Fields:
                 self._space, text = text[len(shown) :], shown
             if text:
                 self._has_said = True
-                self._report(event(kind, text))
+                self._report(Event(kind, text))
 
     def end(self, captures: Mapping[str, str], place: int) -> None:
         """The field is over. `captures`: what the expression that ends it captured."""
@@ -90,7 +90,7 @@ class Fields:
         except Unreadable as error:
             self._problem(f"{field.name} cannot be read: {error}"[:200], start)
             self.message["content"] = str(self.message.get("content") or "") + body
-            self._report(event("content", body))
+            self._report(Event("content", body))
             self._stretch("content", start, place, -1)
             return
         before = self.message.get(field.name)
@@ -105,7 +105,7 @@ class Fields:
             self.message[field.name] = value
         if field.kind is None and field.reported_as and isinstance(value, str):
             joined = value if before is None or field.join is None else field.join + value
-            self._report(event(field.reported_as, joined))
+            self._report(Event(field.reported_as, joined))
         for call in calls:
             self._add(call)
         self._stretch(kind, start, place, len(self._done) - 1 if kind == "call" else -1)
@@ -127,9 +127,9 @@ class Fields:
         self._done.append(call)
         said = arguments if isinstance(arguments, str) else json.dumps(arguments)
         for it in (
-            event("call", call.name, index),
-            event("arguments", said, index),
-            event("call_end", "", index, call),
+            Event("call", call.name, index),
+            Event("arguments", said, index),
+            Event("call_end", "", index, call),
         ):
             self._report(it)
 

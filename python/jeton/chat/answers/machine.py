@@ -19,7 +19,7 @@ from jeton.chat.answers.field_values import Unreadable
 from jeton.chat.answers.fields import Fields
 from jeton.chat.answers.formats import BARE_CALLS, END, Shape
 from jeton.chat.answers.marks import Compiled, Found, MarkedState
-from jeton.chat.answers.parsed import Event, ParsedCall, event
+from jeton.chat.answers.parsed import Event, ParsedCall
 
 _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "close", "json"))
 """Kinds of text within a call."""
@@ -557,7 +557,7 @@ class Machine:
                 self.problem(what, place + match.start())
             text = self._compiled.spelled(text)
         self._words.append(text)
-        self._report(event(self.state.spec.takes, text))  # type: ignore[arg-type]
+        self._report(Event(self.state.spec.takes, text))  # type: ignore[arg-type]
 
     def _close_words(self, place: int) -> None:
         """Ends the current stretch of words."""
@@ -587,7 +587,7 @@ class Machine:
         self._displaced.append((start, place + len(text)))
         text = self._compiled.spelled(text)
         self.content.append(text)
-        self._report(event("content", text))
+        self._report(Event("content", text))
 
     def _note_displaced_marks(self) -> None:
         """Notes each mark in text that has no place in the format."""

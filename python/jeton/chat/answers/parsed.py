@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
+from jeton.display.human_readable import counted
+
 Kind = Literal["content", "reasoning", "call", "arguments", "call_end"]
 PartKind = Literal["content", "reasoning", "call", "mark", "rest"]
 Finish = Literal["stop", "tool_calls", "length", "malformed"]
@@ -54,20 +56,6 @@ class Event(NamedTuple):
         elif self.kind == "arguments":
             call["function"] = {"arguments": self.text}
         return {"tool_calls": [call]} if len(call) > 1 else {}
-
-
-def event(
-    kind: Kind,
-    text: str = "",
-    call: int = -1,
-    done: ParsedCall | None = None,
-    id: str | None = None,
-) -> Event:
-    """An event, built in a third of the time that a call of the class takes."""
-    return _new(Event, (kind, text, call, done, id))
-
-
-_new: Final = tuple.__new__
 
 
 @dataclass(frozen=True)
@@ -155,6 +143,5 @@ class Parsed:
     def __repr__(self) -> str:
         said = self.content
         shown = f"{said[:_SHOWN]!r}{'…' * (len(said) > _SHOWN)}"
-        calls = len(self.calls)
-        listed = f", {calls} call{'s' * (calls != 1)}" if calls else ""
+        listed = f", {counted(len(self.calls), 'call')}" if self.calls else ""
         return f"Parsed({shown}{listed}, {self.finish}, by the format {self.format!r})"

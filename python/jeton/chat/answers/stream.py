@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
-from jeton.arguments import checked_id
+from jeton.arguments import checked_id, checked_iterable
 from jeton.chat.answers.parsed import Event, Finish, Parsed, Part, Problem
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.errors import ArgumentError, UnknownTokenError
 
 if TYPE_CHECKING:
     from jeton.chat.answers.calls import Tools
@@ -266,10 +266,9 @@ class ParseStream:
         is_one = hasattr(ids, "__index__") and not isinstance(ids, Iterable)
         if is_one or getattr(ids, "shape", None) == ():
             return (checked_id("ids", ids),)
-        if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
-            raise ArgumentTypeError(
-                f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
-            )
+        ids = checked_iterable(
+            "ids", ids, "an int, an iterable of them or a str", but=(bytes, dict)
+        )
         return [checked_id("ids", id) for id in ids]
 
     def _read_text(self, text: str) -> list[Event]:

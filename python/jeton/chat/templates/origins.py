@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 ANSWERING: Final = frozenset(("assistant", "model"))
 """The roles whose messages a generation prompt begins."""
@@ -71,6 +71,27 @@ Runs = tuple[tuple[int, Origin], ...]
 """The lengths of stretches of a text, none of them empty, each with who wrote it."""
 Segments = list[tuple[int, int, Origin]]
 """The same with start and end of each."""
+
+
+class RenderedChat(Protocol):
+    """A chat, as far as masks, rollouts and terminals depend on it."""
+
+    text: str
+
+    @property
+    def roles(self) -> list[str | None]: ...
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def spans(self) -> list[tuple[int, int]]: ...
+
+    @property
+    def segments(self) -> Segments: ...
+
+    @property
+    def control_tokens(self) -> dict[str, int]: ...
 
 
 @functools.lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Literal, Protocol
 
 import jeton._core as _core
-from jeton.arguments import index_of
+from jeton.arguments import checked_iterable, index_of
 from jeton.chat.templates.origins import Kind
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -67,11 +67,9 @@ class Trust:
         messages: Iterable[_Message] = (),
         variables: Iterable[str] = (),
     ) -> None:
-        if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
-            raise ArgumentTypeError(
-                'trusted must be an iterable of fields, as ("system", "messages[0].content"), not '
-                f"{type(entries).__name__}"
-            )
+        entries = checked_iterable(
+            "trusted", entries, 'an iterable of fields, as ("system", "messages[0].content")'
+        )
         listed = list(messages)
         self._count = len(listed)
         self._roles = {it.role for it in listed if it.role is not None}

@@ -10,7 +10,7 @@ import copy
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -102,6 +102,7 @@ class TurnShape:
         spelled = map(re.escape, sorted(tokens, key=len, reverse=True))
         self.tokens = re.compile("|".join((*spelled, _TOKEN.pattern)))
         self._parts_of_roles: dict[str | None, bool | None] = {}
+        self._ends_of_questions: dict[frozenset[str], tuple[str, frozenset[str]]] = {}
 
     def without_calls(self) -> TurnShape:
         """The same, as if the template took no calls."""
@@ -292,9 +293,14 @@ class TurnShape:
         ends = [it.end() for it in words.finditer(self.prompt)]
         return [it for end in reversed(ends) if (it := self.prompt[:end]).strip()]
 
-    def end_of_question(self, control: Set[str]) -> tuple[str, frozenset[str]]:
+    def end_of_question(self, control: frozenset[str]) -> tuple[str, frozenset[str]]:
         """The control token that ends a question, or an empty text; and those behind it, with a
         generation prompt or without: what begins another turn, or ends a chat."""
+        if control not in self._ends_of_questions:
+            self._ends_of_questions[control] = self._end_of_question(control)
+        return self._ends_of_questions[control]
+
+    def _end_of_question(self, control: frozenset[str]) -> tuple[str, frozenset[str]]:
         asked, prompted = self.behind_question, behind_question(self.prompted)
         of_both = self.shared(asked, prompted) if asked != prompted else ""
         shared, after, with_prompt = (

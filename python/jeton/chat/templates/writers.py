@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
+import itertools
+from bisect import bisect_right
 from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
 
 from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
 
 
 class Writers:
-    """The runs of a text, by the tokens that it was encoded to."""
+    """The runs of a text, by the tokens that it was encoded to.
+
+    Lists, not arrays: most chats are short, where a call of NumPy takes longer than such a loop.
+    """
 
     def __init__(self, runs: Runs, spans: list[tuple[int, int]]) -> None:
         self.runs = runs
-        ends = np.cumsum([length for length, _ in runs], dtype=np.int64)
-        of_tokens = np.array(spans, np.int64).reshape(-1, 2)
-        starts, last_of_all = of_tokens[:, 0], len(ends) - 1
-        first = np.searchsorted(ends, starts, side="right")
-        last = np.searchsorted(ends, np.maximum(starts, of_tokens[:, 1] - 1), side="right")
-        self._first = np.minimum(first, max(0, last_of_all))
-        self._last = np.minimum(last, last_of_all)
+        # A token behind the text is of the last run.
+        ends = [*itertools.accumulate(length for length, _ in runs[:-1])]
+        self._bounds = [
+            (bisect_right(ends, start), bisect_right(ends, end - 1 if end > start else start))
+            if runs
+            else (0, -1)
+            for start, end in spans
+        ]
+        """The first and the last run of each token."""
 
     def origins(self) -> list[Origin]:
         """Who wrote each token. A token of several is of the data in it."""
         each = [it for _, it in self.runs]
-        bounds = zip(self._first.tolist(), self._last.tolist(), strict=True)
-        return [each[low] if low == high else _writer(each[low : high + 1]) for low, high in bounds]
+        return [
+            each[first] if first == last else _writer(each[first : last + 1])
+            for first, last in self._bounds
+        ]
 
-    def any(self, is_wanted: Sequence[bool]) -> npt.NDArray[np.bool_]:
+    def any(self, is_wanted: Sequence[bool]) -> list[bool]:
         """For each token whether one of its runs is wanted."""
-        before = np.concatenate(([0], np.cumsum(is_wanted, dtype=np.int64)))
-        found: npt.NDArray[np.bool_] = before[self._last + 1] > before[self._first]
-        return found
+        return [
+            is_wanted[first] if first == last else any(is_wanted[first : last + 1])
+            for first, last in self._bounds
+        ]
 
-    def numbers(self, of_runs: Sequence[int | None]) -> npt.NDArray[np.int64]:
-        """For each token the number of the first of its runs that has one; or -1."""
-        numbers = np.array([-1 if it is None else it for it in [*of_runs, None]], np.int64)
-        # For each run that which is the first with a number, from it on.
-        following = np.where(numbers >= 0, np.arange(len(numbers)), len(of_runs))
-        following = np.minimum.accumulate(following[::-1])[::-1]
-        found = following[self._first]
-        return np.where(found <= self._last, numbers[found], -1)
+    def first(self, is_wanted: Sequence[bool]) -> list[int]:
+        """For each token the first of its runs that is wanted; or -1."""
+        return [
+            next((at for at in range(first, last + 1) if is_wanted[at]), -1)
+            if first != last
+            else (first if is_wanted[first] else -1)
+            for first, last in self._bounds
+        ]
 
 
 def _writer(origins: list[Origin]) -> Origin:

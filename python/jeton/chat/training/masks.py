@@ -14,10 +14,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from jeton.chat.templates.origins import ANSWERING, printed_again, segments_of
 from jeton.chat.templates.turn_shape import shared_length
@@ -25,7 +22,7 @@ from jeton.chat.training.parts import part_of_field
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
-    from jeton.chat.templates.origins import Origin, Segments
+    from jeton.chat.templates.origins import Origin, RenderedChat
     from jeton.chat.templates.turn_shape import TurnShape
     from jeton.chat.templates.writers import Writers
 
@@ -51,7 +48,7 @@ class _MessagePart:
 class _Alone:
     """A message as the last one of a short chat."""
 
-    chat: _MaskedChat
+    chat: RenderedChat
     before: list[Any]
     """The messages in front of it."""
 
@@ -61,24 +58,6 @@ class _Alone:
         """Where what it says begins, in characters."""
         self.behind = self.chat.text[max((end for _, _, end, _ in said), default=0) :]
         """What the template writes behind that."""
-
-
-class _MaskedChat(Protocol):
-    """A chat, as far as a mask depends on it."""
-
-    text: str
-
-    @property
-    def roles(self) -> list[str | None]: ...
-
-    @property
-    def ids(self) -> list[int]: ...
-
-    @property
-    def spans(self) -> list[tuple[int, int]]: ...
-
-    @property
-    def segments(self) -> Segments: ...
 
 
 class Answers:
@@ -95,9 +74,9 @@ class Answers:
 
     def __init__(
         self,
-        chat: _MaskedChat,
+        chat: RenderedChat,
         messages: list[Any],
-        chat_of: Callable[[list[Any], bool], _MaskedChat],
+        chat_of: Callable[[list[Any], bool], RenderedChat],
         writers: Writers,
         shape: TurnShape,
         *,
@@ -112,18 +91,21 @@ class Answers:
         self._by_message = dict[int, _Alone | None]()
         self._shape = shape
         self._prompt = shape.prompt
-        ends, opening = shape.end_of_question({*control})
+        ends, opening = shape.end_of_question(frozenset(control))
         self._end_of_user = control.get(ends, -1)
         """The control token that ends a question; -1 if there is none."""
         self._after_questions = {control[it] for it in opening}
         """The control tokens between it and the next turn."""
         self._end = end
         self._roles = roles
-        self._by_template = ~writers.any([it.kind != "template" for _, it in writers.runs])
+        by_others = writers.any([it.kind != "template" for _, it in writers.runs])
+        self._by_template = [not it for it in by_others]
+        """Whether the template wrote all of each token."""
         known = frozenset(control.values())
-        # A chat is short: `np.isin` takes as long as the rest of its mask.
-        are_known = np.fromiter(map(known.__contains__, self._ids), np.bool_, len(self._ids))
-        self._is_control = self._by_template & are_known
+        self._is_control = [
+            by_template and id in known
+            for by_template, id in zip(self._by_template, self._ids, strict=True)
+        ]
         self._runs = writers.runs
         self._starts = [0, *itertools.accumulate(length for length, _ in self._runs)]
         """Where each run begins, in characters, and where the last one ends."""
@@ -132,32 +114,38 @@ class Answers:
             self._is_said(it) and at not in again for at, (_, it) in enumerate(self._runs)
         ]
         """Whether each run is of an answer."""
-        self._run_of = writers.numbers([at if it else None for at, it in enumerate(self._said)])
+        self._run_of = writers.first(self._said)
         """The first of its runs that is of an answer, for each token; or -1."""
         self._parts = self._parts_of(writers)
 
-    def mask(self) -> npt.NDArray[np.bool_]:
+    def mask(self) -> list[bool]:
         """Whether each token is learnt."""
-        size = len(self._ids)
-        mask = np.zeros(size, np.bool_)
-        # For each place, the first place from it on where a turn cannot continue.
-        stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
-        stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
-        closing = {part: int(stops[part.end]) for part in self._parts}
+        mask = [False] * len(self._ids)
+        closing = {part: self._stop(part.end) for part in self._parts}
         ends = {
             it: self._end_in_text(it, at) or it.end - 1
             for it, at in closing.items()
             if self._in_text(it, at)
         }
         ends |= self._ends({it: at for it, at in closing.items() if it not in ends})
-        is_of_answer = self._by_template | (self._run_of >= 0)
         for part in self._parts:
             if self._speakers[part.message] in ANSWERING:
-                mask[self._first_of_answer(part) : part.start] = True
-            mask[part.start : part.end] = is_of_answer[part.start : part.end]
-            mask[part.end : ends[part] + 1] = True
-        mask[self._silences()] = True
+                first = self._first_of_answer(part)
+                mask[first : part.start] = [True] * (part.start - first)
+            for at in range(part.start, part.end):
+                mask[at] = self._by_template[at] or self._run_of[at] >= 0
+            behind = max(part.end, ends[part] + 1)
+            mask[part.end : behind] = [True] * (behind - part.end)
+        for at in self._silences():
+            mask[at] = True
         return mask
+
+    def _stop(self, at: int) -> int:
+        """The first place from here on where a turn cannot continue."""
+        size = len(self._ids)
+        while at < size and self._by_template[at] and not self._is_control[at]:
+            at += 1
+        return at
 
     def _is_said(self, origin: Origin) -> bool:
         return origin.kind == "message" and origin.role in self._roles and origin.field != "role"
@@ -165,17 +153,26 @@ class Answers:
     def _parts_of(self, writers: Writers) -> list[_MessagePart]:
         """What the messages say, in the order of the text."""
         runs, run_of = writers.runs, self._run_of
-        messages = np.array([-1 if it.message is None else it.message for _, it in runs], np.int64)
-        is_of_message = writers.any([it.kind == "message" for _, it in runs]) | (run_of >= 0)
-        places = np.flatnonzero(is_of_message)
-        speaker = np.where(run_of[places] >= 0, messages[run_of[places]], -1)
-        changes = np.flatnonzero(np.diff(speaker, prepend=-2))
-        parts = []
-        for first, behind in itertools.pairwise([*changes.tolist(), len(places)]):
-            if speaker[first] >= 0:
-                start, last = int(places[first]), int(places[behind - 1])
+        is_of_message = writers.any([it.kind == "message" for _, it in runs])
+        parts, stretch = list[_MessagePart](), list[int]()
+        speaker: int | None = None
+
+        def end() -> None:
+            if speaker is not None:
+                start, last = stretch[0], stretch[-1]
                 fields = (runs[run_of[at]][1].field for at in (start, last))
-                parts.append(_MessagePart(int(speaker[first]), start, last + 1, *fields))
+                parts.append(_MessagePart(speaker, start, last + 1, *fields))
+
+        for at, (is_any, run) in enumerate(zip(is_of_message, run_of, strict=True)):
+            if not is_any:
+                continue
+            message = runs[run][1].message if run >= 0 else None
+            if message != speaker:
+                end()
+                stretch.clear()
+            speaker = message
+            stretch.append(at)
+        end()
         return parts
 
     def _printed_again(self) -> set[int]:
@@ -203,7 +200,7 @@ class Answers:
         that hold the end of text, or what ends another turn, the turn goes on up to it.
         """
         ids = self._ids
-        ends_texts = self._end in np.array(ids)[self._is_control]
+        ends_texts = any(self._is_control[at] for at, it in enumerate(ids) if it == self._end)
         known, ends = {self._end}, dict[_MessagePart, int]()
         for part, first in sorted(stops.items(), key=lambda stop: stop[0].is_call):
             closing = list(
@@ -297,7 +294,7 @@ class Answers:
         alone = self._alone(part.message)
         whole = self._said_until(part) + len(alone.behind if alone else "")
         if spans[last][1] == whole == same and not self._shape.has_ends:
-            last += bool(self._is_control[last + 1 : last + 2].any())
+            last += any(self._is_control[last + 1 : last + 2])
         return last
 
     def _same_until(self, part: _MessagePart) -> int:
@@ -349,7 +346,7 @@ class Answers:
     def _begin_of_answer(self, part: _MessagePart) -> int | None:
         """Where the model begins to write: after the part of the answer that the generation prompt
         has, or where another answer would begin."""
-        run = int(self._run_of[part.start])
+        run = self._run_of[part.start]
         end = self._starts[run]
         while run and self._is_head(self._runs[run - 1][1], part.message):
             run -= 1

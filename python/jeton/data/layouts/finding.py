@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -13,7 +14,14 @@ from jeton import files
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.data.layouts.npy import is_npy
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    FormatError,
+    MissingFileError,
+    UnsupportedError,
+)
 
 
 def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
@@ -48,7 +56,11 @@ def find_layout(
     if name is None:
         there = ", ".join(by_split) or "no tokens at all"
         raise MissingFileError(f"{path}: there is no split {split or 'train'!r}; it has {there}")
-    return kind, by_split[name]
+    shards = by_split[name]
+    index = None if kind.index is None else shards[0].with_name(kind.index)
+    if index is not None and index.exists():
+        shards = _listed(kind, index)
+    return kind, shards
 
 
 def _split_named(split: object, names: list[str]) -> str | None:
@@ -117,6 +129,35 @@ def _splits(
         # Numbers have at least five digits.
         shards.sort(key=lambda path: (len(path.name), path.name))
     return kind, dict(sorted(by_split.items()))
+
+
+def _listed(kind: BaseLayout, index: Path) -> list[Path]:
+    """The files that an index lists, in its order: their names may have another one."""
+    try:
+        with files.opened(index) as file:
+            listed = [*kind.listed(json.loads(file.read()))]
+        names = [str.__str__(name) for name, _ in listed]
+    except UnsupportedError as error:
+        raise error.reworded(f"{index}: {error.message}") from None
+    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
+        raise FormatError(f"{index}: is damaged, or not an index of {kind.name}") from None
+    paths = []
+    for name, (_, least) in zip(names, listed, strict=True):
+        path = index.parent / name
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise FormatError(f"{index}: lists {name!r:.100}, which is in another folder")
+        try:
+            size = path.stat().st_size
+        except OSError:
+            raise MissingFileError(
+                f"{path}: is missing, and {index.name} lists it; copy the whole folder"
+            ) from None
+        if size < least:
+            raise FormatError(
+                f"{path}: has {size:,} bytes, and {index.name} lists {least:,}; it is truncated"
+            )
+        paths.append(path)
+    return paths
 
 
 def _layout_of(path: Path, folder: Path | None = None) -> str:

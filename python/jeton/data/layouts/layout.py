@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jeton.data.layouts.shard import Shard
 from jeton.errors import ArgumentError
@@ -83,6 +84,11 @@ class BaseLayout(ABC):
         ends = self.ends(file)
         return () if ends is None else (ends,)
 
+    def names(self, file: str, masked: bool) -> tuple[str, ...]:
+        """The names of all files of a shard, the main one first."""
+        mask = self.mask(file) if masked else None
+        return (file, *self.beside(file), *([] if mask is None else [mask]))
+
     def spool(self, folder: Path, file: str) -> Spool:
         """The files of a shard that is not complete."""
         main = folder / file
@@ -92,6 +98,18 @@ class BaseLayout(ABC):
         mask = self.mask(file)
         mask_file = main.with_name(main.name + ".learnt") if mask is None else folder / mask
         return Spool(part_of(tokens), part_of(beside), part_of(mask_file))
+
+    def listed(self, index: Any) -> Iterator[tuple[str, int]]:
+        """The main files that an index lists, in order, each with the bytes that it has at least.
+
+        Args:
+            index: The index, as JSON has it.
+
+        Raises:
+            KeyError, TypeError, ValueError: It is no index of this layout.
+            UnsupportedError: jeton does not read such files.
+        """
+        raise NotImplementedError
 
     def close(  # noqa: B027
         self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,16 @@ class LitdataLayout(BaseLayout):
             "item_loader": "TokensLoader",
         }
         return json.dumps({"chunks": chunks, "config": config}, sort_keys=True).encode()
+
+    def listed(self, index: Any) -> Iterator[tuple[str, int]]:
+        if compression := index["config"]["compression"]:
+            raise UnsupportedError(
+                f"the chunks are compressed, by {compression!r:.40}; jeton reads them uncompressed "
+                "(for others: litdata)"
+            )
+        for chunk in index["chunks"]:
+            # litdata counts the documents alone, and not their places in front.
+            yield chunk["filename"], int(chunk["chunk_bytes"])
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         data = mapped(file, "uint8")

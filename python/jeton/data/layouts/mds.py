@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,10 @@ class MdsLayout(BaseLayout):
             for path, documents in shards
         ]
         return json.dumps({"shards": entries, "version": 2}, sort_keys=True).encode()
+
+    def listed(self, index: Any) -> Iterator[tuple[str, int]]:
+        for shard in index["shards"]:
+            yield shard["raw_data"]["basename"], int(shard["raw_data"]["bytes"])
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         tokens = _Samples(file)

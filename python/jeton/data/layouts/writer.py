@@ -108,7 +108,7 @@ class Writer:
     def shards(self) -> list[WrittenShard]:
         """The complete shards."""
         return [
-            WrittenShard((file, *self._beside(file)), tokens, documents)
+            WrittenShard(self._layout.names(file, self._masks), tokens, documents)
             for number, (tokens, documents) in enumerate(self._closed)
             for file in [self._name(number)]
         ]
@@ -298,13 +298,8 @@ class Writer:
 
     def _finals(self, number: int) -> list[Path]:
         """The files of a shard, the main one last."""
-        file = self._name(number)
-        return [self._folder / name for name in (*self._beside(file), file)]
-
-    def _beside(self, file: str) -> tuple[str, ...]:
-        """The names of the files beside a main file."""
-        mask = self._layout.mask(file) if self._masks else None
-        return (*self._layout.beside(file), *([] if mask is None else [mask]))
+        main, *beside = self._layout.names(self._name(number), self._masks)
+        return [self._folder / name for name in (*beside, main)]
 
     def _growing(self, spool: Spool) -> list[Path]:
         """The files for a shard's tokens and its loss mask."""

@@ -111,7 +111,7 @@ class ChatEncoder(RecordEncoder):
     ) -> None:
         super().__init__(filters, [options.field, *filter(None, [options.tools])])
         self._options, self._keys = options, keys
-        self._conversation_encoder = _ConversationEncoder(tokenizer, options)
+        self._conversation_encoder = ConversationEncoder(tokenizer, options)
         self._losses = set[frozenset[str]]()
         #: How many records were encoded, up to those that make processes worth starting.
         self._encoded = 0
@@ -222,13 +222,18 @@ class ChatEncoder(RecordEncoder):
     def _say(self, losses: list[str]) -> None:
         """Warns about content that the template leaves out, once per kind of loss."""
         for loss in losses:
-            kind = frozenset(re.sub(r"\d+", "…", loss).split(", "))
+            kind = kind_of_loss(loss)
             if kind not in self._losses:
                 self._losses.add(kind)
                 warn_caller(f"{loss} (this warning comes once per kind)", ChatWarning)
 
 
-class _ConversationEncoder:
+def kind_of_loss(loss: str) -> frozenset[str]:
+    """What sentences about losses have in common that differ only in numbers and order."""
+    return frozenset(re.sub(r"\d+", "…", loss).split(", "))
+
+
+class ConversationEncoder:
     """Turns a record into tokens; this is the part that processes do."""
 
     def __init__(self, tokenizer: Tokenizer, options: Conversations) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import jeton._core as _core
-from jeton.arguments import check_text, checked_int
+from jeton.arguments import check_text, checked_int, checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -159,10 +159,7 @@ class Contamination:
 
     def __init__(self, texts: Iterable[str], n: int = 13, *, field: str = "text") -> None:
         self._n, self._field = checked_int("n", n, 1), check_text("field", field)
-        if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-            raise ArgumentTypeError(
-                f"texts must be an iterable of texts, not {type(texts).__name__}"
-            )
+        texts = checked_iterable("texts", texts, "an iterable of texts")
         grams = set[tuple[str, ...]]()
         for text in texts:
             words = _words(check_text("each of texts", text))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from jeton.arguments import checked_iterable
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
@@ -74,11 +75,12 @@ def source_of(
         column = column_of(data, encoding, reading.field, reading.errors)
         if column is not None:
             return column if reading.part is None else column.part(*reading.part)
-    if isinstance(data, (bytes, bytearray, Mapping)) or not isinstance(data, Iterable):
-        raise ArgumentTypeError(
-            f"{name} must be a path, paths, or an iterable of texts or records, not "
-            f"{type(data).__name__}"
-        )
+    data = checked_iterable(
+        name,
+        data,
+        "a path, paths, or an iterable of texts or records",
+        but=(bytes, bytearray, Mapping),
+    )
     if reading.part is not None:
         if not isinstance(data, Sequence):
             raise ArgumentError(f"only files, tables and lists have parts, and {name} is another")

@@ -17,6 +17,7 @@ from jeton.data.manifest import NAME, Manifest, verify
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.dropped_file import dropped_of
 from jeton.data.preparing.loss_mask_bits import marked, summed
+from jeton.data.preparing.record_pieces import PIECE
 from jeton.errors import ArgumentError, FormatError, JetonError
 
 _AT_A_TIME = 1 << 20
@@ -83,10 +84,11 @@ class PartsSource(DocumentSource):
         del end, digests
         properties = {} if self._split == "train" else {"split": self._split}
         inputs = tuple(
-            dict(entry)
+            {name: it for name, it in entry.items() if name != PIECE}
             for _, manifest in self._parts
             for entry in manifest.inputs
-            if entry.get("split") == properties.get("split")
+            # A file that was divided is named once.
+            if entry.get("split") == properties.get("split") and not entry.get(PIECE)
         )
         # A manifest has one count for all its splits.
         manifests = [manifest for _, manifest in self._parts if not properties]

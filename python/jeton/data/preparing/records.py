@@ -69,7 +69,7 @@ class RecordFiles(_OfRecords, OfFiles):
         # Tables that cannot be read are an error before any work.
         for path in paths:
             if isinstance(path, Path) and is_table(path):
-                _ParquetColumns(path, encoder.columns)
+                RecordTable(path, encoder.columns)
             elif kind_of(path) == "delimited":
                 raise UnsupportedError(
                     f"{path}: separated values are not read as records with messages or filters; "
@@ -90,7 +90,7 @@ class RecordFiles(_OfRecords, OfFiles):
         place = progress.place if progress.place[:1] == (number,) else (number, 0, 0, 0)
         before = sum(self._sizes[:number])
         if is_table(path):
-            table = _ParquetColumns(path, self._encoder.columns)
+            table = RecordTable(path, self._encoder.columns)
             rows = self._of_table(number, path, table, place[1], before)
             digest = None
         else:
@@ -113,7 +113,7 @@ class RecordFiles(_OfRecords, OfFiles):
         return after
 
     def _of_table(
-        self, number: int, path: Path, table: _ParquetColumns, first: int, before: int
+        self, number: int, path: Path, table: RecordTable, first: int, before: int
     ) -> Iterator[SourceRecord]:
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
@@ -204,7 +204,7 @@ def _lines(contents: _core.FileContents) -> Iterator[tuple[bytes, int]]:
         yield last, end + len(last)
 
 
-class _ParquetColumns:
+class RecordTable:
     """Columns of a Parquet file; a missing file or column is an error at once."""
 
     def __init__(self, path: Path, columns: list[str] | None) -> None:

@@ -31,12 +31,12 @@ from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError, FormatError
 
 _ENTRY = np.dtype([("length", "<i8"), ("key", "<u8")])
-_RECORD = np.dtype(
+RECORD = np.dtype(
     [
         ("number", "<u8"),
         ("key", "<u8"),
         ("copy", "<u4"),
-        ("bucket", "<u2"),
+        ("file", "<u4"),
         ("start", "<i8"),
         ("length", "<i8"),
     ]
@@ -80,6 +80,80 @@ def copies_before(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     counts = np.empty(len(keys), np.int64)
     counts[order] = np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
     return counts
+
+
+def records_of(
+    lengths: npt.NDArray[np.int64], keys: npt.NDArray[np.uint64], file: int, seed: int
+) -> npt.NDArray[np.void]:
+    """The documents of a file as `RECORD`, in their order there; none counts as a copy."""
+    records = np.zeros(len(lengths), RECORD)
+    records["length"], records["key"], records["file"] = lengths, keys, file
+    records["start"] = np.cumsum(lengths) - lengths
+    records["number"] = numbers(keys, seed)
+    return records
+
+
+def ordered(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Documents ordered by number; copies with equal numbers in their original order."""
+    in_order: npt.NDArray[np.void] = records[
+        np.lexsort((records["copy"], records["key"], records["number"]))
+    ]
+    return in_order
+
+
+def bucket_of(document_numbers: npt.NDArray[np.uint64], buckets: int) -> npt.NDArray[np.int64]:
+    """The bucket of each number, by its highest bits."""
+    # In two steps, because a shift by all 64 bits would do nothing.
+    shift = np.uint64(32 - (buckets - 1).bit_length())
+    return ((document_numbers >> np.uint64(32)) >> shift).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """The document that a cut is in: those before it train, the others validate."""
+
+    number: int
+    copy: int
+
+
+def boundary_in(records: npt.NDArray[np.void], at: int) -> Boundary:
+    """The document that holds token `at` of these documents, in order."""
+    records = ordered(records)
+    row = np.searchsorted(np.cumsum(records["length"]), at, side="right")
+    return Boundary(int(records["number"][row]), int(records["copy"][row]))
+
+
+def numbers_of_copies(
+    copies: npt.NDArray[np.void], seed: int, boundary: Boundary | None
+) -> npt.NDArray[np.uint64]:
+    """A number for each copy, from the number of copies before it, on its side of a cut."""
+    before, copy = copies["number"], copies["copy"]
+    random_numbers = numbers(before + copy, seed) >> np.uint64(32)
+    if boundary is None:
+        return random_numbers << np.uint64(32)
+    at = np.uint64(boundary.number)
+    trains = (before < at) | ((before == at) & (copy < boundary.copy))
+    number = np.where(
+        trains,
+        random_numbers * np.uint64(boundary.number >> 32),
+        at + np.uint64(1) + random_numbers * np.uint64((2**64 - 1 - boundary.number) >> 32),
+    )
+    return np.where((before == at) & (copy == boundary.copy), before, number)
+
+
+def gathered(records: npt.NDArray[np.void], tokens_of: Callable[[int], Ids]) -> Ids:
+    """The tokens of documents, one after another; `tokens_of` gives those of a file."""
+    pieces = []
+    for file in np.unique(records["file"]).tolist():
+        some = records[records["file"] == file]
+        bounds = np.stack((some["start"], some["start"] + some["length"]), 1).ravel()
+        pieces.append(_core.reordered(tokens_of(file), bounds, np.arange(1, len(bounds), 2)))
+    tokens_of_all: Ids = pieces[0]
+    if len(pieces) > 1:
+        by_file = np.argsort(records["file"], kind="stable")
+        ends = np.cumsum(records["length"][by_file])
+        tokens_of_all = _core.reordered(np.concatenate(pieces), ends, np.argsort(by_file))
+    return tokens_of_all
 
 
 class _BucketFiles:
@@ -149,7 +223,7 @@ class Buckets(Sink):
             self._flush()
 
     def _bucket(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        return _bucket_of(numbers(keys, self._seed), self._buckets)
+        return bucket_of(numbers(keys, self._seed), self._buckets)
 
     def _put(
         self,
@@ -211,21 +285,6 @@ class Buckets(Sink):
         return self._counts[:, 2:].tolist()
 
 
-def _bucket_of(document_numbers: npt.NDArray[np.uint64], buckets: int) -> npt.NDArray[np.int64]:
-    """The bucket of each number, by its highest bits."""
-    # In two steps, because a shift by all 64 bits would do nothing.
-    shift = np.uint64(32 - (buckets - 1).bit_length())
-    return ((document_numbers >> np.uint64(32)) >> shift).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class _Boundary:
-    """The document that a cut is in: those before it train, the others validate."""
-
-    number: int
-    copy: int
-
-
 class Shuffled(DocumentSource):
     """The documents of buckets in the order of their numbers.
 
@@ -274,7 +333,7 @@ class Shuffled(DocumentSource):
                 stop = int(np.searchsorted(ends, before + _AT_A_TIME, side="right"))
                 stop = max(stop, row + 1)
                 some = records[row:stop]
-                tokens = self._tokens(some)
+                tokens = gathered(some, self._tokens)
                 read += tokens.nbytes
                 after = SourcePosition((number, stop), start.documents)
                 lengths, keys = (np.ascontiguousarray(some[name]) for name in ("length", "key"))
@@ -289,12 +348,8 @@ class Shuffled(DocumentSource):
         """The documents of a bucket, with the numbers of their keys."""
         path = self._files[number].documents
         entries = np.fromfile(path, _ENTRY) if path.exists() else np.empty(0, _ENTRY)
-        records = np.empty(len(entries), _RECORD)
-        records["length"], records["key"] = entries["length"], entries["key"]
-        records["start"] = np.cumsum(entries["length"]) - entries["length"]
-        records["bucket"] = number
+        records = records_of(entries["length"], entries["key"], number, self._seed)
         records["copy"] = copies_before(entries["key"])
-        records["number"] = numbers(entries["key"], self._seed)
         return records
 
     def _in_order(self, number: int) -> npt.NDArray[np.void]:
@@ -302,8 +357,8 @@ class Shuffled(DocumentSource):
         records, path = self._records(number), self._files[number].copies
         records = records[records["copy"] == 0]
         if path.exists():
-            records = np.concatenate((records, np.fromfile(path, _RECORD)))
-        return _ordered(records)
+            records = np.concatenate((records, np.fromfile(path, RECORD)))
+        return ordered(records)
 
     def _note_copies(self) -> None:
         """Gives each copy its own number, and records it for the bucket of that number."""
@@ -314,67 +369,28 @@ class Shuffled(DocumentSource):
         for number in range(len(self._files)):
             records = self._records(number)
             copies = records[records["copy"] > 0]
-            copies["number"] = self._number_of_copies(copies, boundary)
+            copies["number"] = numbers_of_copies(copies, self._seed, boundary)
             waiting.append(copies)
             if sum(map(len, waiting)) >= _COPIES_IN_MEMORY or number + 1 == len(self._files):
                 some = np.concatenate(waiting)
                 waiting.clear()
-                buckets = _bucket_of(some["number"], len(self._files))
+                buckets = bucket_of(some["number"], len(self._files))
                 for bucket in np.unique(buckets).tolist():
                     _append(self._files[bucket].copies, [some[buckets == bucket]])
 
-    def _number_of_copies(
-        self, copies: npt.NDArray[np.void], boundary: _Boundary | None
-    ) -> npt.NDArray[np.uint64]:
-        """A number for each copy, from the number of copies before it, on its side of a cut."""
-        before, copy = copies["number"], copies["copy"]
-        random_numbers = numbers(before + copy, self._seed) >> np.uint64(32)
-        if boundary is None:
-            return random_numbers << np.uint64(32)
-        at = np.uint64(boundary.number)
-        trains = (before < at) | ((before == at) & (copy < boundary.copy))
-        number = np.where(
-            trains,
-            random_numbers * np.uint64(boundary.number >> 32),
-            at + np.uint64(1) + random_numbers * np.uint64((2**64 - 1 - boundary.number) >> 32),
-        )
-        return np.where((before == at) & (copy == boundary.copy), before, number)
-
-    def _boundary(self, share: Fraction) -> _Boundary | None:
+    def _boundary(self, share: Fraction) -> Boundary | None:
         """The document that a cut is in while all copies of a document are adjacent."""
         limit = int(self.size // self._dtype.itemsize * (1 - share))
         before = 0
         for number in range(len(self._files)):
             tokens = self._bytes(number) // self._dtype.itemsize
             if before + tokens > limit:
-                records = _ordered(self._records(number))
-                row = np.searchsorted(np.cumsum(records["length"]), limit - before, side="right")
-                return _Boundary(int(records["number"][row]), int(records["copy"][row]))
+                return boundary_in(self._records(number), limit - before)
             before += tokens
         return None
 
-    def _tokens(self, records: npt.NDArray[np.void]) -> Ids:
-        """The tokens of documents; those of copies are in other buckets."""
-        pieces = []
-        for bucket in np.unique(records["bucket"]).tolist():
-            some = records[records["bucket"] == bucket]
-            bounds = np.stack((some["start"], some["start"] + some["length"]), 1).ravel()
-            tokens = mapped(self._files[bucket].tokens, self._dtype.name)
-            pieces.append(_core.reordered(tokens, bounds, np.arange(1, len(bounds), 2)))
-        tokens_of_all: Ids = pieces[0]
-        if len(pieces) > 1:
-            by_bucket = np.argsort(records["bucket"], kind="stable")
-            ends = np.cumsum(records["length"][by_bucket])
-            tokens_of_all = _core.reordered(np.concatenate(pieces), ends, np.argsort(by_bucket))
-        return tokens_of_all
-
-
-def _ordered(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Documents ordered by number; copies with equal numbers in their original order."""
-    in_order: npt.NDArray[np.void] = records[
-        np.lexsort((records["copy"], records["key"], records["number"]))
-    ]
-    return in_order
+    def _tokens(self, number: int) -> Ids:
+        return mapped(self._files[number].tokens, self._dtype.name)
 
 
 def _append(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
-from jeton.arguments import check_kind, checked_flag, checked_int, one_of
+from jeton.arguments import check_kind, checked_flag, checked_int, checked_iterable, one_of
 from jeton.encoding.chunks import boundaries, structure
 from jeton.encoding.chunks.token_boundaries import TokenPositions
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
@@ -187,8 +187,7 @@ def chunks_of_batch(
     add_special_tokens: bool,
 ) -> list[list[Chunk]]:
     """The chunks of each text; see `Tokenizer.chunk_batch`."""
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise ArgumentTypeError(f"texts must be an iterable of str, not {type(texts).__name__}")
+    texts = checked_iterable("texts", texts, "an iterable of str")
     split = functools.partial(
         chunks_of,
         tokenizer,
@@ -327,11 +326,9 @@ def _places_of(text: str, boundaries: Boundaries | None) -> list[list[int]]:
         numbers = boundaries(text) if callable(boundaries) else boundaries
     except (ArgumentError, ArgumentTypeError) as error:
         raise error.reworded(f"boundaries: {error.message}") from None
-    if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
-        raise ArgumentTypeError(
-            "boundaries must be a kind of text, positions, or a function that returns them, not "
-            f"{type(numbers).__name__}"
-        )
+    numbers = checked_iterable(
+        "boundaries", numbers, "a kind of text, positions, or a function that returns them"
+    )
     places = sorted({checked_int("each of boundaries", place, 0) for place in numbers})
     if places and places[-1] > len(text):
         raise ArgumentError(

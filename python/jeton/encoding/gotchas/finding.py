@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from jeton.arguments import check_kind, checked_int
+from jeton.display.human_readable import counted
 from jeton.encoding.gotchas import characters, look_alikes, tokens, words
 from jeton.encoding.gotchas.gotcha import NAMES, Gotcha
 from jeton.encoding.gotchas.gotchas import Gotchas
@@ -78,7 +79,7 @@ def _gotcha_of(subject: GotchaSubject, hit: Hit, times: int) -> Gotcha | None:
 
 
 def _effect(ids: tuple[int, ...], instead: str | None, instead_ids: tuple[int, ...]) -> str:
-    here = f"{len(ids)} token{'s' * (len(ids) != 1)}"
+    here = counted(len(ids), "token")
     if instead is None:
         return f"{here} of text"
     if ids == instead_ids:

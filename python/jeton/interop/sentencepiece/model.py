@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import jeton._core as _core
 from jeton import files
-from jeton.arguments import checked_int, checked_path
+from jeton.arguments import checked_int, checked_iterable, checked_path
 from jeton.components import decoders, models, normalizers
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
@@ -230,10 +230,7 @@ class SentencePieceModel:
         Works for BPE and for Unigram: a piece that is left out splits into others. Ids do not
         change.
         """
-        if isinstance(valid_vocab, (str, bytes)) or not isinstance(valid_vocab, Iterable):
-            raise ArgumentTypeError(
-                f"valid_vocab must be an iterable of pieces, not {type(valid_vocab).__name__}"
-            )
+        valid_vocab = checked_iterable("valid_vocab", valid_vocab, "an iterable of pieces")
         self._restrict([InputText(piece).text for piece in valid_vocab])
         return True
 

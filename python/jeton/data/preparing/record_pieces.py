@@ -1,0 +1,123 @@
+"""Pieces of files of records, so that several machines encode one file.
+
+A piece is whole lines of JSON lines, or rows of a table. The manifest of a set of all pieces names
+the file once, as if it had not been divided.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from jeton.corpora.corpus import is_table, opened_table, size_of
+from jeton.corpora.dropped import RecordPlace
+from jeton.corpora.token_blocks.blocks import Block, SourcePosition
+from jeton.corpora.token_blocks.files import check_unchanged, identity_of
+from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
+from jeton.data.preparing.records import RecordFiles, RecordTable
+from jeton.errors import FileError
+from jeton.files import digest_of
+
+PIECE = "piece"
+"""The name of the number of a piece in the manifest of a part."""
+
+
+@dataclass(frozen=True)
+class FilePiece:
+    """A part of a file."""
+
+    path: Path
+    number: int
+    start: int
+    """The byte with which it begins; for a table, the row."""
+    stop: int
+    line: int
+    """The lines before it."""
+    sha256: str
+    """The hash of the whole file."""
+    identity: dict[str, object]
+    """The properties of the file when it was divided."""
+
+
+def divided(path: Path, size: int) -> list[FilePiece]:
+    """The pieces of a file that is not compressed, each of about `size` bytes.
+
+    The whole file is read once.
+    """
+    identity = identity_of(path)
+    if is_table(path):
+        rows, count = int(opened_table(path)[0].metadata.num_rows), -(-size_of(path) // size)
+        bounds = [(rows * it // count, 0) for it in range(count + 1)]
+        sha256 = digest_of(path).sha256
+    else:
+        bounds, sha256 = _line_bounds(path, size)
+    return [
+        FilePiece(path, number, start, stop, line, sha256, identity)
+        for number, ((start, line), (stop, _)) in enumerate(itertools.pairwise(bounds))
+    ]
+
+
+def _line_bounds(path: Path, size: int) -> tuple[list[tuple[int, int]], str]:
+    """Bytes at which lines begin, each with the lines before it; and the hash of the file."""
+    bounds, sha256, at, lines = [(0, 0)], hashlib.sha256(), 0, 0
+    try:
+        with path.open("rb") as file:
+            for text in file:
+                sha256.update(text)
+                at, lines = at + len(text), lines + 1
+                if at - bounds[-1][0] >= size:
+                    bounds.append((at, lines))
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    if at > bounds[-1][0]:
+        bounds.append((at, lines))
+    return bounds, sha256.hexdigest()
+
+
+class RecordPiece(RecordFiles):
+    """A piece of a file. It is read from its beginning: a task that fails begins again."""
+
+    def __init__(self, piece: FilePiece, encoder: RecordEncoder, errors: str) -> None:
+        super().__init__([piece.path], encoder, errors)
+        self._piece = piece
+
+    @property
+    def size(self) -> int:
+        """The bytes of the piece; of a table, those of the file."""
+        whole, piece = super().size, self._piece
+        return whole if is_table(piece.path) else min(whole, piece.stop - piece.start)
+
+    def identity(self) -> list[dict[str, object]]:
+        """The file and its hash, with the number of the piece."""
+        piece = self._piece
+        return [{**piece.identity, "sha256": piece.sha256, PIECE: piece.number}]
+
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+        """The blocks of the piece."""
+        piece = self._piece
+        if is_table(piece.path):
+            table = RecordTable(piece.path, self._encoder.columns)
+            rows = self._of_table(0, piece.path, table, piece.start, 0)
+            rows = itertools.islice(rows, piece.stop - piece.start)
+        else:
+            rows = self._lines()
+        yield from self._encoder.blocks(rows, start)
+        check_unchanged(piece.path, piece.identity, size_of(piece.path))
+
+    def _lines(self) -> Iterator[SourceRecord]:
+        piece = self._piece
+        at, line = piece.start, piece.line
+        try:
+            with piece.path.open("rb") as file:
+                file.seek(at)
+                while at < piece.stop and (text := file.readline()):
+                    at, line = at + len(text), line + 1
+                    if text.strip():
+                        place = RecordPlace(str(piece.path), "line", line)
+                        record = self._record(text.removesuffix(b"\n"), line)
+                        yield SourceRecord(record, place, (0, at, line, 0), at - piece.start)
+        except OSError as error:
+            raise FileError(f"{piece.path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,303 @@
+"""Shuffles the documents of parts on all machines, into the order that one machine gives them.
+
+`jeton.data.preparing.shuffling` defines the order. A task per shard of a part sorts its documents
+by their numbers. Then a task per bucket, a range of numbers, finds the copies among its documents
+and gives them numbers of their own; and another one brings the documents that belong to it, copies
+of other buckets too, into order. Tokens are not moved again: who writes a file of the set reads
+them from the sorted shards, of each a range.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.corpora.token_blocks.ids import Ids
+from jeton.data import layouts
+from jeton.data.layouts.shard import mapped
+from jeton.data.manifest import Manifest
+from jeton.data.preparing.document_keys import Keyed
+from jeton.data.preparing.loss_mask_bits import marked
+from jeton.data.preparing.pipeline import SetPlan
+from jeton.data.preparing.shuffling import (
+    RECORD,
+    Boundary,
+    boundary_in,
+    bucket_of,
+    buckets_for,
+    copies_before,
+    gathered,
+    numbers_of_copies,
+    ordered,
+    records_of,
+)
+from jeton.errors import FileError, FormatError
+from jeton.ray.running import in_order, ray_data, single_threaded
+from jeton.ray.running import mapped as mapped_rows
+from jeton.ray.stretches import Stretch
+
+_AT_A_TIME = 1 << 22
+"""About how many tokens are written at a time."""
+
+
+def shuffled_stretches(
+    plan: SetPlan, parts: list[tuple[Path, Manifest]], folder: Path, num_cpus: float
+) -> list[Stretch]:
+    """The documents of all parts in the order of their numbers.
+
+    Args:
+        plan: The plan of the set.
+        parts: The parts, in their order.
+        folder: Where all machines can write; what is there already is removed.
+        num_cpus: How many cores a task takes.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shards = [
+        {"number": number, **shard}
+        for number, shard in enumerate(
+            {"part": os.fsencode(part), "shard": at, "first": sum(documents[:at])}
+            for part, manifest in parts
+            for documents in ([it.documents for it in manifest.splits["train"].shards],)
+            for at in range(len(documents))
+        )
+    ]
+    tokens = sum(manifest.splits["train"].tokens for _, manifest in parts)
+    buckets = buckets_for(tokens * np.dtype(plan.block_dtype).itemsize, plan.memory)
+    task = _ShuffleTask(plan, folder.absolute(), len(shards), buckets)
+    of_buckets = np.zeros(buckets, np.int64)
+    for row in _run(shards, task.sort, num_cpus):
+        of_buckets += np.array(row["tokens"], np.int64)
+    if plan.by == "cut":
+        task.boundary = task.boundary_at(int(tokens * (1 - plan.share)), of_buckets)
+    rows = [{"bucket": bucket} for bucket in range(buckets)]
+    _run(rows, task.find_copies, num_cpus)
+    return [
+        task.stretch(**row) for row in _run(rows, task.bring_into_order, num_cpus) if row["tokens"]
+    ]
+
+
+def _run(
+    rows: list[dict[str, Any]], work: Callable[..., dict[str, Any]], num_cpus: float
+) -> list[dict[str, Any]]:
+    """What a function returns for each row, of which it gets the columns, in order."""
+
+    def of_rows(table: Any) -> Any:
+        import pyarrow
+
+        single_threaded(num_cpus)
+        return pyarrow.Table.from_pylist([work(**row) for row in table.to_pylist()])
+
+    dataset = ray_data().from_items(rows, override_num_blocks=len(rows))
+    with in_order(results := mapped_rows(dataset, of_rows, 1, num_cpus)):
+        found: list[dict[str, Any]] = results.take_all()
+    return found
+
+
+class _Files:
+    """The names of the files of a shuffle."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def tokens(self, shard: int) -> Path:
+        """The tokens of a shard, sorted."""
+        return self._folder / f"shard-{shard:06d}.tokens"
+
+    def documents(self, shard: int) -> Path:
+        """Its documents as `RECORD`, sorted by number."""
+        return self._folder / f"shard-{shard:06d}.documents"
+
+    def firsts(self, bucket: int) -> Path:
+        """The documents of a bucket that are no copies."""
+        return self._folder / f"bucket-{bucket:04d}.firsts"
+
+    def copies(self, bucket: int) -> Path:
+        """The others, sorted by the number that they get."""
+        return self._folder / f"bucket-{bucket:04d}.copies"
+
+    def order(self, bucket: int) -> Path:
+        """The documents that belong to a bucket, in order."""
+        return self._folder / f"bucket-{bucket:04d}.order"
+
+
+class _ShuffleTask:
+    """The steps of a shuffle, on any machine.
+
+    Attributes:
+        boundary: The document that a cut is in, if there is a cut.
+    """
+
+    def __init__(self, plan: SetPlan, folder: Path, shards: int, buckets: int) -> None:
+        self._plan, self._shards, self._buckets = plan, shards, buckets
+        self._seed = plan.seed or 0
+        self._folder, self._files = folder, _Files(folder)
+        self.boundary: Boundary | None = None
+
+    def sort(self, number: int, part: bytes, shard: int, first: int) -> dict[str, Any]:
+        """Sorts a shard of a part; returns how many tokens each bucket has of it.
+
+        Args:
+            number: The number of the shard in all parts.
+            part: The folder of the part.
+            shard: The number of the shard in it.
+            first: How many documents of the part are before it.
+        """
+        folder = Path(os.fsdecode(part))
+        opened = layouts.read(folder, split="train", layout="jeton")[shard]
+        if opened.ends is None:
+            raise FormatError(f"{folder}: does not say where its documents end")
+        tokens: Any = opened.tokens
+        if opened.mask is not None:
+            tokens = marked(tokens[:], opened.mask[:])
+        lengths = np.diff(opened.ends, prepend=0)
+        keys = np.array(mapped(folder / Keyed.FILE, "uint64")[first : first + len(lengths)])
+        records = records_of(lengths, keys, number, self._seed)
+        # Stable: copies stay in their order.
+        records = records[np.argsort(records["number"], kind="stable")]
+        with _written(self._files.tokens(number)) as file:
+            for some in _slices(records):
+                file.write(np.ascontiguousarray(gathered(some, lambda _: tokens)).data)
+        records["start"] = np.cumsum(records["length"]) - records["length"]
+        _write(self._files.documents(number), records)
+        of_buckets = np.zeros(self._buckets, np.int64)
+        np.add.at(of_buckets, bucket_of(records["number"], self._buckets), records["length"])
+        return {"tokens": of_buckets.tolist()}
+
+    def boundary_at(self, token: int, of_buckets: npt.NDArray[np.int64]) -> Boundary | None:
+        """The document that holds a token, while all copies of a document are adjacent."""
+        ends = np.cumsum(of_buckets)
+        bucket = int(np.searchsorted(ends, token, side="right"))
+        if bucket == len(ends):
+            return None
+        return boundary_in(
+            self._with_copies(bucket), token - int(ends[bucket] - of_buckets[bucket])
+        )
+
+    def find_copies(self, bucket: int) -> dict[str, Any]:
+        """Parts the documents of a bucket into copies, which get numbers, and the others."""
+        records = self._with_copies(bucket)
+        is_copy = records["copy"] > 0
+        copies = records[is_copy]
+        copies["number"] = numbers_of_copies(copies, self._seed, self.boundary)
+        _write(self._files.firsts(bucket), records[~is_copy])
+        _write(self._files.copies(bucket), copies[np.argsort(copies["number"], kind="stable")])
+        return {"bucket": bucket}
+
+    def bring_into_order(self, bucket: int) -> dict[str, Any]:
+        """Brings the documents that belong to a bucket into order; returns how many tokens they
+        have."""
+        firsts = np.fromfile(self._files.firsts(bucket), RECORD)
+        copies = self._in_bucket(bucket, map(self._files.copies, range(self._buckets)))
+        records = ordered(np.concatenate([firsts, *copies]))
+        _write(self._files.order(bucket), records)
+        return {"bucket": bucket, "tokens": int(records["length"].sum())}
+
+    def stretch(self, bucket: int, tokens: int) -> Stretch:
+        """The documents of a bucket that has so many tokens."""
+        return _BucketStretch(0, tokens, str(self._folder), bucket, self._plan.block_dtype)
+
+    def _with_copies(self, bucket: int) -> npt.NDArray[np.void]:
+        """The documents that a bucket has by their keys, with how many copies are before each."""
+        shards = self._in_bucket(bucket, map(self._files.documents, range(self._shards)))
+        records = np.concatenate([*shards])
+        records["copy"] = copies_before(records["key"])
+        return records
+
+    def _in_bucket(self, bucket: int, files: Iterable[Path]) -> Iterator[npt.NDArray[np.void]]:
+        """The documents of files, sorted by number, whose numbers are of a bucket."""
+        size = 2**64 // self._buckets
+        for path in files:
+            documents = path.stat().st_size // RECORD.itemsize
+            if not documents:
+                yield np.empty(0, RECORD)
+                continue
+            sorted_numbers = np.memmap(path, RECORD, "r")["number"]
+            first, stop = (
+                bisect.bisect_left(sorted_numbers, it * size, key=int)
+                for it in (bucket, bucket + 1)
+            )
+            offset = first * RECORD.itemsize
+            yield np.fromfile(path, RECORD, count=stop - first, offset=offset)
+
+
+@dataclass(frozen=True)
+class _BucketStretch(Stretch):
+    """The documents of a bucket, in order, that are in one split."""
+
+    folder: str
+    """The folder of the shuffle."""
+    bucket: int
+    dtype: str
+    """The type of the tokens."""
+
+    @cached_property
+    def _records(self) -> npt.NDArray[np.void]:
+        return np.fromfile(self._files.order(self.bucket), RECORD)
+
+    @property
+    def _all_lengths(self) -> npt.NDArray[np.int64]:
+        return np.ascontiguousarray(self._records["length"])
+
+    @property
+    def _keys(self) -> npt.NDArray[np.uint64]:
+        return np.ascontiguousarray(self._records["key"])
+
+    def _between(self, begin: int, end: int) -> npt.NDArray[np.integer]:
+        if begin == end:
+            return np.empty(0, self.dtype)
+        ends = np.cumsum(self._records["length"])
+        first = int(np.searchsorted(ends, begin, side="right"))
+        stop = int(np.searchsorted(ends, end, side="left")) + 1
+        before = int(ends[first] - self._records["length"][first])
+        return self._gathered(self._records[first:stop])[begin - before : end - before]
+
+    def _of_documents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.integer]:
+        return self._gathered(self._records[numbers])
+
+    def _gathered(self, records: npt.NDArray[np.void]) -> Ids:
+        return gathered(records, lambda shard: mapped(self._files.tokens(shard), self.dtype))
+
+    @cached_property
+    def _files(self) -> _Files:
+        return _Files(Path(self.folder))
+
+
+def _slices(records: npt.NDArray[np.void]) -> Iterator[npt.NDArray[np.void]]:
+    """The documents, some at a time."""
+    ends = np.cumsum(records["length"])
+    row = 0
+    while row < len(records):
+        before = int(ends[row - 1]) if row else 0
+        stop = max(row + 1, int(np.searchsorted(ends, before + _AT_A_TIME, side="right")))
+        yield records[row:stop]
+        row = stop
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[BinaryIO]:
+    """A file that has its name only when it is whole: a task may run twice."""
+    attempt = path.with_name(f".{uuid.uuid4().hex}")
+    try:
+        with attempt.open("wb") as file:
+            yield file
+        os.replace(attempt, path)
+    except OSError as error:
+        attempt.unlink(missing_ok=True)
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _write(path: Path, records: npt.NDArray[np.void]) -> None:
+    with _written(path) as file:
+        file.write(np.ascontiguousarray(records).data)
