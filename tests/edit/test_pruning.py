@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -240,17 +239,3 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 def test_bad_input(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         edit.prune(FAMILIES["bpe"](0), **options)
-
-
-@pytest.mark.parametrize(
-    "edited",
-    [
-        lambda tok: edit.prune(tok, size=280, counts={}),
-        lambda tok: edit.truncate(tok, 270),
-        lambda tok: edit.reorder(tok, range(len(tok))),
-    ],
-)
-def test_superwords_are_refused_by_name(edited: Callable[[jeton.Tokenizer], object]) -> None:
-    tok = jeton.BPETrainer(300, superwords="super").train(["the sea is the sea of the sea"] * 3)
-    with pytest.raises(UnsupportedError, match="of a model of Superwords cannot be"):
-        edited(tok)

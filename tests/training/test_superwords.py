@@ -286,6 +286,14 @@ def test_the_model_is_built_from_its_parts() -> None:
         )
 
 
+def test_pruning_is_refused_by_name() -> None:
+    tok = trained(special_tokens=["<|end|>"])
+    with pytest.raises(UnsupportedError, match="Superwords"):
+        jeton.edit.prune(tok, corpus=TEXTS)
+    renamed = jeton.edit.rename(tok, {"<|end|>": "<|stop|>"}).tok
+    assert renamed.encode("<|stop|> of the", special="allow")[0] == tok.vocab["<|end|>"]
+
+
 def test_the_command_line_trains_superwords(tmp_path: Path) -> None:
     from click.testing import CliRunner
 

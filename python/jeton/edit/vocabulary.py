@@ -55,11 +55,7 @@ class EditableVocabulary:
 
     @classmethod
     def of(cls, tok: Tokenizer) -> EditableVocabulary:
-        """The vocabulary of a tokenizer.
-
-        Raises:
-            UnsupportedError: Its model is Superwords.
-        """
+        """The vocabulary of a tokenizer."""
         tokens = bytes_by_id(tok.vocab)
         added_ids = {token.id for token in tok.stages.added_tokens if token.id is not None}
         if (pad_id := _pad_id(tok.settings.padding)) is not None:
@@ -85,9 +81,10 @@ class EditableVocabulary:
             unknown = model.unk_token.encode()
             fixed, needs = {id for t, id in model.vocab.items() if bytes_of(t) == unknown}, {}
             order = sorted(model.vocab.values())
+        elif isinstance(model, models.Superwords):
+            raise _superwords_stay()
         else:
-            if not isinstance(model, (models.Characters, models.LongestMatch)):
-                raise not_of_entries(model)
+            assert isinstance(model, (models.Characters, models.LongestMatch))
             fixed, needs = set(model.vocab.values()), {}
             order = sorted(model.vocab.values())
         return cls(tokens, frozenset(fixed | added_ids), needs, tuple(order))
@@ -236,18 +233,18 @@ def with_model(
     )
 
 
+def _superwords_stay() -> UnsupportedError:
+    """The error of a change to the tokens of words and superwords."""
+    return UnsupportedError(
+        "the tokens of a Superwords model cannot be removed or renumbered; train one with "
+        "another vocab_size"
+    )
+
+
 def _pad_id(padding: Mapping[str, object] | None) -> int | None:
     """The id of padding in a `tokenizer.json`, if it has one."""
     pad_id = None if padding is None else padding.get("pad_id")
     return pad_id if type(pad_id) is int else None
-
-
-def not_of_entries(model: models.Model) -> UnsupportedError:
-    """The error for a model whose tokens cannot be changed one by one."""
-    return UnsupportedError(
-        f"tokens of a model of {type(model).__name__} cannot be removed, renamed or get other ids; "
-        "train it with another vocab_size"
-    )
 
 
 def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> models.Model:
@@ -260,8 +257,9 @@ def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> mo
             )
         unk_id = None if model.unk_id is None else new[model.unk_id]
         return replace(model, pieces=[piece for _, piece in pieces], unk_id=unk_id)
-    if not isinstance(model, OF_ENTRIES):
-        raise not_of_entries(model)
+    if isinstance(model, models.Superwords):
+        raise _superwords_stay()
+    assert isinstance(model, OF_ENTRIES)
     vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
     if isinstance(model, models.BPE):
         return _renumber_bpe(tok, model, {bytes_of(token): id for token, id in vocab.items()})
