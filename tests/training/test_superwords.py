@@ -67,6 +67,7 @@ def test_merges_and_encodings_are_those_of_the_authors(language: str, kind: str)
     tok = trainer.train(documents(table))
     model = tok.stages.model
     assert isinstance(model, models.Superwords)
+    assert isinstance(model.words, models.BPE)
     assert model.words.merges == [(raw(a), raw(b)) for a, b, _ in table["words"]["merges"]]
     assert model.merges == [(raw(a), raw(b)) for a, b, _ in table["superwords"]["merges"]]
     tokens = sorted(tok.vocab, key=tok.vocab.__getitem__)
@@ -283,6 +284,14 @@ def test_the_model_is_built_from_its_parts() -> None:
         jeton.Tokenizer(
             models.Superwords(model.words, model.pre_tokenizer, [(b" of", b" unheard of")])
         )
+
+
+def test_pruning_is_refused_by_name() -> None:
+    tok = trained(special_tokens=["<|end|>"])
+    with pytest.raises(UnsupportedError, match="Superwords"):
+        jeton.edit.prune(tok, corpus=TEXTS)
+    renamed = jeton.edit.rename(tok, {"<|end|>": "<|stop|>"}).tok
+    assert renamed.encode("<|stop|> of the", special="allow")[0] == tok.vocab["<|end|>"]
 
 
 def test_the_command_line_trains_superwords(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
                 )
             added_tokens.append(AddedToken(new, id=id, special=True))
     changes: dict[str, Any] = {
-        "model": _rename_in_model(tok, new_names),
+        "model": _rename_in_model(tok, tok.stages.model, new_names),
         "post_processor": _rename_in_processor(tok.stages.post_processor, new_names),
         "normalizer": _rename_symbols(tok.stages.normalizer, new_names),
     }
@@ -100,9 +100,10 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
     return replace(kept_and_new(tok, new_tok, {}, ()), renamed=pairs)
 
 
-def _rename_in_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model | None:
+def _rename_in_model(
+    tok: Tokenizer, model: models.Model, names: Mapping[str, str]
+) -> models.Model | None:
     """The model with the new names; `None` if it has none of the old ones."""
-    model = tok.stages.model
     if isinstance(model, models.SentencePiece):
         return _rename_in_file(model, names)
     spellings = {old.encode(): new.encode() for old, new in names.items()}
@@ -111,6 +112,11 @@ def _rename_in_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model |
             return None
         pieces = [(spellings.get(bytes_of(piece), piece), score) for piece, score in model.pieces]
         return replace(model, pieces=pieces)
+    if isinstance(model, models.Superwords):
+        words = _rename_in_model(tok, model.words, names)
+        if isinstance(words, (models.BPE, models.PickyBPE)):
+            return replace(model, words=words)
+        return None
     assert isinstance(model, OF_ENTRIES)
     vocab = {bytes_of(token): id for token, id in model.vocab.items()}
     tokens = vocab.keys() & spellings.keys()

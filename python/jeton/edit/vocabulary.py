@@ -81,6 +81,8 @@ class EditableVocabulary:
             unknown = model.unk_token.encode()
             fixed, needs = {id for t, id in model.vocab.items() if bytes_of(t) == unknown}, {}
             order = sorted(model.vocab.values())
+        elif isinstance(model, models.Superwords):
+            raise _superwords_stay()
         else:
             assert isinstance(model, (models.Characters, models.LongestMatch))
             fixed, needs = set(model.vocab.values()), {}
@@ -231,6 +233,14 @@ def with_model(
     )
 
 
+def _superwords_stay() -> UnsupportedError:
+    """The error of a change to the tokens of words and superwords."""
+    return UnsupportedError(
+        "the tokens of a Superwords model cannot be removed or renumbered; train one with "
+        "another vocab_size"
+    )
+
+
 def _pad_id(padding: Mapping[str, object] | None) -> int | None:
     """The id of padding in a `tokenizer.json`, if it has one."""
     pad_id = None if padding is None else padding.get("pad_id")
@@ -247,6 +257,8 @@ def _renumber(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> mo
             )
         unk_id = None if model.unk_id is None else new[model.unk_id]
         return replace(model, pieces=[piece for _, piece in pieces], unk_id=unk_id)
+    if isinstance(model, models.Superwords):
+        raise _superwords_stay()
     assert isinstance(model, OF_ENTRIES)
     vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
     if isinstance(model, models.BPE):

@@ -6,9 +6,12 @@
 //! and merged by all that comes before the first merge across a space. No later merge makes a part of an
 //! earlier one, so the earlier ones are done, and each by itself within a word, before a later one begins.
 
+use std::collections::BTreeMap;
+
 use crate::sink::Sink;
+use jeton_models::merge::pairs::{Merge, Pairs};
+use jeton_models::merge::{SCANNED, ShortWord, long_words};
 use jeton_models::model::bpe::MergeRule;
-use jeton_models::model::bpe::merge::{Merge, Pairs, Symbol, merge};
 use jeton_models::model::{Bpe, Superwords};
 use jeton_stages::vocab::MAX_ID;
 
@@ -18,64 +21,58 @@ const MARK: u32 = MAX_ID + 1;
 pub(super) const PHRASE_END: u32 = u32::MAX;
 /// Tokens that go to the sink together, about.
 const BUFFER: usize = 1 << 10;
-/// Words of a stretch up to which looking for the next merge is faster than a queue.
-const SCANNED: usize = 32;
-
-/// A merge: a pair of ids, its rank, and what it makes.
-type Ranked = ((u32, u32), u32, u32);
 
 /// Which tokens may join, and the supermerges.
 pub(super) struct Joining {
     pairs: Pairs,
     /// By id, of a token that is a whole word; empty if all tokens of a phrase may join.
     may_join: Vec<bool>,
-    /// By id, whether a supermerge has it on its left.
-    is_left: Vec<bool>,
 }
 
 impl Joining {
-    pub fn of(model: &Superwords) -> Self {
+    /// None if there are too many merges, or tokens.
+    pub fn of(model: &Superwords) -> Option<Self> {
         let vocab = model.words().vocab();
-        let ids = vocab.max_id().map_or(0, |last| last as usize + 1);
-        let mut may_join = vec![false; ids];
+        let last = vocab.max_id()?;
+        let mut may_join = vec![false; last as usize + 1];
         for (token, id) in vocab.texts() {
             may_join[id as usize] = model.joining().allows(token);
         }
-        let mut is_left = vec![false; ids];
-        for ((left, _), _) in model.merges() {
-            is_left[*left as usize] = true;
-        }
-        Self {
-            pairs: model.pairs().clone(),
+        let merges = (0..).zip(model.merges());
+        let merges = merges.filter(|(_, (_, id))| !vocab.withheld().contains(*id));
+        // Of a pair that is listed twice, the last counts.
+        let merges: BTreeMap<_, _> = merges
+            .map(|(rank, &(pair, id))| (pair, (rank, id)))
+            .collect();
+        let merges = merges
+            .into_iter()
+            .map(|(pair, (rank, id))| (pair, rank, id));
+        Some(Self {
+            pairs: Pairs::new(&merges.collect::<Vec<_>>(), last)?,
             may_join,
-            is_left,
-        }
+        })
     }
 
     /// The merges of words, and what joins those of phrases; none if no merge crosses a space, or if one of
     /// words has a part that a later merge makes.
-    pub fn of_phrases(bpe: &Bpe) -> Option<(Vec<Ranked>, Self)> {
+    pub fn of_phrases(bpe: &Bpe) -> Option<(Vec<Merge>, Self)> {
         if !matches!(bpe.rule(), MergeRule::Merges(_)) || bpe.takes_whole_pieces() {
             return None;
         }
         let vocab = bpe.vocab();
-        let crosses = |&(_, _, id): &Ranked| vocab.token(id).is_some_and(has_inner_space);
+        let crosses = |&(_, _, id): &Merge| vocab.token(id).is_some_and(has_inner_space);
         let mut words = bpe.reachable_merges();
         let late = words.split_off(words.iter().position(crosses)?);
-        let ids = vocab.max_id()? as usize + 1;
-        let [mut is_late, mut is_left] = [vec![false; ids], vec![false; ids]];
-        let mut pairs = Pairs::with_capacity(late.len());
-        for ((left, right), rank, id) in late {
+        let last = vocab.max_id()?;
+        let mut is_late = vec![false; last as usize + 1];
+        for &(_, _, id) in &late {
             is_late[id as usize] = true;
-            is_left[left as usize] = true;
-            pairs.insert(left, right, Merge { rank, id });
         }
         let is_early =
-            |&((left, right), _, _): &Ranked| !is_late[left as usize] && !is_late[right as usize];
+            |&((left, right), _, _): &Merge| !is_late[left as usize] && !is_late[right as usize];
         let joining = Self {
-            pairs,
+            pairs: Pairs::new(&late, last)?,
             may_join: Vec::new(),
-            is_left,
         };
         words.iter().all(is_early).then_some((words, joining))
     }
@@ -94,21 +91,15 @@ impl Joining {
             }
         }
     }
-
-    fn merge(&self, left: u32, right: u32) -> Option<Merge> {
-        let pairs = || self.pairs.merge_of(left, right);
-        self.is_left[left as usize].then(pairs).flatten()
-    }
 }
 
-/// A sink that joins marked words.
+/// A sink that joins marked tokens.
 pub(super) struct Joiner<'j, S: Sink> {
     joining: &'j Joining,
     sink: &'j mut S,
     /// The words of the current stretch, or their tokens.
     words: Vec<u32>,
-    /// The merge of each of them with the next one.
-    merges: Vec<Option<Merge>>,
+    work: ShortWord,
     joined: Vec<u32>,
 }
 
@@ -118,7 +109,7 @@ impl<'j, S: Sink> Joiner<'j, S> {
             joining,
             sink,
             words: Vec::new(),
-            merges: Vec::new(),
+            work: ShortWord::NEW,
             joined: Vec::with_capacity(2 * BUFFER),
         }
     }
@@ -133,45 +124,26 @@ impl<'j, S: Sink> Joiner<'j, S> {
         let Self {
             joining,
             words,
-            merges,
+            work,
             joined,
             ..
         } = self;
-        merges.clear();
-        merges.extend(words.windows(2).map(|pair| joining.merge(pair[0], pair[1])));
-        if words.len() > SCANNED && merges.iter().any(Option::is_some) {
-            let symbols = words.iter().map(|&id| Symbol { id, length: 1 });
-            let mut symbols: Vec<Symbol> = symbols.collect();
-            merge(&mut symbols, &joining.pairs, u32::MAX);
-            words.clear();
-            words.extend(symbols.iter().map(|symbol| symbol.id));
+        let pairs = &joining.pairs;
+        if words.len() < 2 {
+            joined.append(words);
+        } else if words.len() <= SCANNED {
+            work.room()[..words.len()].copy_from_slice(words);
+            work.begin(words.len(), |ids, at| pairs.rank(ids[at], ids[at + 1]));
+            work.merge(pairs);
+            joined.extend_from_slice(work.tokens());
         } else {
-            join(joining, words, merges);
+            let rank = |at: usize| pairs.rank(words[at], words[at + 1]);
+            joined.append(&mut long_words::merge(pairs, words.iter().copied(), rank));
         }
-        joined.append(words);
+        words.clear();
         if joined.len() > BUFFER {
             self.sink.push_all(joined);
             joined.clear();
-        }
-    }
-}
-
-/// Merges the words of a short stretch.
-fn join(joining: &Joining, words: &mut Vec<u32>, merges: &mut Vec<Option<Merge>>) {
-    loop {
-        let places = merges.iter().enumerate();
-        let ranks = places.filter_map(|(at, merge)| merge.map(|merge| (merge.rank, at, merge.id)));
-        let Some((_, at, id)) = ranks.min() else {
-            return;
-        };
-        words[at] = id;
-        words.remove(at + 1);
-        merges.remove(at);
-        if at < merges.len() {
-            merges[at] = joining.merge(id, words[at + 1]);
-        }
-        if at > 0 {
-            merges[at - 1] = joining.merge(words[at - 1], id);
         }
     }
 }

@@ -102,6 +102,11 @@ impl ByteLevel {
             None => Joining::of_phrases(bpe),
         };
         let (listed, phrases) = phrases.unzip();
+        let too_large = || UnsupportedStage::model(&stages.model, "has an id of 2²⁰ or more");
+        let joining = match superwords {
+            Some(model) => Some(Joining::of(model).ok_or_else(too_large)?),
+            None => phrases,
+        };
         let merges = || match (bpe.newly_derived(), listed) {
             (Some(growing), _) => (Some(growing), None),
             (None, listed) => {
@@ -125,9 +130,7 @@ impl ByteLevel {
                 (growing.complete(table), characters, whole_piece_tokens)
             }
             None => {
-                let merges = listed.ok_or_else(|| {
-                    UnsupportedStage::model(&stages.model, "has an id of 2²⁰ or more")
-                })?;
+                let merges = listed.ok_or_else(too_large)?;
                 let (characters, whole_piece_tokens) = both(
                     is_large,
                     || merges.characters(vocab),
@@ -144,7 +147,7 @@ impl ByteLevel {
             whole_piece_tokens,
             merges,
             split_points,
-            joining: superwords.map(Joining::of).or(phrases),
+            joining,
             pool: WorkspacePool::default(),
         })
     }
