@@ -140,8 +140,7 @@ mod reserve {
     /// other heap takes 64 MB of address space, and once no further heap fits, a page for each small block,
     /// which would use up the reserve.
     pub fn prepare_for_limits(_: Python<'_>) {
-        let limits = [libc::RLIMIT_AS, libc::RLIMIT_DATA];
-        if !limits.into_iter().any(is_limited) {
+        if !is_limited() {
             return;
         }
         #[cfg(target_env = "gnu")]
@@ -206,15 +205,19 @@ mod reserve {
         block
     }
 
-    fn is_limited(resource: libc::__rlimit_resource_t) -> bool {
-        let mut limit = libc::rlimit {
-            rlim_cur: libc::RLIM_INFINITY,
-            rlim_max: libc::RLIM_INFINITY,
-        };
-        // SAFETY: the limit is written to a place of its own.
-        unsafe {
-            libc::getrlimit(resource, &raw mut limit) == 0 && limit.rlim_cur != libc::RLIM_INFINITY
-        }
+    fn is_limited() -> bool {
+        // The type of a resource is another in each C library.
+        [libc::RLIMIT_AS, libc::RLIMIT_DATA]
+            .into_iter()
+            .any(|resource| {
+                let mut limit = libc::rlimit {
+                    rlim_cur: libc::RLIM_INFINITY,
+                    rlim_max: libc::RLIM_INFINITY,
+                };
+                // SAFETY: the limit is written to a place of its own.
+                let is_known = unsafe { libc::getrlimit(resource, &raw mut limit) } == 0;
+                is_known && limit.rlim_cur != libc::RLIM_INFINITY
+            })
     }
 
     fn reserved(logarithm: usize) -> Option<usize> {
