@@ -27,8 +27,8 @@ BUILT_ON = {
     "jeton.edit.remapping": "torch",
     "jeton.nn.": "torch",
     "jeton.display.views.screen": "textual",
-    "jeton.interop.sentencepiece.protobuf_messages": "google",
-    "jeton.sentencepiece.sentencepiece_model_pb2": "google",
+    "jeton.interop.sentencepiece.protobuf_messages": "google.protobuf",
+    "jeton.sentencepiece.sentencepiece_model_pb2": "google.protobuf",
 }
 """Modules of classes that derive from those of an optional package; the names that users import
 them by are elsewhere, and say which extra is needed."""
@@ -38,8 +38,15 @@ def modules() -> Iterator[ModuleType]:
     """All modules but those that build on a package that is not here."""
     for found in pkgutil.walk_packages(jeton.__path__, "jeton."):
         base = next((BUILT_ON[it] for it in BUILT_ON if found.name.startswith(it)), None)
-        if base is None or importlib.util.find_spec(base) is not None:
+        if base is None or is_installed(base):
             yield importlib.import_module(found.name)
+
+
+def is_installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # of what it is in
+        return False
 
 
 def commands(context: click.Context, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -270,6 +270,7 @@ NOT_PUBLIC = {
     "analysis.Difference",
     "analysis.Evaluation",
     "analysis.Finding",
+    "analysis.Finding.from_dict",
     "analysis.Health",
     "analysis.Measure",
     "analysis.Measured",
