@@ -64,10 +64,11 @@ def main() -> None:
         rows += [Row(**json.loads(line)) for line in done.stdout.splitlines()]
         if done.returncode != 0:
             print(f"{section}: ended with {done.returncode}", file=sys.stderr)
-    commit = _commit()
-    print(page(rows, commit))
+    command = "python benchmarks/encode.py --quick" if quick else "python benchmarks/encode.py"
+    origin = f"{_commit()}. Made by `{command}`."
+    print(page(rows, origin))
     if arguments.out:
-        write(arguments.out, rows, commit)
+        write(arguments.out, rows, origin)
 
 
 def _commit() -> str:

@@ -35,16 +35,15 @@ def version(name: str) -> str:
     return name
 
 
-def page(rows: Sequence[Row], commit: str) -> str:
-    """All tables, in Markdown."""
+def page(rows: Sequence[Row], origin: str) -> str:
+    """All tables, in Markdown. The origin: the commit and the command."""
     libraries = dict.fromkeys(row.library for row in rows)
     cores = os.cpu_count()
     lines = [
         "# Speed",
         "",
         f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, {cores} cores, Python "
-        f"{platform.python_version()}; {', '.join(map(version, libraries))}{commit}. Made by "
-        "`python benchmarks/encode.py`.",
+        f"{platform.python_version()}; {', '.join(map(version, libraries))}{origin}",
         "",
         "Medians; a first pass is one with a tokenizer that has seen nothing. “differ” counts the "
         "documents, of those checked in the same run, whose ids or counts are not the judge's.",
@@ -185,10 +184,10 @@ def picture(rows: Sequence[Row]) -> str:
     )
 
 
-def write(folder: Path, rows: Sequence[Row], commit: str) -> None:
+def write(folder: Path, rows: Sequence[Row], origin: str) -> None:
     """The page and the picture, into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = page(rows, commit)
+    text = page(rows, origin)
     if any(row.section == "encode" for row in rows):
         (folder / "encode.svg").write_text(picture(rows), "utf-8")
         text = text.replace("# Speed\n", "# Speed\n\n![Encoding](encode.svg)\n", 1)
