@@ -125,7 +125,7 @@ CONVERSIONS = [
     ("llama3_ranks.model", "x.gguf"),
     ("r50k_base.tiktoken", "vocab.json"),
     ("neox/tokenizer.json", "folder"),
-    ("bert_uncased_vocab.txt", "x.gguf"),
+    ("bert_uncased_vocab.txt", "x.json"),
 ]
 
 
