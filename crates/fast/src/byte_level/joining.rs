@@ -53,7 +53,7 @@ impl Joining {
         })
     }
 
-    /// The merges of words, and what joins those of phrases; none if no merge crosses a space, or if one of
+    /// The merges of words, and what joins those of phrases; none if few merges cross a space, or if one of
     /// words has a part that a later merge makes.
     pub fn of_phrases(bpe: &Bpe) -> Option<(Vec<Merge>, Self)> {
         if !matches!(bpe.rule(), MergeRule::Merges(_)) || bpe.takes_whole_pieces() {
@@ -63,6 +63,10 @@ impl Joining {
         let crosses = |&(_, _, id): &Merge| vocab.token(id).is_some_and(has_inner_space);
         let mut words = bpe.reachable_merges();
         let late = words.split_off(words.iter().position(crosses)?);
+        // Vocabularies of words have some, too, as of a no-break space and a space.
+        if 4 * late.iter().filter(|it| crosses(it)).count() < late.len() {
+            return None;
+        }
         let last = vocab.max_id()?;
         let mut is_late = vec![false; last as usize + 1];
         for &(_, _, id) in &late {
