@@ -157,8 +157,8 @@ def preparing_table(rates: Rates, corpus: float, cores: int, storage: float) -> 
         f"| write files, and read them for their digests | {amount(2 * tokens)} and "
         f"{amount(tokens)} | {hours(write)} |",
         f"| in all | | {hours(encode + write)} |",
-        f"| shuffled: parts are sorted before, too | {amount(tokens)} and {amount(tokens)} | "
-        f"{hours(2 * tokens / storage)} |",
+        f"| only if shuffled: sort parts, before files are written | {amount(tokens)} and "
+        f"{amount(tokens)} | {hours(2 * tokens / storage)} |",
     ]
 
 

@@ -304,6 +304,45 @@ def test_files_are_those_of_one_machine(
     assert prepare(shards, tokenizer, tmp_path / "many", **options) == manifest
 
 
+@pytest.mark.parametrize("options", [{}, {"filter": lambda document: True}])
+def test_another_part_size_after_an_interruption(
+    cluster: Any,
+    shards: list[Path],
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any],
+) -> None:
+    one = tmp_path / "all.jsonl"
+    one.write_bytes(b"".join(path.read_bytes() for path in shards))
+    files = [one, *shards]
+    data.prepare(files, tokenizer, tmp_path / "one", **options)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("jeton.ray.preparing.written_in_parallel", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            jeton.ray.prepare(files, tokenizer, tmp_path / "many", part_size=5_000, **options)
+    jeton.ray.prepare(files, tokenizer, tmp_path / "many", part_size=9_000, **options)
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+
+
+@pytest.mark.parametrize("options", [{}, {"shuffle": 1}, {"layout": "nanogpt"}])
+def test_nothing_is_left_if_no_document_is_left(
+    cluster: Any,
+    shards: list[Path],
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    options: dict[str, Any],
+) -> None:
+    options["filter"] = lambda document: False
+    with pytest.raises(ArgumentError, match="there is no document for training"):
+        jeton.ray.prepare(shards, tokenizer, tmp_path / "many", part_size=20_000, **options)
+    assert contents(tmp_path / "many") == {}
+
+
 @pytest.mark.parametrize("validation", [None, 0.3, 0.999])
 def test_copies_are_shuffled_as_on_one_machine(
     cluster: Any,
@@ -374,12 +413,19 @@ def test_chats_are_those_of_one_machine(
     tok = jeton.BPETrainer(500, special_tokens=["<|im_start|>", "<|im_end|>"]).train(documents())
     how = data.Conversations(template=TEMPLATE, max_tokens=200, bad_records="drop")
     options = {"shard_tokens": 3_000, "messages": how, **options}
-    warned = pytest.warns(jeton.errors.ChatWarning, match=r"messages\[0\]\.refusal")
-    with warned as expected:
+    with pytest.warns(jeton.errors.ChatWarning, match=r"messages\[0\]\.refusal") as expected:
         data.prepare([file], tok, tmp_path / "one", **options)
-    with warned as told:
+    with pytest.warns(jeton.errors.ChatWarning, match=r"messages\[0\]\.refusal") as told:
         jeton.ray.prepare([file], tok, tmp_path / "many", part_size=20_000, **options)
-    assert len(told) == len(expected)
+    kinds = [
+        {str(it.message) for it in some if it.category is jeton.errors.ChatWarning}
+        for some in (expected, told)
+    ]
+    assert (
+        len(kinds[0])
+        == len(kinds[1])
+        == sum(it.category is jeton.errors.ChatWarning for it in told)
+    )
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
     manifest = data.Manifest.read(tmp_path / "many")
     assert manifest.bad_documents and manifest.chats and manifest.chats["truncated"]

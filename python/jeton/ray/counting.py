@@ -23,7 +23,7 @@ from jeton.corpora.pieces import CorpusPiece, pieces_of
 from jeton.corpora.word_counts import WordCounts
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
-from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
+from jeton.ray.running import checked_cpus, in_order, map_tables, ray_data, single_threaded
 from jeton.stores.files import only_paths
 from jeton.training.trainer import Trainer
 
@@ -81,15 +81,15 @@ def count(
     num_cpus = checked_cpus(num_cpus)
     task = _CountTask(trainer._counting(), field, errors, documents, num_cpus)
     if isinstance(data, ray.Dataset):
-        counts = mapped(data, task.of_texts, None, num_cpus)
+        counts = map_tables(data, task.of_texts, None, num_cpus)
     else:
         pieces = list(map(asdict, pieces_of(_files(data), size, field, unit=unit)))
         dataset = ray.from_items(pieces, override_num_blocks=len(pieces))
-        counts = mapped(dataset, task.of_pieces, 1, num_cpus)
+        counts = map_tables(dataset, task.of_pieces, 1, num_cpus)
     with in_order(counts):
         counts = counts.materialize()
         while counts.count() > 1:
-            with in_order(merged := mapped(counts, _merge, _FAN, num_cpus)):
+            with in_order(merged := map_tables(counts, _merge, _FAN, num_cpus)):
                 counts = merged.materialize()
         rows = counts.take_all()
     if not rows:

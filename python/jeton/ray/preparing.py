@@ -8,12 +8,14 @@ complete, so a task that runs twice does no harm.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import pickle
 import shutil
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -37,7 +39,14 @@ from jeton.data.preparing.pipeline import PrepareRun
 from jeton.data.preparing.record_pieces import FilePiece, RecordPiece, divided
 from jeton.data.preparing.records import RecordFiles
 from jeton.errors import ArgumentError, ChatWarning, warn_caller
-from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
+from jeton.ray.running import (
+    checked_cpus,
+    in_order,
+    map_tables,
+    ray_data,
+    run_rows,
+    single_threaded,
+)
 from jeton.ray.writing import written_in_parallel
 from jeton.stores.files import only_paths
 
@@ -78,8 +87,8 @@ def prepare(
         data: Paths, as `jeton.data.prepare` takes them, of files that every machine can read; or a
             `ray.data.Dataset`, in which each row is a document.
         tokenizer: What encodes.
-        folder: Where the files go: a folder that every machine can write to. Until the set is
-            whole it needs the room of it twice, and if it is shuffled, three times.
+        folder: Where the files go: a folder that every machine can write to. While it runs,
+            it needs twice the space of the set, or three times if the set is shuffled.
         layout: As for `jeton.data.prepare`. Where a split is one file, the machine that asked
             writes it.
         shard_tokens: As for `jeton.data.prepare`.
@@ -139,12 +148,13 @@ def prepare(
         messages=messages,
         filter=filter,
     )
-    plan = options.request(tokenizer).plan
+    request = replace(options, part=(1, 1)).request(tokenizer)
+    plan = replace(request.plan, part=None)
     inputs = {"train": data}
     if plan.by == "data":
         inputs["val"] = validation
     target = Path(checked_path("folder", folder))
-    task = _EncodeTask(replace(options, part=(1, 1)).request(tokenizer), target / PARTS, num_cpus)
+    task = _EncodeTask(request, target / PARTS, num_cpus)
     groups: list[tuple[str, list[Path]]] = []
     datasets: dict[str, Any] = {}
     sources: dict[str, DocumentSource] = {}
@@ -172,9 +182,14 @@ def prepare(
         parts = _parts_of_files(groups, task, size)
     for of, dataset in datasets.items():
         parts += _parts_of_dataset(dataset, of, task)
-    manifest = written_in_parallel(plan, parts, target, target / PARTS / "shuffle", num_cpus)
-    if manifest is None:
-        manifest = merged_parts(plan, parts, str(target))
+    try:
+        manifest = written_in_parallel(plan, parts, target, target / PARTS / "shuffle", num_cpus)
+        if manifest is None:
+            manifest = merged_parts(plan, parts, str(target))
+    except ArgumentError:
+        # A split has no documents: it needs other options, and so other parts.
+        shutil.rmtree(target / PARTS)
+        raise
     shutil.rmtree(target / PARTS)
     return manifest
 
@@ -198,17 +213,15 @@ def _parts_of_files(
     groups: list[tuple[str, list[Path]]], task: _EncodeTask, size: int
 ) -> list[tuple[Path, Manifest]]:
     """The parts of groups of files, of which records are divided further."""
-    from_items = ray_data().from_items
     # Pickled, since names of files need not be text.
     rows = [{"split": split, "inputs": pickle.dumps(group)} for split, group in groups]
     if task.reading.records is not None:
-        groups_of_files = from_items(rows, override_num_blocks=len(rows))
-        pieces = mapped(groups_of_files, partial(_divided, size), 1, task.num_cpus)
+        groups_of_files = ray_data().from_items(rows, override_num_blocks=len(rows))
+        pieces = map_tables(groups_of_files, partial(_divided, size), 1, task.num_cpus)
         with in_order(pieces):
             rows = pieces.take_all()
     numbered = [{"number": number, **row} for number, row in enumerate(rows)]
-    inputs = from_items(numbered, override_num_blocks=len(numbered))
-    return _parts(mapped(inputs, task.of_files, 1, task.num_cpus), task.folder)
+    return _parts(run_rows(numbered, task.of_files, task.num_cpus), task.folder)
 
 
 def _divided(size: int, groups: Any) -> Any:
@@ -233,7 +246,8 @@ def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[An
     def encode(table: object) -> Any:
         return task.of_rows(table, split)
 
-    parts = _parts(mapped(dataset, encode, None, task.num_cpus), task.folder)
+    with in_order(blocks := map_tables(dataset, encode, None, task.num_cpus)):
+        parts = _parts(blocks.take_all(), task.folder)
     names = []
     for number, (folder, manifest) in enumerate(parts):
         target = task.folder / f"{split}-{number:06d}"
@@ -242,13 +256,12 @@ def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[An
     return names
 
 
-def _parts(blocks: Any, folder: Path) -> list[tuple[Path, Manifest]]:
-    with in_order(blocks):
-        rows = blocks.take_all()
-    said = set[frozenset[str]]()
-    for loss in (loss for row in rows for loss in row["losses"]):
-        if (kind := kind_of_loss(loss)) not in said:
-            said.add(kind)
+def _parts(rows: list[dict[str, Any]], folder: Path) -> list[tuple[Path, Manifest]]:
+    """The parts that tasks have made; warns once of each kind of loss."""
+    kinds = set[frozenset[str]]()
+    for loss in (loss for row in rows for loss in json.loads(row["losses"])):
+        if (kind := kind_of_loss(loss)) not in kinds:
+            kinds.add(kind)
             warn_caller(loss, ChatWarning)
     return [(folder / row["part"], Manifest.read(folder / row["part"])) for row in rows]
 
@@ -277,33 +290,34 @@ class _EncodeTask:
             unit=self.reading.unit,
         )
 
-    def of_files(self, groups: Any) -> Any:
-        """Encodes groups of files, except those whose parts are there already and fit."""
-        return _rows(self._of_group(**row) for row in groups.to_pylist())
-
-    def _of_group(self, number: int, split: str, inputs: bytes) -> dict[str, object]:
+    def of_files(self, number: int, split: str, inputs: bytes) -> dict[str, str]:
+        """Encodes a group of files, or a piece of one, unless its part is there and fits."""
         source = self.source(pickle.loads(inputs))  # of `_parts_of_files`
-        name = f"{number:06d}"
+        # A call with another `part_size` has other groups and pieces.
+        own = json.dumps([split, source.identity()]).encode()
+        name = f"{number:06d}-{hashlib.sha256(own).hexdigest()[:16]}"
         sources = self._sources(split, source)
         if not (self.folder / name / NAME).exists() or (
             whole_set(self._plan, sources, self.folder / name) is None
         ):
             return self._make(sources, name)
-        return {"part": name, "losses": []}
+        return {"part": name, "losses": "[]"}
 
     def of_rows(self, table: object, split: str) -> Any:
         """Encodes a block of a dataset."""
         name = f"{split}-{uuid.uuid4().hex}"
         source = source_of(table, self._encoding, self.reading)
-        return _rows([self._make(self._sources(split, source), name)])
+        import pyarrow
+
+        return pyarrow.Table.from_pylist([self._make(self._sources(split, source), name)])
 
     def _sources(self, split: str, source: DocumentSource) -> dict[str, DocumentSource]:
         """The sources of a part; one of them has all documents."""
         names = ["train", "val"] if self._plan.by == "data" else ["train"]
         return {name: source if name == split else self.source([]) for name in names}
 
-    def _make(self, sources: dict[str, DocumentSource], name: str) -> dict[str, object]:
-        """Makes a part; returns its name, and what its chats lose."""
+    def _make(self, sources: dict[str, DocumentSource], name: str) -> dict[str, str]:
+        """Makes a part; returns its name, and what its chats lose, as JSON."""
         single_threaded(self.num_cpus)
         attempt = self.folder / f".{uuid.uuid4().hex}"
         with ExitStack() as stack:
@@ -314,6 +328,9 @@ class _EncodeTask:
             journal = stack.enter_context(Journal(attempt))
             PrepareRun(self._plan, sources, journal, None).go()
         losses = [str(it.message) for it in caught if issubclass(it.category, ChatWarning)]
+        for it in caught:
+            if not issubclass(it.category, ChatWarning):
+                warnings.warn_explicit(it.message, it.category, it.filename, it.lineno)
         try:
             attempt.rename(self.folder / name)
         except OSError:
@@ -321,11 +338,4 @@ class _EncodeTask:
             if not (self.folder / name / NAME).exists():
                 raise
             shutil.rmtree(attempt)
-        return {"part": name, "losses": losses}
-
-
-def _rows(parts: Iterable[dict[str, object]]) -> Any:
-    import pyarrow
-
-    schema = pyarrow.schema({"part": pyarrow.string(), "losses": pyarrow.list_(pyarrow.string())})
-    return pyarrow.Table.from_pylist([*parts], schema)
+        return {"part": name, "losses": json.dumps(losses)}

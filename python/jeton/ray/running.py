@@ -61,9 +61,30 @@ def _cause(error: BaseException | None) -> JetonError | None:
     return None
 
 
-def mapped(dataset: Any, function: Callable[[Any], Any], size: int | None, num_cpus: float) -> Any:
+def map_tables(
+    dataset: Any, function: Callable[[Any], Any], size: int | None, num_cpus: float
+) -> Any:
     """The dataset that a function makes from batches, as Arrow tables."""
     return dataset.map_batches(function, batch_size=size, batch_format="pyarrow", num_cpus=num_cpus)
+
+
+def run_rows(
+    rows: list[dict[str, Any]], work: Callable[..., dict[str, Any]], num_cpus: float
+) -> list[dict[str, Any]]:
+    """What a function returns for each row, of which it gets the columns: a task each, in order."""
+    if not rows:
+        return []
+
+    def of_rows(table: Any) -> Any:
+        import pyarrow
+
+        single_threaded(num_cpus)
+        return pyarrow.Table.from_pylist([work(**row) for row in table.to_pylist()])
+
+    dataset = ray_data().from_items(rows, override_num_blocks=len(rows))
+    with in_order(results := map_tables(dataset, of_rows, 1, num_cpus)):
+        found: list[dict[str, Any]] = results.take_all()
+    return found
 
 
 def single_threaded(num_cpus: float) -> None:

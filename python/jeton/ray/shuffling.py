@@ -3,8 +3,8 @@
 `jeton.data.preparing.shuffling` defines the order. A task per shard of a part sorts its documents
 by their numbers. Then a task per bucket, a range of numbers, finds the copies among its documents
 and gives them numbers of their own; and another one brings the documents that belong to it, copies
-of other buckets too, into order. Tokens are not moved again: who writes a file of the set reads
-them from the sorted shards, of each a range.
+of other buckets too, into order. Tokens are not copied again: the task that writes a file reads one
+range of each sorted shard.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import bisect
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,8 +43,7 @@ from jeton.data.preparing.shuffling import (
     records_of,
 )
 from jeton.errors import FileError, FormatError
-from jeton.ray.running import in_order, ray_data, single_threaded
-from jeton.ray.running import mapped as mapped_rows
+from jeton.ray.running import run_rows
 from jeton.ray.stretches import Stretch
 
 _AT_A_TIME = 1 << 22
@@ -77,35 +76,20 @@ def shuffled_stretches(
     buckets = buckets_for(tokens * np.dtype(plan.block_dtype).itemsize, plan.memory)
     task = _ShuffleTask(plan, folder.absolute(), len(shards), buckets)
     of_buckets = np.zeros(buckets, np.int64)
-    for row in _run(shards, task.sort, num_cpus):
+    for row in run_rows(shards, task.sort, num_cpus):
         of_buckets += np.array(row["tokens"], np.int64)
     if plan.by == "cut":
         task.boundary = task.boundary_at(int(tokens * (1 - plan.share)), of_buckets)
     rows = [{"bucket": bucket} for bucket in range(buckets)]
-    _run(rows, task.find_copies, num_cpus)
+    run_rows(rows, task.find_copies, num_cpus)
     return [
-        task.stretch(**row) for row in _run(rows, task.bring_into_order, num_cpus) if row["tokens"]
+        task.stretch(**row)
+        for row in run_rows(rows, task.bring_into_order, num_cpus)
+        if row["tokens"]
     ]
 
 
-def _run(
-    rows: list[dict[str, Any]], work: Callable[..., dict[str, Any]], num_cpus: float
-) -> list[dict[str, Any]]:
-    """What a function returns for each row, of which it gets the columns, in order."""
-
-    def of_rows(table: Any) -> Any:
-        import pyarrow
-
-        single_threaded(num_cpus)
-        return pyarrow.Table.from_pylist([work(**row) for row in table.to_pylist()])
-
-    dataset = ray_data().from_items(rows, override_num_blocks=len(rows))
-    with in_order(results := mapped_rows(dataset, of_rows, 1, num_cpus)):
-        found: list[dict[str, Any]] = results.take_all()
-    return found
-
-
-class _Files:
+class _ShuffleFiles:
     """The names of the files of a shuffle."""
 
     def __init__(self, folder: Path) -> None:
@@ -142,11 +126,11 @@ class _ShuffleTask:
     def __init__(self, plan: SetPlan, folder: Path, shards: int, buckets: int) -> None:
         self._plan, self._shards, self._buckets = plan, shards, buckets
         self._seed = plan.seed or 0
-        self._folder, self._files = folder, _Files(folder)
+        self._folder, self._files = folder, _ShuffleFiles(folder)
         self.boundary: Boundary | None = None
 
     def sort(self, number: int, part: bytes, shard: int, first: int) -> dict[str, Any]:
-        """Sorts a shard of a part; returns how many tokens each bucket has of it.
+        """Sorts a shard of a part; returns the number of its tokens in each bucket.
 
         Args:
             number: The number of the shard in all parts.
@@ -166,7 +150,7 @@ class _ShuffleTask:
         records = records_of(lengths, keys, number, self._seed)
         # Stable: copies stay in their order.
         records = records[np.argsort(records["number"], kind="stable")]
-        with _written(self._files.tokens(number)) as file:
+        with _renamed_when_whole(self._files.tokens(number)) as file:
             for some in _slices(records):
                 file.write(np.ascontiguousarray(gathered(some, lambda _: tokens)).data)
         records["start"] = np.cumsum(records["length"]) - records["length"]
@@ -176,7 +160,7 @@ class _ShuffleTask:
         return {"tokens": of_buckets.tolist()}
 
     def boundary_at(self, token: int, of_buckets: npt.NDArray[np.int64]) -> Boundary | None:
-        """The document that holds a token, while all copies of a document are adjacent."""
+        """The document with the token at `token`, if all copies of a document were adjacent."""
         ends = np.cumsum(of_buckets)
         bucket = int(np.searchsorted(ends, token, side="right"))
         if bucket == len(ends):
@@ -186,7 +170,7 @@ class _ShuffleTask:
         )
 
     def find_copies(self, bucket: int) -> dict[str, Any]:
-        """Parts the documents of a bucket into copies, which get numbers, and the others."""
+        """Splits a bucket into first occurrences and copies, and numbers the copies."""
         records = self._with_copies(bucket)
         is_copy = records["copy"] > 0
         copies = records[is_copy]
@@ -205,7 +189,7 @@ class _ShuffleTask:
         return {"bucket": bucket, "tokens": int(records["length"].sum())}
 
     def stretch(self, bucket: int, tokens: int) -> Stretch:
-        """The documents of a bucket that has so many tokens."""
+        """The documents of a bucket, which has `tokens` tokens."""
         return _BucketStretch(0, tokens, str(self._folder), bucket, self._plan.block_dtype)
 
     def _with_copies(self, bucket: int) -> npt.NDArray[np.void]:
@@ -246,6 +230,11 @@ class _BucketStretch(Stretch):
     def _records(self) -> npt.NDArray[np.void]:
         return np.fromfile(self._files.order(self.bucket), RECORD)
 
+    @cached_property
+    def _ends(self) -> npt.NDArray[np.int64]:
+        """The tokens up to the end of each document."""
+        return np.cumsum(self._records["length"])
+
     @property
     def _all_lengths(self) -> npt.NDArray[np.int64]:
         return np.ascontiguousarray(self._records["length"])
@@ -257,7 +246,7 @@ class _BucketStretch(Stretch):
     def _between(self, begin: int, end: int) -> npt.NDArray[np.integer]:
         if begin == end:
             return np.empty(0, self.dtype)
-        ends = np.cumsum(self._records["length"])
+        ends = self._ends
         first = int(np.searchsorted(ends, begin, side="right"))
         stop = int(np.searchsorted(ends, end, side="left")) + 1
         before = int(ends[first] - self._records["length"][first])
@@ -270,8 +259,8 @@ class _BucketStretch(Stretch):
         return gathered(records, lambda shard: mapped(self._files.tokens(shard), self.dtype))
 
     @cached_property
-    def _files(self) -> _Files:
-        return _Files(Path(self.folder))
+    def _files(self) -> _ShuffleFiles:
+        return _ShuffleFiles(Path(self.folder))
 
 
 def _slices(records: npt.NDArray[np.void]) -> Iterator[npt.NDArray[np.void]]:
@@ -286,7 +275,7 @@ def _slices(records: npt.NDArray[np.void]) -> Iterator[npt.NDArray[np.void]]:
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[BinaryIO]:
+def _renamed_when_whole(path: Path) -> Iterator[BinaryIO]:
     """A file that has its name only when it is whole: a task may run twice."""
     attempt = path.with_name(f".{uuid.uuid4().hex}")
     try:
@@ -299,5 +288,5 @@ def _written(path: Path) -> Iterator[BinaryIO]:
 
 
 def _write(path: Path, records: npt.NDArray[np.void]) -> None:
-    with _written(path) as file:
+    with _renamed_when_whole(path) as file:
         file.write(np.ascontiguousarray(records).data)

@@ -45,7 +45,7 @@ class Stretch(ABC):
     def lengths(self) -> npt.NDArray[np.int64]:
         """How many tokens each document of the stretch has."""
         if self.limit is not None:
-            return self._all_lengths[self._chosen]
+            return self._all_lengths[self._numbers]
         up_to, _ = split_lengths(self._all_lengths, self.end)
         return split_lengths(up_to, self.begin)[1]
 
@@ -64,16 +64,15 @@ class Stretch(ABC):
                 begin = self.begin
                 tokens = self._between(begin + before, begin + int(ends[until - 1]))
             else:
-                tokens = self._of_documents(np.flatnonzero(self._chosen)[first:until])
+                tokens = self._of_documents(self._numbers[first:until])
             yield tokens, lengths[first:until]
             first = until
 
     @cached_property
-    def _chosen(self) -> npt.NDArray[np.bool_]:
-        """Which documents are in the stretch, if the set is split by a hash."""
+    def _numbers(self) -> npt.NDArray[np.int64]:
+        """The numbers of the documents in the stretch, if the set is split by a hash."""
         validates = self._keys < np.uint64(self.limit or 0)
-        mask: npt.NDArray[np.bool_] = validates == self.validates
-        return mask
+        return np.flatnonzero(validates == self.validates)
 
     def forget(self) -> None:
         """Releases the data."""

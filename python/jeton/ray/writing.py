@@ -23,9 +23,9 @@ from jeton.data.preparing.dropped_file import DROPPED, DroppedFile, dropped_of
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.loss_mask_bits import Unmarking
 from jeton.data.preparing.parts import PartsSource
-from jeton.data.preparing.pipeline import SetPlan, manifest_of
+from jeton.data.preparing.pipeline import SetPlan, manifest_of, nothing_left
 from jeton.files import FileDigest, digest_of
-from jeton.ray.running import in_order, mapped, ray_data, single_threaded
+from jeton.ray.running import run_rows
 from jeton.ray.shuffling import shuffled_stretches
 from jeton.ray.stretches import Stretch, files_of, part_stretches, stretches_of
 
@@ -43,7 +43,7 @@ def written_in_parallel(
         plan: The plan of the set.
         parts: The parts, in their order.
         folder: Where the files go.
-        scratch: Where files are that a shuffle needs meanwhile.
+        scratch: Folder for the temporary files of a shuffle.
         num_cpus: How many cores a task takes.
 
     Returns:
@@ -69,9 +69,17 @@ def written_in_parallel(
         else:
             journal.save({})
             wholes = {split: part_stretches(parts, split) for split in sources}
+            _check_for_documents(
+                journal,
+                {it: sum(of.splits[it].documents for _, of in parts) for it in sources},
+            )
             if plan.seed is not None:
                 wholes["train"] = shuffled_stretches(plan, parts, scratch, num_cpus)
-            rows = list(_rows(stretches_of(wholes, plan.by, plan.share), most))
+            by_split = stretches_of(wholes, plan.by, plan.share)
+            _check_for_documents(
+                journal, {it: sum(len(some.lengths) for some in of) for it, of in by_split.items()}
+            )
+            rows = list(_rows(by_split, most))
             # From here on, a call that is interrupted leaves files for the next one.
             journal.save({"files": len(rows)})
             shards, files = _written(plan, rows, journal.set, num_cpus)
@@ -85,6 +93,14 @@ def written_in_parallel(
             journal.save({"manifest": whole.to_json()})
         journal.publish(whole)
     return whole
+
+
+def _check_for_documents(journal: Journal, documents: dict[str, int]) -> None:
+    """Leaves nothing behind if a split has no documents."""
+    for split, count in documents.items():
+        if not count:
+            journal.forget()
+            raise nothing_left(split)
 
 
 def _rows(stretches_by_split: dict[str, list[Stretch]], most: int) -> Iterator[dict[str, object]]:
@@ -103,10 +119,8 @@ def _written(
     plan: SetPlan, rows: list[dict[str, object]], folder: Path, num_cpus: float
 ) -> tuple[dict[str, list[WrittenShard]], dict[str, FileDigest]]:
     """The shards of each split, and the digests of all of their files."""
-    task = _WriteTask(plan, folder.absolute(), num_cpus)
-    dataset = ray_data().from_items(rows, override_num_blocks=len(rows))
-    with in_order(blocks := mapped(dataset, task.write, 1, num_cpus)):
-        results = blocks.take_all()
+    task = _WriteTask(plan, folder.absolute())
+    results = run_rows(rows, task.write, num_cpus)
     shards: dict[str, list[WrittenShard]] = {split: [] for split in plan.splits}
     files: dict[str, FileDigest] = {}
     for row in results:
@@ -123,17 +137,11 @@ def _written(
 class _WriteTask:
     """Writes files, on any machine."""
 
-    def __init__(self, plan: SetPlan, folder: Path, num_cpus: float) -> None:
-        self._plan, self._folder, self._num_cpus = plan, folder, num_cpus
+    def __init__(self, plan: SetPlan, folder: Path) -> None:
+        self._plan, self._folder = plan, folder
 
-    def write(self, table: Any) -> Any:
-        """Writes the files that rows describe."""
-        import pyarrow
-
-        return pyarrow.Table.from_pylist([self._write(**row) for row in table.to_pylist()])
-
-    def _write(self, split: str, number: int, content: bytes) -> dict[str, object]:
-        single_threaded(self._num_cpus)
+    def write(self, split: str, number: int, content: bytes) -> dict[str, object]:
+        """Writes a file, unless it is there."""
         layout = layouts.LAYOUTS[self._plan.layout]
         main = layout.file(split, number)
         names = layout.names(main, self._plan.masks)

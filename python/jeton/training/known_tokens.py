@@ -56,7 +56,7 @@ def _token(name: str, token: object, *, special: bool) -> AddedToken:
 
 
 def plain_texts(tokens: Iterable[AddedToken]) -> list[str]:
-    """The spellings of tokens for a format that holds nothing else of them."""
+    """The spellings of tokens, for a format that stores only these."""
     texts = []
     for token in tokens:
         for flag in ("single_word", "lstrip", "rstrip"):

@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::support::byte_level::{
     PARTS, PATTERNS, normalizers, pre_tokenizers, split, text, vocabulary,
 };
+use crate::support::check::ids_in_parts;
 use crate::support::rounds;
 use crate::support::spans;
 
@@ -33,14 +34,7 @@ fn parts_are_encoded_as_the_whole() {
                     .map(|_| text(&mut numbers))
                     .collect();
                 let reach = numbers.random_range(1..100);
-                let (mut ids, mut at) = (Vec::new(), 0);
-                while at < text.len() {
-                    let end = tokenizer.split_point(&text, at, reach, &options);
-                    tokenizer
-                        .encode_into(&text[at..end], &options, &mut ids)
-                        .unwrap();
-                    at = end;
-                }
+                let ids = ids_in_parts(&tokenizer, &text, reach, &options);
                 let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
                 assert_eq!(ids, staged, "{normalizer:?} {pre_tokenizer:?} {text:?}");
             }

@@ -71,3 +71,20 @@ pub fn check_framed_parts(tokenizer: &Tokenizer, text: &str) -> bool {
     let cut = options.map(|options| check_parts(tokenizer, text, &options));
     cut.fold(false, |some, cut| some | cut)
 }
+
+/// The ids of a text that is encoded part by part: each ends where the tokenizer says, `reach` bytes on or later.
+pub fn ids_in_parts(
+    tokenizer: &Tokenizer,
+    text: &str,
+    reach: usize,
+    options: &EncodeOptions,
+) -> Vec<u32> {
+    let (mut ids, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        let end = tokenizer.split_point(text, at, reach, options);
+        let part = &text[at..end];
+        tokenizer.encode_into(part, options, &mut ids).unwrap();
+        at = end;
+    }
+    ids
+}

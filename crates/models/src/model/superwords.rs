@@ -1,9 +1,9 @@
 //! Superwords: a byte pair encoding whose later merges join whole words, across the boundaries of the pattern.
 //!
-//! By definition: the pattern splits the text into words, and each is merged by itself. A word that is one
-//! token in the end, and that the rule allows, may join; any other ends the stretch. Then the supermerges
-//! run over each stretch, in their order. Words are merged by a BPE, with or without deletions. In `of the tree` with the supermerge ` of`+` the`, whatever
-//! `tree` becomes, `of the` is one token, and `often` never is a part of one.
+//! By definition: the pattern splits the text into words, and each is merged by itself, by a BPE with or
+//! without deletions. A word that is one token in the end, and that the rule allows, may join; any other ends
+//! the stretch. Then the supermerges run over each stretch, in their order. In `of the tree` with the
+//! supermerge ` of`+` the`, whatever `tree` becomes, `of the` is one token, and `often` never is a part of one.
 //!
 //! Source: Liu et al., "SuperBPE: Space Travel for Language Models", 2025; Schmidt et al., "Boundless Byte
 //! Pair Encoding: Breaking the Pre-tokenization Barrier", 2025.

@@ -79,7 +79,7 @@ def _declared(schema: object, place: str) -> Types:
 
 
 _DEEPEST: Final = 32
-"""How many schemas one may refer to, one after another, on the way to a part of it."""
+"""Maximum length of a chain of references between schemas."""
 
 
 class Parameters(dict[str, Types]):

@@ -73,8 +73,8 @@ class _Mark:
         return (self.text.strip() or self.text) if self.is_text else None
 
     def expression(self, longer: Iterable[str] | None = None) -> str:
-        """A regular expression for the mark. `longer`: marks that begin with it; it is none of
-        these, nor is there too little text to tell. `None` if no text follows."""
+        """A regular expression for the mark. `longer`: longer marks that begin with it, or
+        `None` if the text ends here. It matches neither these nor a text too short to tell."""
         before = ""
         for character in self.before:
             before = f"(?:{before}{re.escape(character)})?"

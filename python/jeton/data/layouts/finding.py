@@ -132,7 +132,7 @@ def _splits(
 
 
 def _listed(kind: BaseLayout, index: Path) -> list[Path]:
-    """The files that an index lists, in its order: their names may have another one."""
+    """The files that an index lists, in its order, which may differ from that of their names."""
     try:
         with files.opened(index) as file:
             listed = [*kind.listed(json.loads(file.read()))]

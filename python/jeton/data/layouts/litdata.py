@@ -89,7 +89,7 @@ class LitdataLayout(BaseLayout):
                 "(for others: litdata)"
             )
         for chunk in index["chunks"]:
-            # litdata counts the documents alone, and not their places in front.
+            # chunk_bytes excludes the table of offsets in front.
             yield chunk["filename"], int(chunk["chunk_bytes"])
 
     def open(self, file: Path, dtype: str | None) -> Shard:

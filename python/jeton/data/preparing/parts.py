@@ -25,7 +25,7 @@ from jeton.data.manifest import NAME, Manifest, verify
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.dropped_file import dropped_of
 from jeton.data.preparing.loss_mask_bits import marked, summed
-from jeton.data.preparing.record_pieces import PIECE
+from jeton.data.preparing.record_pieces import PIECE, stands_for_its_file
 from jeton.errors import ArgumentError, FormatError, JetonError
 
 _AT_A_TIME = 1 << 20
@@ -96,7 +96,7 @@ class PartsSource(DocumentSource):
             for _, manifest in self._parts
             for entry in manifest.inputs
             # A file that was divided is named once.
-            if entry.get("split") == properties.get("split") and not entry.get(PIECE)
+            if entry.get("split") == properties.get("split") and stands_for_its_file(entry)
         )
         # A manifest has one count for all its splits.
         manifests = [manifest for _, manifest in self._parts if not properties]

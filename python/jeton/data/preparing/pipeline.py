@@ -302,7 +302,7 @@ class PrepareRun:
         for split, writer in self._writers.items():
             if not writer.documents and self._plan.part is None:
                 self._journal.forget()
-                raise _nothing_left(split)
+                raise nothing_left(split)
 
     def _save(self, state: dict[str, Any], last: bool = False) -> None:
         for split, writer in self._writers.items():
@@ -349,7 +349,8 @@ class PrepareRun:
         return manifest_of(self._plan, folder, shards, by_split, files)
 
 
-def _nothing_left(split: str) -> ArgumentError:
+def nothing_left(split: str) -> ArgumentError:
+    """The error for a split without documents."""
     use = {"train": "training", "val": "validation"}[split]
     return ArgumentError(
         f"there is no document for {use}, the split {split!r}: there is too little data"
@@ -381,7 +382,7 @@ def manifest_of(
     }
     for split, split_of_set in splits.items():
         if not split_of_set.documents and plan.part is None:
-            raise _nothing_left(split)
+            raise nothing_left(split)
     names = [name for some in shards.values() for shard in some for name in shard.files]
     tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)
     files = {name: digests[name] for name in names} | digests

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jeton.corpora.corpus import is_table, opened_table, size_of
 from jeton.corpora.dropped import RecordPlace
@@ -22,12 +23,12 @@ from jeton.errors import FileError
 from jeton.files import digest_of
 
 PIECE = "piece"
-"""The name of the number of a piece in the manifest of a part."""
+"""The name of a piece in the manifest of a part: its number, and where it begins and ends."""
 
 
 @dataclass(frozen=True)
 class FilePiece:
-    """A part of a file."""
+    """Lines or rows of a file that one task encodes."""
 
     path: Path
     number: int
@@ -60,6 +61,11 @@ def divided(path: Path, size: int) -> list[FilePiece]:
     ]
 
 
+def stands_for_its_file(entry: Mapping[str, Any]) -> bool:
+    """Whether an input of a part is a whole file, or the first piece of one."""
+    return PIECE not in entry or entry[PIECE][0] == 0
+
+
 def _line_bounds(path: Path, size: int) -> tuple[list[tuple[int, int]], str]:
     """Bytes at which lines begin, each with the lines before it; and the hash of the file."""
     bounds, sha256, at, lines = [(0, 0)], hashlib.sha256(), 0, 0
@@ -86,21 +92,30 @@ class RecordPiece(RecordFiles):
 
     @property
     def size(self) -> int:
-        """The bytes of the piece; of a table, those of the file."""
-        whole, piece = super().size, self._piece
-        return whole if is_table(piece.path) else min(whole, piece.stop - piece.start)
+        """The bytes of the piece; of a table, its share of those of the file."""
+        piece = self._piece
+        if is_table(piece.path):
+            return self._bytes_of_rows(piece.stop) - self._bytes_of_rows(piece.start)
+        return min(super().size, piece.stop - piece.start)
+
+    def _bytes_of_rows(self, rows: int) -> int:
+        """The share that the first rows of a table have of the bytes of its file."""
+        of_table = RecordTable(self._piece.path, self._encoder.columns).rows
+        return super().size * rows // max(1, of_table)
 
     def identity(self) -> list[dict[str, object]]:
-        """The file and its hash, with the number of the piece."""
+        """The file and its hash, with the number and the bounds of the piece."""
         piece = self._piece
-        return [{**piece.identity, "sha256": piece.sha256, PIECE: piece.number}]
+        bounds = [piece.number, piece.start, piece.stop]
+        return [{**piece.identity, "sha256": piece.sha256, PIECE: bounds}]
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of the piece."""
         piece = self._piece
         if is_table(piece.path):
             table = RecordTable(piece.path, self._encoder.columns)
-            rows = self._of_table(0, piece.path, table, piece.start, 0)
+            before = -self._bytes_of_rows(piece.start)
+            rows = self._of_table(0, piece.path, table, piece.start, before)
             rows = itertools.islice(rows, piece.stop - piece.start)
         else:
             rows = self._lines()

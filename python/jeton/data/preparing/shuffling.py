@@ -117,7 +117,7 @@ class Boundary:
 
 
 def boundary_in(records: npt.NDArray[np.void], at: int) -> Boundary:
-    """The document that holds token `at` of these documents, in order."""
+    """The document with the token at `at`, once these documents are in order."""
     records = ordered(records)
     row = np.searchsorted(np.cumsum(records["length"]), at, side="right")
     return Boundary(int(records["number"][row]), int(records["copy"][row]))
