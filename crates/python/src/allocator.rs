@@ -206,7 +206,7 @@ mod reserve {
     }
 
     fn is_limited() -> bool {
-        // The type of a resource is another in each C library.
+        // C libraries differ in the type of a resource.
         [libc::RLIMIT_AS, libc::RLIMIT_DATA]
             .into_iter()
             .any(|resource| {
