@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -230,6 +231,62 @@ def test_a_looping_function_ends_with_the_grader(
     grader.send_signal(signal_number)
     grader.wait(20)
     waits_for(lambda: not any(map(is_running, map(int, pids.read_text().split()))))
+
+
+STARTS = {
+    "in a session of its own": "subprocess.Popen(['sleep', '60'], start_new_session=True)",
+    "by a process that has ended": "subprocess.Popen(['sh', '-c', 'setsid sleep 60 & exit'])",
+    "that sends signals to its group": (
+        "signal.signal(15, signal.SIG_IGN), os.kill(0, 15), "
+        "subprocess.Popen(['sleep', '60'], start_new_session=True)"
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux finds such processes")
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        *((start, "while True: pass") for start in STARTS),
+        *(("in a session of its own", end) for end in ("return ''", "os._exit(1)")),
+    ],
+)
+def test_a_process_that_left_the_group_ends_with_the_grader(
+    start: str, end: str, tmp_path: Path
+) -> None:
+    marker = f"JETON_GRADED={os.getpid()}-{time.monotonic_ns()}"
+    name, _, value = marker.partition("=")
+    path = written(
+        tmp_path,
+        "import os, signal, subprocess\n"
+        "def decode(tokens):\n"
+        f"    os.environ[{name!r}] = {value!r}\n"
+        f"    {STARTS[start]}\n"
+        "    open('started', 'w').close()\n"
+        f"    {end}\n",
+    )
+    command = [sys.executable, "-m", "jeton", "learn", "--grade", path.name]
+    grader = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    if "while" in end:
+        waits_for((tmp_path / "started").exists)
+        waits_for(lambda: bool(have_in_environment(marker)))
+        grader.kill()
+    grader.wait(60)
+    assert (tmp_path / "started").exists()
+    waits_for(lambda: not have_in_environment(marker))
+
+
+def have_in_environment(marker: str) -> list[int]:
+    """The running processes with this variable."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if marker.encode() in path.read_bytes() and is_running(int(path.parent.name)):
+                found.append(int(path.parent.name))
+    return found
 
 
 def waits_for(condition: Callable[[], bool]) -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import ctypes
 import importlib
 import os
 import pickle
 import queue
 import runpy
+import select
 import signal
 import subprocess
 import sys
@@ -33,6 +35,12 @@ SECONDS = 10.0
 
 _SECONDS_TO_IMPORT: Final = 60.0
 """How long the imports of the file may take: one may be as large as PyTorch."""
+
+_SECONDS_TO_END: Final = 3.0
+"""How long the processes that the file started may take to end, which is a few milliseconds."""
+
+_PR_SET_CHILD_SUBREAPER: Final = 36
+"""From `linux/prctl.h`."""
 
 _START: Final = """
 import sys
@@ -149,16 +157,19 @@ class LearnerProcess:
         return CallResult("too long")
 
     def _stop(self) -> None:
-        """Ends the process and its group; a process that left the group is not waited for."""
+        """Ends the process and all that it started."""
         process, self._process = self._process, None
         if process is None:
             return
         if sys.platform == "win32":
             process.kill()
         else:
+            os.close(self._alive)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(2 * _SECONDS_TO_END)
+            # Also if the file has stopped or killed the process that ends the others.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            os.close(self._alive)
         process.wait()
         assert process.stdin is not None
         with contextlib.suppress(OSError):
@@ -192,7 +203,7 @@ def serve(path: str, alive: int) -> None:
 
 def _serve(path: str, alive: int, answers: BinaryIO, questions: BinaryIO) -> None:
     if alive >= 0:
-        _end_group_after(alive, (questions, answers))
+        _fork_watched(alive, (questions, answers))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -225,14 +236,48 @@ def _serve(path: str, alive: int, answers: BinaryIO, questions: BinaryIO) -> Non
             send(answer)
 
 
-def _end_group_after(alive: int, unused: tuple[BinaryIO, BinaryIO]) -> None:
-    """Forks a process that ends this one's group once the process that asks is gone."""
-    if os.fork() == 0:
+def _fork_watched(alive: int, unused: tuple[BinaryIO, BinaryIO]) -> None:
+    """Returns in a forked process; this one waits, then ends that and all that it started.
+
+    It waits until the forked process, or the process that asks, is gone. On Linux the processes
+    whose parent ends become its children, so it finds those too that left the group; elsewhere it
+    ends the group.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    child = os.fork()
+    if child == 0:
+        os.close(alive)
+        return
+    try:
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # the file may send them to its group
         for descriptor in (0, 1, 2, *(it.fileno() for it in unused)):
             os.close(descriptor)
-        os.read(alive, 1)  # nothing is written: it returns when the other end is closed
+        # Nothing is written to `alive`: it can be read once its other end is closed.
+        while not select.select([alive], [], [], 0.1)[0] and not os.waitpid(child, os.WNOHANG)[0]:
+            pass
+        end = time.monotonic() + _SECONDS_TO_END
+        while (pids := _descendants()) and time.monotonic() < end:
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+    finally:
         os.killpg(0, signal.SIGKILL)
-    os.close(alive)
+
+
+def _descendants() -> set[int]:
+    """The processes that run and that this one, or one of these, started; on Linux alone."""
+    parents: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, parent = path.read_bytes().rpartition(b")")[2].split()[:2]
+            if state not in (b"Z", b"X"):
+                parents[int(path.parent.name)] = int(parent)
+    found = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
 
 
 def _import_first(path: str) -> None:
