@@ -9,6 +9,9 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` takes mil
 import os
 import sys
 
+_FEW_THREADS = 1024
+"""A limit of threads below this was set on purpose: systems allow each user more."""
+
 
 def ends_when_interrupted() -> None:
     """Lets Ctrl-C end this process at once, if it is the command `jeton`.
@@ -26,7 +29,7 @@ def raises_when_interrupted() -> None:
 
 
 def fits_into_memory() -> None:
-    """Lets numpy start no threads in the command `jeton` if its address space is limited.
+    """Lets numpy start no threads in the command `jeton` if its memory or its threads are limited.
 
     OpenBLAS, which numpy loads, maps 40 MB for each core. Without memory it tries for ever, and
     where a thread does not start it raises SIGINT. What is too little for one core ends here.
@@ -35,6 +38,8 @@ def fits_into_memory() -> None:
         return
     import resource
 
+    if 0 <= resource.getrlimit(resource.RLIMIT_NPROC)[0] < _FEW_THREADS:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # What the interpreter and numpy need before a command begins.
     needs = (resource.RLIMIT_AS, 192, "-v"), (resource.RLIMIT_DATA, 64, "-d")
     for limited, megabytes, option in needs:
@@ -46,6 +51,16 @@ def fits_into_memory() -> None:
             needed = f"Error: out of memory: ulimit {option} must be {megabytes << 10} or more\n"
             os.write(2, needed.encode())
             os._exit(1)
+
+
+def limits_memory() -> bool:
+    """Whether the address space of this process is limited."""
+    if sys.platform == "win32":
+        return False
+    import resource
+
+    limits = (resource.getrlimit(it)[0] for it in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+    return any(limit != resource.RLIM_INFINITY for limit in limits)
 
 
 def _end(number: int, _: object) -> None:

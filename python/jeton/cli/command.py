@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NoReturn, TextIO, TypeVar
 import click
 
 import jeton._core as _core
+from jeton import at_start
 from jeton.cli.printing import styled
 from jeton.cli.signals import exit_code, undisturbed
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
@@ -262,6 +263,8 @@ def _end(ctx: click.Context, message: str, code: int, hint: str | None = None) -
 def _one_line(error: BaseException) -> str:
     if is_out_of_memory(error):
         return "out of memory"
+    if _is_out_of_threads(error):
+        return "no thread or process can be started (ulimit -u, or a container, allows no more)"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
         name = error.filename or (STDOUT if error.errno in UNWRITABLE else None)
@@ -273,11 +276,19 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that there is no memory, in its class or in its words."""
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
+    if _is_out_of_threads(error):
+        return at_start.limits_memory()  # the stack of a thread does not fit
     return isinstance(error, MemoryError) or any(it in str(error) for it in _MEMORY_MESSAGES)
 
 
+def _is_out_of_threads(error: BaseException) -> bool:
+    """Whether an error says that a thread or a process cannot start."""
+    if isinstance(error, OSError):
+        return error.errno == errno.EAGAIN and error.filename is None
+    return isinstance(error, RuntimeError) and "can't start new thread" in str(error)
+
+
 _MEMORY_MESSAGES = (
-    "can't start new thread",  # its stack does not fit
     "PyObject pointer is null",  # a result that Python cannot hold
     "failed to map segment from shared object",
 )

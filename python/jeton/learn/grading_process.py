@@ -202,15 +202,18 @@ def serve(path: str, alive: int) -> None:
 
 
 def _serve(path: str, alive: int, answers: BinaryIO, questions: BinaryIO) -> None:
-    if alive >= 0:
-        _fork_watched(alive, (questions, answers))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
-    os.dup2(2, 1)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-
     def send(answer: CallResult) -> None:
         pickle.dump(answer, answers)
         answers.flush()
+
+    if alive >= 0:
+        try:
+            _fork_watched(alive, (questions, answers))
+        except OSError as error:
+            return send(_raised(error, path))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
     # Last, so that a file beside it that is named like a module of Python's is not taken for it.
     sys.path.append(os.path.dirname(os.path.abspath(path)))
