@@ -11,8 +11,8 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::cannot_hold::cannot_hold;
 use super::plain_bpe::plain_bpe;
@@ -177,6 +177,23 @@ pub fn read(file: &[u8]) -> Result<Stages> {
     tiktoken::stages(vocab, pre_tokenizer, tokens).map_err(|error| error.of_kind(ErrorKind::Format))
 }
 
+/// A file to be written; a [`serde_json::Value`] of each entry would take five times the memory.
+#[derive(Serialize)]
+struct WrittenFile<'a> {
+    config: Value,
+    vocab: Vec<WrittenEntry<'a>>,
+    special_tokens: Vec<Value>,
+    version: u32,
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+struct WrittenEntry<'a> {
+    rank: u32,
+    token_bytes: String,
+    token_str: Option<&'a str>,
+}
+
 /// Writes a tokenizer. The version of its chat format is not part of that.
 ///
 /// # Errors
@@ -207,31 +224,32 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
                 show(token)
             ));
         }
-        entries.push(json!({
-            "rank": rank,
-            "token_bytes": BASE64_STANDARD.encode(token),
-            "token_str": std::str::from_utf8(token).ok(),
-        }));
+        entries.push(WrittenEntry {
+            rank,
+            token_bytes: BASE64_STANDARD.encode(token),
+            token_str: std::str::from_utf8(token).ok(),
+        });
     }
     let listed = stages
         .added_tokens
         .iter()
         .map(|token| json!({"rank": token.id, "token_str": token.content, "is_control": true}));
     let size = entries.len() as u32;
-    let file = json!({
-        "config": {
-            "pattern": regex.source(),
-            "num_vocab_tokens": size,
-            "default_vocab_size": size + specials,
-            "default_num_special_tokens": specials,
-            "version": VERSION,
-        },
-        "vocab": entries,
-        "special_tokens": listed.collect::<Vec<_>>(),
-        "version": 1,
-        "type": "Tekken",
+    let config = json!({
+        "pattern": regex.source(),
+        "num_vocab_tokens": size,
+        "default_vocab_size": size + specials,
+        "default_num_special_tokens": specials,
+        "version": VERSION,
     });
-    let file = file.to_string().into_bytes();
+    let file = serde_json::to_vec(&WrittenFile {
+        config,
+        vocab: entries,
+        special_tokens: listed.collect(),
+        version: 1,
+        r#type: "Tekken",
+    });
+    let file = file.expect("texts and numbers are JSON");
     if read(&file)?.model.vocab().len() == ranks.len() {
         Ok(file)
     } else {

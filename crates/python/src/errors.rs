@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use jeton_core::room::{self, NoRoom};
+use jeton_core::room::{self, NoRoom, NoThread};
 use jeton_core::{Error, ErrorKind};
-use pyo3::exceptions::{PyMemoryError, PyUnicodeEncodeError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -60,11 +60,18 @@ pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T
         Ok(Ok(_)) if is_short => Err(no_room(0)),
         Ok(Ok(value)) => Ok(value),
         Ok(Err(failure)) => Err(exception(py, failure)),
+        Err(payload) if payload.is::<NoThread>() => Err(no_thread("")),
         Err(payload) => Err(match payload.downcast_ref::<NoRoom>() {
             Some(NoRoom { bytes }) => no_room(*bytes),
             None => internal(py, payload.as_ref()),
         }),
     }
+}
+
+/// What Python itself raises where no thread can be started.
+#[cold]
+pub fn no_thread(why: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("can't start new thread{why}"))
 }
 
 #[cold]

@@ -15,7 +15,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use crate::errors::Outcome;
+use crate::errors::{Outcome, no_thread};
 use crate::signals::{SIGNAL_CHECK, detached, received};
 
 struct Pool {
@@ -48,18 +48,7 @@ fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
         Some(inherited) => mem::forget(inherited),
         None => {}
     }
-    let mut handles = Vec::new();
-    let threads = rayon::ThreadPoolBuilder::new()
-        .spawn_handler(|thread| {
-            let name = format!("jeton-{}", thread.index());
-            let handle = std::thread::Builder::new()
-                .name(name)
-                .spawn(|| thread.run())?;
-            handles.push(handle);
-            Ok(())
-        })
-        .build()
-        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+    let (threads, handles) = start_threads()?;
     // What the threads make once behind a lock of the process is made before the GIL is let go of.
     threads.broadcast(|_| ());
     let pool = Pool {
@@ -68,6 +57,33 @@ fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
         handles,
     };
     Ok(Arc::clone(slot.insert(Arc::new(pool))))
+}
+
+/// Starts a thread for each core; where a limit allows fewer, as many as it allows.
+fn start_threads() -> PyResult<(rayon::ThreadPool, Vec<JoinHandle<()>>)> {
+    let mut wanted = 0; // as many as rayon thinks fit
+    loop {
+        let mut handles = Vec::new();
+        let built = rayon::ThreadPoolBuilder::new()
+            .num_threads(wanted)
+            .spawn_handler(|thread| {
+                let name = format!("jeton-{}", thread.index());
+                let handle = std::thread::Builder::new()
+                    .name(name)
+                    .spawn(|| thread.run())?;
+                handles.push(handle);
+                Ok(())
+            })
+            .build();
+        match built {
+            Ok(threads) => return Ok((threads, handles)),
+            Err(error) if handles.is_empty() => return Err(no_thread(&format!(": {error}"))),
+            Err(_) => wanted = handles.len(),
+        }
+        for handle in handles {
+            handle.join().ok();
+        }
+    }
 }
 
 /// Has Python end the threads before each fork. It lets go of the GIL now and then, so it is no work to

@@ -16,6 +16,10 @@ pub struct NoRoom {
     pub bytes: usize,
 }
 
+/// The panic value of work for which no thread could be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoThread;
+
 /// Whether the allocator uses its reserve.
 static SCARCE: AtomicBool = AtomicBool::new(false);
 
@@ -31,10 +35,11 @@ pub fn is_scarce() -> bool {
     SCARCE.load(Ordering::Relaxed)
 }
 
-/// Ends the work, since no thread could be started for it: there is no room for its stack.
+/// Ends the work, since no thread could be started for it: there is no room for its stack, or the system
+/// allows no more.
 #[cold]
 pub fn no_thread() -> ! {
-    none(0)
+    resume_unwind(Box::new(NoThread))
 }
 
 /// Bytes that are not worth a question.
