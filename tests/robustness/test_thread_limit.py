@@ -37,7 +37,8 @@ def test_a_thread_that_cannot_start_is_said(
 ) -> None:
     tmp_path.chmod(0o777)
     monkeypatch.chdir(tmp_path)
-    Path("big.txt").write_text(" ".join(random.Random(0).choices(["low", "newest"], k=300_000)))
+    words = random.Random(0).choices(["low", "newest", "widest\n"], k=300_000)
+    Path("big.txt").write_text(" ".join(words))
     Path("mine.py").write_text("def decode(tokens):\n    return b''.join(tokens).decode()\n")
     ranks = {bytes([byte]): byte for byte in range(256)}
     jeton.Tokenizer.from_ranks(ranks, pattern="gpt4").save("gpt4.json")

@@ -130,7 +130,11 @@ class LearnerProcess:
         reader = threading.Thread(
             target=_read_answers, args=(self._process.stdout, self._answers), daemon=True
         )
-        reader.start()
+        try:
+            reader.start()
+        except RuntimeError:  # the system allows no more threads
+            self._stop()
+            raise
         found = self._answer(_SECONDS_TO_IMPORT)
         if found.kind == "value":
             found = self._answer(SECONDS)
