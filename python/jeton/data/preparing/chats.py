@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import json
 import pickle
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -49,8 +49,8 @@ _TOKENS = 1 << 16
 _RECORDS = 10_000
 """Maximum number of records of a block: filters may leave out almost all."""
 
-_FEW = 256
-"""Records that are encoded before processes are started for more of them."""
+_SECONDS = 1.0
+"""How long this process encodes before it starts others, which takes about as long."""
 
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
 """The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
@@ -114,8 +114,8 @@ class ChatEncoder(RecordEncoder):
         self._options, self._keys = options, keys
         self._conversation_encoder = ConversationEncoder(tokenizer, options)
         self._warnings = LossWarnings()
-        #: How many records were encoded, up to those that make processes worth starting.
-        self._encoded = 0
+        #: How long this process encoded.
+        self._seconds = 0.0
         self._processes: ChatProcesses | None = None
 
     def close(self) -> None:
@@ -169,12 +169,17 @@ class ChatEncoder(RecordEncoder):
         self, rows: Iterator[SourceRecord]
     ) -> Iterator[tuple[SourceRecord, _Outcome | None]]:
         """Each record with what it becomes; `None` if a filter leaves it out."""
-        for row in itertools.islice(rows, max(0, _FEW - self._encoded)):
-            self._encoded += 1
-            yield row, self._conversation_encoder(_kept(row))
+        for row in rows if self._processes is None else ():
+            start = time.monotonic()
+            outcome = self._conversation_encoder(_kept(row))
+            self._seconds += time.monotonic() - start
+            yield row, outcome
+            if self._seconds >= _SECONDS:
+                break
         from jeton.data.preparing.chat_processes import ChatProcesses, process_count
 
-        if self._processes is None and self._encoded >= _FEW and (count := process_count()):
+        enough = self._processes is None and self._seconds >= _SECONDS
+        if enough and (count := process_count()):
             with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
                 self._processes = ChatProcesses(count, self._conversation_encoder)
         if self._processes is None:
