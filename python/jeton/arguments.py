@@ -13,6 +13,7 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import PurePath
+from types import UnionType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 import jeton._core as _core
@@ -55,7 +56,9 @@ def names_checked(function: F) -> F:
     return cast(F, checked)
 
 
-def check_kind(name: str, value: object, kind: type, expected: str) -> None:
+def check_kind(
+    name: str, value: object, kind: type | tuple[type, ...] | UnionType, expected: str
+) -> None:
     """Raises for a value of another type, before it is compared or converted."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(value).__name__}")

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.components import models
 from jeton.corpora.corpus import TextsOrFiles
 from jeton.edit.derivations import join
@@ -20,7 +20,7 @@ from jeton.edit.spelling import longest_first, merged_from, token_text
 from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
 from jeton.edit.wordpieces import loses_words
-from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
+from jeton.errors import ArgumentError, TrainingError, UnsupportedError
 from jeton.loading.model_file import ModelFile
 from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
@@ -72,8 +72,7 @@ def extend(tok: Tokenizer, corpus: TextsOrFiles, n: int, *, min_frequency: int =
         >>> [tok.vocab.spelling(id) for id in edited.id_map.made_of[260]]
         [b'v', b'e']
     """
-    if not isinstance(tok, Tokenizer):
-        raise ArgumentTypeError(f"tok must be a Tokenizer, not {type(tok).__name__}")
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     n = checked_int("n", n, 1)
     min_frequency = checked_int("min_frequency", min_frequency, 0)
     check_corpus(corpus)
