@@ -31,7 +31,8 @@ _MAX_INT = 2**63 - 1
 def names_checked(function: F) -> F:
     """Raises for a keyword that a method does not have, with the one that may be meant.
 
-    A constructor stores its arguments, so that they can be shown.
+    A constructor stores its arguments, so that they can be shown and passed on: those of the call,
+    and all of them, with defaults.
     """
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())[1:]
@@ -49,8 +50,10 @@ def names_checked(function: F) -> F:
                 raise ArgumentTypeError(f"{method} has no parameter {name!r} ({hint})")
         if function.__name__ == "__init__":
             with contextlib.suppress(TypeError):
-                arguments = signature.bind(owner, *args, **kwargs).arguments
-                owner._given = dict(list(arguments.items())[1:])
+                bound = signature.bind(owner, *args, **kwargs)
+                owner._given = dict(list(bound.arguments.items())[1:])
+                bound.apply_defaults()
+                owner._arguments = dict(list(bound.arguments.items())[1:])
         return function(owner, *args, **kwargs)
 
     return cast(F, checked)
