@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import jeton._core as _core
 from jeton.arguments import check_kind, checked_int, checked_iterable
-from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
+from jeton.chat.message_arguments import wrong_arguments
 from jeton.chat.messages import Sent, fields_of, sent_messages
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rollout import Rollout
