@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.record import Record
 from jeton.arguments import suggestion
 from jeton.errors import ArgumentError, UnknownNameError
+from jeton.record import Record
 
 
 @dataclass(frozen=True)
