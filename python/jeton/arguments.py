@@ -13,6 +13,7 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import PurePath
+from types import UnionType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 import jeton._core as _core
@@ -30,7 +31,8 @@ _MAX_INT = 2**63 - 1
 def names_checked(function: F) -> F:
     """Raises for a keyword that a method does not have, with the one that may be meant.
 
-    A constructor stores its arguments, so that they can be shown.
+    A constructor stores its arguments, so that they can be shown and passed on: those of the call,
+    and all of them, with defaults.
     """
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())[1:]
@@ -48,14 +50,18 @@ def names_checked(function: F) -> F:
                 raise ArgumentTypeError(f"{method} has no parameter {name!r} ({hint})")
         if function.__name__ == "__init__":
             with contextlib.suppress(TypeError):
-                arguments = signature.bind(owner, *args, **kwargs).arguments
-                owner._given = dict(list(arguments.items())[1:])
+                bound = signature.bind(owner, *args, **kwargs)
+                owner._given = dict(list(bound.arguments.items())[1:])
+                bound.apply_defaults()
+                owner._arguments = dict(list(bound.arguments.items())[1:])
         return function(owner, *args, **kwargs)
 
     return cast(F, checked)
 
 
-def check_kind(name: str, value: object, kind: type, expected: str) -> None:
+def check_kind(
+    name: str, value: object, kind: type | tuple[type, ...] | UnionType, expected: str
+) -> None:
     """Raises for a value of another type, before it is compared or converted."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(value).__name__}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import jeton._core as _core
-from jeton.arguments import checked_int, checked_iterable
+from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
@@ -176,11 +176,7 @@ class Request:
 
     def _continued(self) -> str | None:
         field = self.continue_final_message
-        if not isinstance(field, (bool, str)):
-            raise ArgumentTypeError(
-                "continue_final_message must be a bool or the name of a field, not "
-                f"{type(field).__name__}"
-            )
+        check_kind("continue_final_message", field, (bool, str), "a bool or the name of a field")
         if not isinstance(self.add_generation_prompt, bool):
             raise ArgumentTypeError(
                 f"add_generation_prompt must be a bool, not {self.add_generation_prompt!r:.60}"

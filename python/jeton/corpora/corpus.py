@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import checked_errors, checked_iterable, checked_path
+from jeton.arguments import check_kind, checked_errors, checked_iterable, checked_path
 from jeton.corpora.dropped import DroppedRecord, DroppedRecords, RecordPlace
 from jeton.errors import (
     ArgumentError,
@@ -140,8 +140,8 @@ def count(
     Returns:
         The records, rows, lines and texts that were left out as unreadable.
     """
-    if field is not None and not isinstance(field, str):
-        raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
+    if field is not None:
+        check_kind("field", field, str, "a str or None")
     checked_errors(errors)
     unit, drop = unit_of(documents), drops_bad(bad_records)
     dropped = DroppedRecords()

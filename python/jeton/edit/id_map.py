@@ -6,7 +6,7 @@ Look here for `IdMap`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -57,8 +57,7 @@ class IdMap:
     new_digest: str = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.moved, (str, bytes)) or not isinstance(self.moved, Iterable):
-            raise ArgumentTypeError(f"moved must be ids, not {type(self.moved).__name__}")
+        checked_iterable("moved", self.moved, "ids")
         object.__setattr__(self, "moved", tuple(self.moved))
         object.__setattr__(self, "made_of", _checked_parts(self.made_of))
         if checked_int("new_size", self.new_size, 0) > _MAX_IDS:

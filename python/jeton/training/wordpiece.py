@@ -112,17 +112,13 @@ class WordPieceTrainer(WordTrainer):
                 "tie_break": tie_break,
                 "rule": rule,
             },
-            pattern=None,
-            default_pattern=None,
             normalizer=normalizers.BertNormalizer() if normalizer is None else normalizer,
             pre_tokenizer=(
                 pre_tokenizers.BertPreTokenizer() if pre_tokenizer is None else pre_tokenizer
             ),
             post_processor=post_processor,
-            decoder=decoder,
             special_tokens=known,
-            max_word_length=max_word_length,
-            min_word_count=min_word_count,
+            user_defined_symbols=(),
         )
 
     def _needs(self) -> Needs:

@@ -22,7 +22,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jeton.arguments import checked_id, checked_iterable
+from jeton.arguments import check_kind, checked_id, checked_iterable
 from jeton.chat.answers.arguments import parameters_of
 from jeton.chat.answers.formats import FORMATS
 from jeton.chat.answers.marks import compiled
@@ -152,8 +152,7 @@ def _by_description(tok: BaseTokenizer) -> Turn:
 
 
 def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None) -> Turn:
-    if not isinstance(format, (str, type(None))):
-        raise ArgumentTypeError(f"format must be a str, not {type(format).__name__}")
+    check_kind("format", format, (str, type(None)), "a str")
     if format is not None and format not in FORMATS:
         raise UnknownNameError(
             f"there is no format {format!r:.60} (there are {', '.join(FORMATS)})"

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import jeton._core as _core
 from jeton import files
-from jeton.arguments import checked_int, checked_iterable, checked_path
+from jeton.arguments import check_kind, checked_int, checked_iterable, checked_path
 from jeton.components import decoders, models, normalizers
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
@@ -154,8 +154,7 @@ class SentencePieceModel:
         """Loads the contents of a file, which replace the current model."""
         if hasattr(serialized, "SerializeToString"):
             serialized = serialized.SerializeToString()
-        if not isinstance(serialized, bytes):
-            raise ArgumentTypeError(f"model_proto must be bytes, not {type(serialized).__name__}")
+        check_kind("model_proto", serialized, bytes, "bytes")
         self._use(BaseTokenizer._for_users(models.SentencePiece(serialized)))
         return True
 
