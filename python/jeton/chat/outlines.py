@@ -148,7 +148,12 @@ def outlined(values: TemplateValues, encoded: Encoded, learnt: Iterable[Learnt])
     """
     messages = [message.fields for message in values.sent]
     tok, template = encoded.control.tok, values.template
-    varies = "random" in template or ("strftime_now" in template and current().day is None)
+    # With `case_sensitive`, sorting compares texts itself.
+    varies = (
+        "random" in template
+        or "case_sensitive" in template
+        or ("strftime_now" in template and current().day is None)
+    )
     if varies or values.renderer.apart or key_of(messages) is None:
         return None
     if encoded.forged is not None or known_tokens(tok).late:

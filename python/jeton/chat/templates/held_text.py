@@ -161,6 +161,49 @@ for _name in {*dir(str), "_runs"} - {*vars(HeldText)} - _KEPT:
     setattr(HeldText, _name, _refused if _name.startswith("__") else property(_refused))
 
 
+class HeldOperand:
+    """Such a text as one side of a comparison: no `str`, which others would compare themselves."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: HeldText) -> None:
+        self._text = text
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is HeldOperand:
+            raise self._text._reading.refuse()
+        return self._text == other
+
+    def __hash__(self) -> int:
+        raise self._text._reading.refuse()
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._text
+
+    def _refused(self, _: object) -> bool:
+        raise self._text._reading.refuse()
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refused
+
+
+def compared(value: Any) -> Any:
+    """A value as one side of a comparison. A list or a dict shows no text that is held back."""
+    kind = type(value)
+    if kind is HeldText:
+        return HeldOperand(value)
+    if kind is list or kind is tuple or kind is dict:
+        _refuse_within(value)
+    return value
+
+
+def _refuse_within(value: Any) -> None:
+    items = (*value, *value.values()) if isinstance(value, dict) else value
+    refuse(*items)
+    for item in items:
+        if isinstance(item, (list, tuple, dict)):
+            _refuse_within(item)
+
+
 def is_held(*values: object) -> bool:
     """Whether one of some values is held back."""
     return any(type(it) is HeldText for it in values)

@@ -21,7 +21,16 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, counted, filters_of
+from jeton.chat.templates.filters import (
+    ADDED,
+    COMPARED,
+    COUNTED,
+    JOINED,
+    MADE,
+    counted,
+    filters_of,
+    tests_of,
+)
 from jeton.chat.templates.formatting import braces, percent
 from jeton.chat.templates.growth import GROWTH, widths
 from jeton.chat.templates.held_text import Blank, HeldText, mapped, refuse
@@ -61,7 +70,7 @@ class Refusal(TemplateError):
 
 
 class _Rewriter(NodeTransformer):
-    """Sends loops, lists, slices and `a ~ b` through filters of the sandbox."""
+    """Sends comparisons, loops, lists, slices and `a ~ b` through filters of the sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -94,6 +103,13 @@ class _Rewriter(NodeTransformer):
     def visit_Getitem(self, node: Any) -> nodes.Node:
         self.generic_visit(node)
         return self.through(MADE, node) if isinstance(node.arg, nodes.Slice) else node
+
+    def visit_Compare(self, node: Any) -> nodes.Node:
+        visited = self.generic_visit(node)
+        for side in (node, *node.ops):
+            if not isinstance(side.expr, (nodes.Const, nodes.List)):
+                side.expr = self.through(COMPARED, side.expr)
+        return visited
 
     def visit_Concat(self, node: Any) -> nodes.Node:
         self.generic_visit(node)
@@ -217,6 +233,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             finalize=_finalize,
         )
         self.filters = filters_of(dict(self.filters)) | ADDED
+        self.tests = tests_of(self.tests)
         self.globals.pop("lipsum", None)
         self.globals.update(
             dict=_Dict(),
