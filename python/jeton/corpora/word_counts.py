@@ -101,10 +101,7 @@ class WordCounts:
             normalizer: The normalizer, applied first.
             pre_tokenizer: How text is split, instead of `pattern`.
             special_tokens: Tokens that no word spans.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            documents: As for `BPETrainer.train`.
-            bad_records: As for `BPETrainer.train`.
+            field, errors, documents, bad_records: As for `BPETrainer.train`.
             max_word_length: Longer words are split into words of this many characters and a rest;
                 a warning says how often. `None` splits none.
             min_word_count: Words that occur less often are left out; a warning says how many.

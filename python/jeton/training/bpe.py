@@ -379,15 +379,8 @@ class BPETrainer(WordTrainer):
         """The tokenizers of all sizes, by size, from one run; each equals training for that size.
 
         Args:
-            data: As for `train`.
-            development: As for `train`.
-            field: As for `train`.
-            errors: As for `train`.
-            documents: As for `train`.
-            bad_records: As for `train`.
-            memory: As for `train`.
-            temp_dir: As for `train`.
-            watch: As for `train`.
+            data, development, field, errors, documents, bad_records, memory: As for `train`.
+            temp_dir, watch: As for `train`.
 
         Raises:
             MissingFileError: There is no such file.

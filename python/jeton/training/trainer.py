@@ -158,13 +158,7 @@ class Trainer:
         whole text.
 
         Args:
-            data: As for `train`.
-            field: As for `train`.
-            errors: As for `train`.
-            documents: As for `train`.
-            bad_records: As for `train`.
-            memory: As for `train`.
-            temp_dir: As for `train`.
+            data, field, errors, documents, bad_records, memory, temp_dir: As for `train`.
             checkpoint: A file that keeps the counts so far, for files that take long. It is written
                 every half minute, after about 256 MB of lines or after whole files; if counting is
                 stopped or killed, the same call resumes from it. It stays when counting is done.
