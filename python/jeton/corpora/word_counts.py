@@ -135,16 +135,7 @@ class WordCounts:
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-            checkpoint=checkpoint,
-        )
+        reading = Reading.of(locals())
         return cls.of_core(count_words(data, counting, reading))
 
     @classmethod

@@ -394,15 +394,7 @@ class BPETrainer(WordTrainer):
             >>> {size: tok.vocab.merges for size, tok in toks.items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-        )
+        reading = Reading.of(locals())
         sizes = self.vocab_sizes
         if self.superwords is not None:
             return {sizes[0]: self._trained(data, development, reading)}

@@ -127,15 +127,7 @@ class Trainer:
             >>> tok.vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-        )
+        reading = Reading.of(locals())
         return self._trained(data, development, reading)
 
     @names_checked
@@ -181,16 +173,7 @@ class Trainer:
             >>> trainer.train(counts).vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-            checkpoint=checkpoint,
-        )
+        reading = Reading.of(locals())
         refuse_languages(data, None)
         return WordCounts.of_core(self._counts(data, reading))
 
