@@ -24,6 +24,7 @@ from markupsafe import Markup
 from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, counted, filters_of
 from jeton.chat.templates.formatting import braces, percent
 from jeton.chat.templates.growth import GROWTH, widths
+from jeton.chat.templates.held_text import Blank, HeldText, mapped, refuse
 from jeton.chat.templates.limits import (
     PIECE,
     LimitError,
@@ -117,7 +118,13 @@ class _Generation(Extension):
 
     def _written(self, caller: Macro) -> str:
         text = caller()
-        return traced(text, [(length, generated(origin)) for length, origin in runs_of(text)])
+        return mapped(text, _generated) if type(text) is HeldText else _generated(text)
+
+
+def _generated(part: Any) -> Any:
+    if isinstance(part, Blank):
+        return part._replace(origin=generated(part.origin))
+    return traced(part, [(length, generated(origin)) for length, origin in runs_of(part)])
 
 
 class _Dict:
@@ -229,6 +236,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "+" and type(left) in _TEXTS and type(right) in _TEXTS:
             return joined((left, right))
+        if operator != "+":
+            refuse(left, right)
         if operator in GROWTH:
             guard(GROWTH[operator](left, right))
         operation = self.binop_table[operator]
@@ -283,6 +292,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 def _call_result(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a method of a value, or of its type."""
+    if type(owner) is HeldText:
+        return method(*args, **kwargs)
+    refuse(*args, *kwargs.values())
     name = method.__name__
     args = tuple(list(counted_items(it)) if isinstance(it, Iterator) else it for it in args)
     if name in GROWTH:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, SupportsIndex
 
 from jeton.chat.templates.formatting import braces, percent
+from jeton.chat.templates.held_text import HeldText, held
 from jeton.chat.templates.limits import PIECE, spend
 from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
 from jeton.chat.templates.parts import TextParts, cut, data_in, raw, runs_of
@@ -44,8 +45,11 @@ def joined(parts: Iterable[str]) -> str:
     """Texts one after another."""
     parts = parts if isinstance(parts, (list, tuple)) else list(parts)
     spend(sum(map(len, parts)))
-    if all(type(part) is str for part in parts):
+    kinds = {*map(type, parts)}
+    if kinds <= {str}:
         return "".join(parts)
+    if HeldText in kinds:
+        return held(parts)
     return traced("".join(parts), [run for part in parts for run in runs_of(part)])
 
 

@@ -135,29 +135,30 @@ def _listed(kind: BaseLayout, index: Path) -> list[Path]:
     """The files that an index lists, in its order, which may differ from that of their names."""
     try:
         with files.opened(index) as file:
-            listed = [*kind.listed(json.loads(file.read()))]
-        names = [str.__str__(name) for name, _ in listed]
+            listed = [(str.__str__(name), least) for name, least in kind.listed(json.load(file))]
     except UnsupportedError as error:
         raise error.reworded(f"{index}: {error.message}") from None
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
         raise FormatError(f"{index}: is damaged, or not an index of {kind.name}") from None
-    paths = []
-    for name, (_, least) in zip(names, listed, strict=True):
-        path = index.parent / name
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise FormatError(f"{index}: lists {name!r:.100}, which is in another folder")
-        try:
-            size = path.stat().st_size
-        except OSError:
-            raise MissingFileError(
-                f"{path}: is missing, and {index.name} lists it; copy the whole folder"
-            ) from None
-        if size < least:
-            raise FormatError(
-                f"{path}: has {size:,} bytes, and {index.name} lists {least:,}; it is truncated"
-            )
-        paths.append(path)
-    return paths
+    return [_listed_file(index, name, least) for name, least in listed]
+
+
+def _listed_file(index: Path, name: str, least: int) -> Path:
+    """A file that an index lists, with at least so many bytes."""
+    path = index.parent / name
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise FormatError(f"{index}: lists {name!r:.100}, which is in another folder")
+    try:
+        size = path.stat().st_size
+    except OSError:
+        raise MissingFileError(
+            f"{path}: is missing, and {index.name} lists it; copy the whole folder"
+        ) from None
+    if size < least:
+        raise FormatError(
+            f"{path}: has {size:,} bytes, and {index.name} lists {least:,}; it is truncated"
+        )
+    return path
 
 
 def _layout_of(path: Path, folder: Path | None = None) -> str:
