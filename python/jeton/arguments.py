@@ -11,7 +11,7 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import PurePath
 from types import UnionType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
@@ -42,8 +42,7 @@ def names_checked(function: F) -> F:
     def checked(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in known:
-                close = _core.did_you_mean(name, known)
-                hint = f"did you mean {close!r}?" if close else f"it has {', '.join(known)}"
+                hint = suggestion(name, known) or f"it has {', '.join(known)}"
                 # The class may have inherited the function from one that is not public.
                 kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
                 method = f"{kind}.{function.__name__}".removesuffix(".__init__")
@@ -57,6 +56,16 @@ def names_checked(function: F) -> F:
         return function(owner, *args, **kwargs)
 
     return cast(F, checked)
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """The question whether a known name is meant; empty if none is close.
+
+    >>> suggestion("erors", ["errors", "field"])
+    "did you mean 'errors'?"
+    """
+    close = _core.did_you_mean(name, known)
+    return f"did you mean {close!r}?" if close else ""
 
 
 def check_kind(
@@ -197,8 +206,7 @@ def checked_errors(errors: object) -> None:
             f"errors must be 'strict', 'replace' or 'ignore', not {type(errors).__name__}"
         )
     if errors not in words:
-        close = _core.did_you_mean(errors, words)
-        hint = f"did you mean {close!r}?" if close else "it is strict, replace or ignore"
+        hint = suggestion(errors, words) or "it is strict, replace or ignore"
         raise ArgumentError(f"errors cannot be {errors!r} ({hint})")
 
 

@@ -11,7 +11,7 @@ import pytest
 import jeton
 from chat_cases import KINDS, Message, templates
 from jeton.chat import TEMPLATES, Request
-from jeton.chat.outlines import Outlines
+from jeton.chat.outlines import EncodedChat, Outlines
 from jeton.chat.templates.limits import stopped
 from jeton.errors import JetonError
 
@@ -71,6 +71,14 @@ def rendered(
         return None, error, told
 
 
+def learn(
+    outlines: Outlines, messages: list[Message], chat: Any, mask: Any, roles: tuple[str, ...]
+) -> None:
+    """Gives outlines a chat that was rendered."""
+    encoded = EncodedChat(chat.text, chat.ids, [*map(bool, mask)])
+    outlines.learn(messages, encoded, lambda: chat.outline(roles))
+
+
 def compared(
     tok: jeton.Tokenizer,
     template: str,
@@ -80,7 +88,7 @@ def compared(
     count: int = 12,
 ) -> int:
     """Compares chats of a shape with their outlines. Returns how many had one."""
-    chance, outlines, known = random.Random(seed), Outlines(roles), 0
+    chance, outlines, known = random.Random(seed), Outlines(), 0
     for _ in range(count):
         messages = chat_of(chance, shape)
         chat, mask, told = rendered(tok, template, messages, roles)
@@ -92,7 +100,7 @@ def compared(
             assert [*map(int, found.mask)] == mask, messages
             known += 1
         elif chat is not None:
-            outlines.learn(messages, chat, mask)
+            learn(outlines, messages, chat, mask, roles)
     return known
 
 
@@ -207,10 +215,10 @@ def words_of(count: int) -> list[Message]:
 )
 def test_a_message_of_another_kind_has_not_the_outline(change: Message) -> None:
     template = TEMPLATES["chatml"]
-    tok, outlines = KINDS["byte level"](template), Outlines(["assistant"])
+    tok, outlines = KINDS["byte level"](template), Outlines()
     for count in range(2):
         chat, mask, _ = rendered(tok, template, words_of(count), ("assistant",))
-        outlines.learn(words_of(count), chat, mask)
+        learn(outlines, words_of(count), chat, mask, ("assistant",))
     assert outlines.encoded(words_of(7)) is not None
     messages = words_of(8)
     messages[0] |= change

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import jeton._core as _core
 from jeton.arguments import check_kind, checked_int, checked_iterable
-from jeton.chat.call_arguments import wrong_arguments
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
+from jeton.chat.message_arguments import wrong_arguments
 from jeton.chat.messages import Sent, fields_of, sent_messages
+from jeton.chat.outlines import Outline, outlined
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
@@ -45,7 +46,6 @@ from jeton.errors import (
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from jeton.chat.outlines import Outline
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
@@ -495,8 +495,6 @@ class Chat:
         """What the chats of all messages with these roles and fields have in common, for the
         `loss_mask` of these roles; `None` if they may differ in more than their words.
         """
-        from jeton.chat.outlines import outlined
-
         named = set(roles)
         if self._unprinted.is_possible or self._values.has_more_than_messages:
             return None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -26,7 +26,6 @@ from jeton.chat.training.masks import Learnt
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
-    from jeton.chat.chat import Chat
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 _CALLS: Final = ("tool_calls", "function_call")
@@ -36,8 +35,8 @@ _MAX_PRINTED: Final = 32
 """How often a template may print each text, so that no limit depends on the words."""
 _MAX_FIXED: Final = 1 << 20
 _MAX_KEYS: Final = 4_096
-_MAX_OUTLINES: Final = 8
-"""By the conditions, for chats of one key; chats that gave none count."""
+_MAX_TRIES: Final = 8
+"""For chats of one key, which may meet different conditions."""
 
 _VARYING: Final = re.compile(r"""random|safe|escape|urlize|xmlattr|[|'"]\s*e\b""")
 """Filters that draw by chance, or make HTML, which Python compares before it asks `HeldText`."""
@@ -236,37 +235,47 @@ def _with_tokens(
     return (*found,) if fixed == len(tokens) else None
 
 
+@dataclass
+class _Known:
+    """What is known of the chats of one key."""
+
+    outlines: list[Outline]
+    """By the conditions."""
+    tries: int = 0
+
+
 class Outlines:
-    """The outlines of the chats of one template, as they come.
+    """The outlines of the chats of one template, as they come."""
 
-    Args:
-        roles: The roles whose messages a model learns.
-    """
-
-    def __init__(self, roles: Iterable[str]) -> None:
-        self._roles = tuple(roles)
-        self._known: dict[Key, list[Outline | None]] = {}
-        """By the key; `None` for each chat that gave none."""
+    def __init__(self) -> None:
+        self._known: dict[Key, _Known] = {}
 
     def encoded(self, messages: Any) -> EncodedChat | None:
         """The chat of messages, if its outline is known."""
         key = key_of(messages)
-        for outline in self._known.get(key, ()) if key is not None else ():
-            if outline is not None and (chat := outline.encoded(messages)) is not None:
+        known = None if key is None else self._known.get(key)
+        for outline in () if known is None else known.outlines:
+            if (chat := outline.encoded(messages)) is not None:
                 return chat
         return None
 
-    def learn(self, messages: Any, chat: Chat, mask: list[int]) -> None:
-        """Remembers what a chat shows; from the second of its key on, as many come only once."""
-        key = key_of(messages)
-        if key is None:
+    def learn(
+        self, messages: Any, chat: EncodedChat, outline_of: Callable[[], Outline | None]
+    ) -> None:
+        """Takes the outline of a chat that has none yet.
+
+        Only from the second chat of a key on, as many keys come once.
+        """
+        if (key := key_of(messages)) is None:
             return
-        if key not in self._known:
+        known = self._known.get(key)
+        if known is None:
             if len(self._known) < _MAX_KEYS:
-                self._known[key] = []
+                self._known[key] = _Known([])
             return
-        if len(self._known[key]) < _MAX_OUTLINES:
-            outline = chat.outline(self._roles)
-            if outline and outline.encoded(messages) != (chat.text, chat.ids, [*map(bool, mask)]):
-                outline = None
-            self._known[key].append(outline)
+        known.tries += 1
+        if known.tries > _MAX_TRIES or self.encoded(messages) is not None:
+            return
+        outline = outline_of()
+        if outline is not None and outline.encoded(messages) == chat:
+            known.outlines.append(outline)

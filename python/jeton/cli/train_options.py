@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import jeton
-import jeton._core as _core
+from jeton.arguments import suggestion
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
 TRAINERS: dict[str, type[Any]] = {
@@ -127,8 +127,7 @@ def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
         if name in _OPTIONS:
             raise click.UsageError(f"--set {name}: this has an option of its own, {_OPTIONS[name]}")
         if name not in names:
-            close = _core.did_you_mean(name, names)
-            hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(names)}"
+            hint = suggestion(name, names) or f"it is one of {', '.join(names)}"
             raise click.UsageError(f"--set {name}: --kind {kind} has no such parameter ({hint})")
         try:
             value = json.loads(_PYTHON.get(text, text))

@@ -9,7 +9,7 @@ import copy
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from jeton.chat.call_arguments import with_parsed_arguments
+from jeton.chat.message_arguments import with_parsed_arguments
 from jeton.chat.messages import TEXTS, Sent, is_text
 from jeton.chat.templates.held_text import Blank, HeldText, Reading
 from jeton.chat.templates.input import Group, TemplateInput, untrusted_tools

@@ -9,8 +9,8 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-import jeton._core as _core
 from jeton import files
+from jeton.arguments import suggestion
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.data.layouts.npy import is_npy
@@ -29,8 +29,7 @@ def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
     if not isinstance(name, str):
         raise ArgumentTypeError(f"layout must be a str, not {type(name).__name__}")
     if name not in layouts:
-        close = _core.did_you_mean(name, list(layouts))
-        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(layouts)}"
+        hint = suggestion(name, list(layouts)) or f"there are {', '.join(layouts)}"
         raise ArgumentError(f"there is no layout {name[:100]!r} ({hint})")
     return layouts[name]
 

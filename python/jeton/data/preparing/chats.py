@@ -327,11 +327,12 @@ class ConversationEncoder:
         return _document(text, len(_utf8(chat.text)), chat.ids, mask, len(chat.dropped))
 
     def _learn(self, messages: Any, chat: Chat, mask: list[int]) -> None:
-        from jeton.chat.outlines import Outlines
+        from jeton.chat.outlines import EncodedChat, Outlines
 
         if self._outlines is None:
-            self._outlines = Outlines(self._options.roles)
-        self._outlines.learn(messages, chat, mask)
+            self._outlines = Outlines()
+        encoded = EncodedChat(chat.text, chat.ids, [*map(bool, mask)])
+        self._outlines.learn(messages, encoded, lambda: chat.outline(self._options.roles))
 
     def _shortened(self, chat: Chat, most: int) -> tuple[Chat, list[int]]:
         """A conversation without its oldest turns, and its mask."""
