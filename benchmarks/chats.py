@@ -78,7 +78,7 @@ def of_one_core(tok: jeton.Tokenizer, template: str, chats: list[Any]) -> None:
     theirs.chat_template = template
     encoder = ConversationEncoder(tok, Conversations(template=template))
     renderer = ConversationEncoder(tok, Conversations(template=template))
-    renderer._known = lambda _: None  # type: ignore[method-assign]
+    renderer._known = lambda _: None  # type: ignore[assignment, method-assign]
     marked = "{% generation %}" in template
     rows: dict[str, Callable[[Any], object]] = {
         "jeton: prepare's ids, mask, checks": lambda it: encoder({"messages": it}),

@@ -17,7 +17,7 @@ import jeton
 from jeton.chat import encoding, outlines
 from jeton.chat.encoding import ControlTokens, Encoded, encoded, encoded_ids
 from jeton.chat.messages import sent_messages
-from jeton.chat.templates.held_text import Reading, parts_of
+from jeton.chat.templates.held_text import HeldText, Reading, parts_of
 from jeton.chat.templates.input import TemplateInput
 from jeton.chat.templates.origins import TEMPLATE, Origin
 from jeton.chat.templates.parts import raw, runs_of
@@ -137,11 +137,12 @@ def held_check(seed: int) -> bool:
     held = {name: _held(it, reading) for name, it in _seen(given).items() if name in "abc"}
     try:
         request = RenderRequest(template, [{**_seen(given), **held}], None, {}, 100)
-        parts = [*outlines._merged(parts_of(rendered(request)))]
-    except (JetonError, AttributeError):
-        return False  # it reads the words, or prints none
-    if reading.is_refused:
+        written = rendered(request)
+    except JetonError:
+        return False  # it reads the words
+    if reading.is_refused or type(written) is not HeldText:
         return False
+    parts = [*outlines._merged(parts_of(written))]
     for _ in range(8):
         other = {**given, **{name: message(chance)[name] for name in "abc"}}
         if any(it.holds([other]) is not answer for it, answer in reading.answers.items()):

@@ -29,7 +29,7 @@ from jeton.errors import (
     FormatError,
     MissingFileError,
 )
-from jeton.ray import shuffling
+from jeton.ray import running, shuffling
 
 pytestmark = pytest.mark.large
 
@@ -531,7 +531,7 @@ def test_a_shuffle_goes_on_with_the_files_that_are_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     many, whole = tmp_path / "many", dict[Path, int]()
-    run_rows = shuffling.run_rows
+    run_rows = running.run_rows
 
     def interrupted(rows: list[Any], work: Any, num_cpus: float) -> list[Any]:
         if work.__name__ == "bring_into_order":

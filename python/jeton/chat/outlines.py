@@ -46,7 +46,7 @@ Key = tuple[tuple[str, ...], ...]
 
 def key_of(messages: Any) -> Key | None:
     """The roles and the names of the fields of messages; `None` if one has more than text, or a
-    blank text."""
+    blank text. Fields that are `None`, as columns of Parquet may be, reach no template."""
     if len(messages) > _MAX_MESSAGES:
         return None
     key = []
@@ -55,6 +55,8 @@ def key_of(messages: Any) -> Key | None:
             return None
         fields = list[str]()
         for name, value in message.items():
+            if value is None and name != "content":
+                continue
             if type(value) is not str or type(name) is not str or not value.strip():
                 return None
             if name in _CALLS:
