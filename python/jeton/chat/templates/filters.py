@@ -17,7 +17,7 @@ from jinja2.utils import _PassArg
 from markupsafe import Markup
 
 from jeton.chat.templates.growth import GROWTH
-from jeton.chat.templates.held_text import is_held, refuse
+from jeton.chat.templates.held_text import is_held, refuse, searched
 from jeton.chat.templates.json_text import to_json
 from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
 from jeton.chat.templates.lost_origins import conservatively, printed
@@ -28,6 +28,7 @@ from jeton.chat.templates.traced import Traced, joined
 COUNTED: Final = "counted by jeton"
 MADE: Final = "made by jeton"
 JOINED: Final = "joined by jeton"
+SEARCHED: Final = "searched by jeton"
 """Names of filters that no template can write after `|`."""
 
 _HANDS_ON = """
@@ -245,5 +246,6 @@ ADDED: Final = {
     COUNTED: counted,
     MADE: made,
     JOINED: lambda values: joined([printed(it) for it in values]),
+    SEARCHED: searched,
 }
-"""The filters through which the sandbox sends loops, lists, slices and `a ~ b`."""
+"""The filters through which the sandbox sends loops, lists, slices, `a ~ b` and `in b`."""
