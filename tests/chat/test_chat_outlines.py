@@ -166,13 +166,12 @@ ONE_TURN = SHAPES[0]
         ("{% if m.content in ['Hello', 'a'] %}!{% endif %}{{ m.content }}", True),
         ("{% if m.role == m.content %}!{% endif %}{{ m.content }}", True),
         ("{% if m.content is eq 'a' %}!{% endif %}{{ m.content }}", True),
-        ("{% if m.content is not iterable %}!{% endif %}{{ m.content }}", True),
         ("{% if m.content in 'Hello you' %}!{% endif %}{{ m.content }}", False),
         ("{% if m.content in m.role %}!{% endif %}{{ m.content }}", False),
         ("{% if m.content is in 'Hello you' %}!{% endif %}{{ m.content }}", False),
         ("{% if m.role < m.content %}!{% endif %}{{ m.content }}", False),
-        ("{% if [m.role] == [m.content] %}!{% endif %}{{ m.content }}", False),
-        ("{% if [[m.role], 1] != [[m.content], 1] %}!{% endif %}{{ m.content }}", False),
+        ("{% if [m.role] == [m.content] %}!{% endif %}{{ m.content }}", True),
+        ("{% if [[m.role], 1] != [[m.content], 1] %}!{% endif %}{{ m.content }}", True),
         ("{% if m.content is upper %}!{% endif %}{{ m.content }}", False),
         ("{{ [m.role, m.content] | max(case_sensitive=true) }}{{ m.content }}", False),
         ("{{ [m.role, m.content] | sort | first }}{{ m.content }}", False),
@@ -239,3 +238,75 @@ def test_a_message_of_another_kind_has_not_the_outline(change: Message) -> None:
     messages = words_of(8)
     messages[0] |= change
     assert outlines.encoded(messages) is None
+
+
+QUESTIONS = """
+{% set t = messages | map(attribute="content") | join(",") %}{% if t|length > 40 %}LONG{% endif %}
+{% set t = messages | tojson %}{% if t|length > 140 %}LONG{% endif %}
+{% set t = [words] | string %}{% if t|length > 30 %}LONG{% endif %}
+{% if ",".join([words])|length > 30 %}LONG{% endif %}
+{% if words in ["a", "Hello"] %}LISTED{% endif %}
+{% if words in role %}PART{% endif %}
+{{ words in "abc Hello" }}
+{{ words not in "abc Hello" }}
+{{ words is in "a" }}
+{{ messages | map(attribute="content") | select("in", "abc") | list | length }}
+{{ role == words }}
+{{ words == role }}
+{{ role != words }}
+{{ role < words }}
+{{ role is gt words }}
+{{ role is eq words }}
+{{ role in [words] }}
+{{ [role] == [words] }}
+{{ {"a": role} == {"a": words} }}
+{{ (role ~ "x") == words }}
+{{ (role | safe) == words }}
+{{ (role | e) == words }}
+{{ messages | map(attribute="role") | map("e") | first == words }}
+{{ role.startswith(words) }}
+{{ [role, words] | max == role }}
+{{ messages | map(attribute="content") | unique | list | length }}
+{{ messages | groupby("content") | length }}
+{{ messages | sort(attribute="content") | first | attr("role") }}
+{{ messages | selectattr("content", "equalto", role) | list | length }}
+{{ "%s" % [words] }}
+{{ ("%(a)s" % {"a": words}) | length }}
+{{ "{0[a]}".format({"a": words}) | length }}
+{{ "abc" | replace("a", words) | length }}
+{{ cycler(words, "b").next() | length }}
+{% macro f(x) %}{{ x }}{% endmacro %}{{ f(words) == "a" }}
+{% set x %}{{ words }}{% endset %}{{ "a" in x }}
+{% for m in messages %}{% if loop.changed(m.content) %}C{% endif %}{% endfor %}
+{{ words is sameas words }}
+{{ words.strip("x").startswith("u") }}
+""".strip().splitlines()
+"""What a template may ask about words, in ways that Python answers itself or by a method."""
+
+ASKED = [
+    *["a", "b", "Hello", "user", "assistant", "userx", "ser", " a ", "zzz zzz", "a\nb", "1.0"],
+    "some words that are rather long, a b c",
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_questions_about_words_have_the_answer_of_each_chat(question: str) -> None:
+    template = (
+        "{% set words = messages[0].content %}{% set role = messages[0].role %}"
+        + question
+        + TEMPLATES["chatml"]
+    )
+    tok = with_end(KINDS["byte level"](template), template)
+    chance, outlines = random.Random(1), Outlines()
+    for _ in range(40):
+        messages = [
+            {"role": role, "content": chance.choice(ASKED)}
+            for role in ("user", "assistant", "user", "assistant")
+        ]
+        chat, mask, _ = rendered(tok, template, messages, ("assistant",))
+        found = outlines.encoded(messages)
+        if found is not None:
+            assert (found.text, found.ids) == (chat.text, chat.ids), messages
+            assert [*map(int, found.mask)] == mask
+        elif chat is not None:
+            learn(outlines, messages, chat, mask, ("assistant",))

@@ -10,6 +10,7 @@ as any other.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -36,6 +37,9 @@ _MAX_FIXED: Final = 1 << 20
 _MAX_KEYS: Final = 4_096
 _MAX_TRIES: Final = 8
 """For chats of one key, which may meet different conditions."""
+
+_VARYING: Final = re.compile(r"""random|safe|escape|urlize|xmlattr|[|'"]\s*e\b""")
+"""Filters that draw by chance, or make HTML, which Python compares before it asks `HeldText`."""
 
 Key = tuple[tuple[str, ...], ...]
 
@@ -148,12 +152,7 @@ def outlined(values: TemplateValues, encoded: Encoded, learnt: Iterable[Learnt])
     """
     messages = [message.fields for message in values.sent]
     tok, template = encoded.control.tok, values.template
-    # With `case_sensitive`, sorting compares texts itself.
-    varies = (
-        "random" in template
-        or "case_sensitive" in template
-        or ("strftime_now" in template and current().day is None)
-    )
+    varies = _VARYING.search(template) or ("strftime_now" in template and current().day is None)
     if varies or values.renderer.apart or key_of(messages) is None:
         return None
     if encoded.forged is not None or known_tokens(tok).late:

@@ -101,10 +101,7 @@ class WordCounts:
             normalizer: The normalizer, applied first.
             pre_tokenizer: How text is split, instead of `pattern`.
             special_tokens: Tokens that no word spans.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            documents: As for `BPETrainer.train`.
-            bad_records: As for `BPETrainer.train`.
+            field, errors, documents, bad_records: As for `BPETrainer.train`.
             max_word_length: Longer words are split into words of this many characters and a rest;
                 a warning says how often. `None` splits none.
             min_word_count: Words that occur less often are left out; a warning says how many.
@@ -138,16 +135,7 @@ class WordCounts:
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-            checkpoint=checkpoint,
-        )
+        reading = Reading.of(locals())
         return cls.of_core(count_words(data, counting, reading))
 
     @classmethod

@@ -67,12 +67,7 @@ def stream(
         tokenizer: The tokenizer.
         batch_size: The number of windows of a batch on each rank.
         block_size: The number of tokens of a window.
-        field: As for `prepare`.
-        documents: As for `prepare`.
-        errors: As for `prepare`.
-        bad_records: As for `prepare`.
-        end_of_text: As for `prepare`.
-        end_of_text_place: As for `prepare`.
+        field, documents, errors, bad_records, end_of_text, end_of_text_place: As for `prepare`.
         frame: As for `prepare`.
         epochs: How often the data is read; `None` repeats it without end.
         rank: The number of this process in a distributed run, from 0.

@@ -127,8 +127,7 @@ def remap_optimizer(
     Args:
         state: `optimizer.state_dict()`.
         parameters: The numbers of the parameters with one row per token.
-        id_map: As for `remap`.
-        rows: As for `remap`.
+        id_map, rows: As for `remap`.
 
     Returns:
         A new state: each tensor of these parameters with one row per token is remapped, with zeros

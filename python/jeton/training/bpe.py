@@ -379,15 +379,8 @@ class BPETrainer(WordTrainer):
         """The tokenizers of all sizes, by size, from one run; each equals training for that size.
 
         Args:
-            data: As for `train`.
-            development: As for `train`.
-            field: As for `train`.
-            errors: As for `train`.
-            documents: As for `train`.
-            bad_records: As for `train`.
-            memory: As for `train`.
-            temp_dir: As for `train`.
-            watch: As for `train`.
+            data, development, field, errors, documents, bad_records, memory: As for `train`.
+            temp_dir, watch: As for `train`.
 
         Raises:
             MissingFileError: There is no such file.
@@ -401,15 +394,7 @@ class BPETrainer(WordTrainer):
             >>> {size: tok.vocab.merges for size, tok in toks.items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-        )
+        reading = Reading.of(locals())
         sizes = self.vocab_sizes
         if self.superwords is not None:
             return {sizes[0]: self._trained(data, development, reading)}

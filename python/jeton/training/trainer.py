@@ -127,15 +127,7 @@ class Trainer:
             >>> tok.vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-        )
+        reading = Reading.of(locals())
         return self._trained(data, development, reading)
 
     @names_checked
@@ -158,13 +150,7 @@ class Trainer:
         whole text.
 
         Args:
-            data: As for `train`.
-            field: As for `train`.
-            errors: As for `train`.
-            documents: As for `train`.
-            bad_records: As for `train`.
-            memory: As for `train`.
-            temp_dir: As for `train`.
+            data, field, errors, documents, bad_records, memory, temp_dir: As for `train`.
             checkpoint: A file that keeps the counts so far, for files that take long. It is written
                 every half minute, after about 256 MB of lines or after whole files; if counting is
                 stopped or killed, the same call resumes from it. It stays when counting is done.
@@ -187,16 +173,7 @@ class Trainer:
             >>> trainer.train(counts).vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-            checkpoint=checkpoint,
-        )
+        reading = Reading.of(locals())
         refuse_languages(data, None)
         return WordCounts.of_core(self._counts(data, reading))
 

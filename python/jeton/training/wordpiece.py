@@ -43,8 +43,7 @@ class WordPieceTrainer(WordTrainer):
         initial_alphabet: Characters of the alphabet, even if the corpus lacks them.
         limit_alphabet: The maximum number of characters in the alphabet; the rarest are dropped.
         character_coverage: The share of the corpus's characters that the alphabet covers.
-        max_word_length: As for `BPETrainer`.
-        min_word_count: As for `BPETrainer`.
+        max_word_length, min_word_count: As for `BPETrainer`.
 
     Raises:
         ArgumentError: A parameter has an invalid value; the message names it.

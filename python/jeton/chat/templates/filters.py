@@ -7,7 +7,7 @@ nobody needs to know which part came from where, their whole result is data.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from jinja2 import filters as jinja
@@ -17,7 +17,7 @@ from jinja2.utils import _PassArg
 from markupsafe import Markup
 
 from jeton.chat.templates.growth import GROWTH
-from jeton.chat.templates.held_text import compared, is_held, refuse
+from jeton.chat.templates.held_text import is_held, refuse, searched
 from jeton.chat.templates.json_text import to_json
 from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
 from jeton.chat.templates.lost_origins import conservatively, printed
@@ -25,10 +25,10 @@ from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, r
 from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
 from jeton.chat.templates.traced import Traced, joined
 
-COMPARED: Final = "compared by jeton"
 COUNTED: Final = "counted by jeton"
 MADE: Final = "made by jeton"
 JOINED: Final = "joined by jeton"
+SEARCHED: Final = "searched by jeton"
 """Names of filters that no template can write after `|`."""
 
 _HANDS_ON = """
@@ -210,33 +210,6 @@ def _string(object: Any) -> str:
     return object if isinstance(object, Markup) else printed(object)
 
 
-_OF_TYPES: Final = frozenset(
-    """
-    boolean callable defined false float integer iterable mapping none number sequence string true
-    undefined
-    """.split()
-)
-_COMPARING: Final = frozenset("== != eq equalto ne in".split())
-
-
-def tests_of(originals: Mapping[str, Any]) -> dict[str, Any]:
-    """All tests of an environment, by name, none of which reads words that are held back."""
-
-    def test(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            if is_held(*args, *kwargs.values()):
-                if name in _OF_TYPES and len(args) == 1:
-                    return original("words")
-                if name not in _COMPARING:
-                    refuse(*args, *kwargs.values())
-            return original(*(map(compared, args) if name in _COMPARING else args), **kwargs)
-
-        return called
-
-    return {name: test(name, original) for name, original in originals.items()}
-
-
 def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
     """All filters of an environment, by name, with origins and limits."""
     ours: dict[str, Callable[..., Any]] = {
@@ -270,9 +243,9 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
 
 
 ADDED: Final = {
-    COMPARED: compared,
     COUNTED: counted,
     MADE: made,
     JOINED: lambda values: joined([printed(it) for it in values]),
+    SEARCHED: searched,
 }
-"""The filters through which the sandbox sends comparisons, loops, lists, slices and `a ~ b`."""
+"""The filters through which the sandbox sends loops, lists, slices, `a ~ b` and `in b`."""

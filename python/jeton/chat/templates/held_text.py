@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.traced import Traced
 
 Messages = Sequence[Mapping[str, Any]]
 """Messages as they were sent, each with words in the fields that an outline names."""
@@ -71,8 +72,10 @@ class Reading:
         return self.answers.setdefault(condition, condition.holds(self._messages))
 
 
-class HeldText(str):
+class HeldText(Traced):
     """Text with words that are held back. As a `str` it is one character that no text has.
+
+    It is a kind of `Traced`, so that Python asks it first where the two are compared.
 
     Templates see its names, so all but those of a `str` begin with an underscore.
     """
@@ -89,14 +92,22 @@ class HeldText(str):
     def __str__(self) -> str:
         return self
 
+    @staticmethod
+    def _joined(parts: Sequence[Any]) -> HeldText:
+        found: list[str | Blank] = []
+        for part in parts:
+            found += part._parts if type(part) is HeldText else [part] if part else []
+        reading = next(part._reading for part in parts if type(part) is HeldText)
+        return HeldText(found, reading)
+
     def __bool__(self) -> bool:
         return True  # no words that are held back are blank
 
     def __add__(self, other: object) -> Any:
-        return held((self, other)) if isinstance(other, str) else NotImplemented
+        return self._joined((self, other)) if isinstance(other, str) else NotImplemented
 
     def __radd__(self, other: object) -> Any:
-        return held((other, self)) if isinstance(other, str) else NotImplemented
+        return self._joined((other, self)) if isinstance(other, str) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return self._ask("__eq__", other) if isinstance(other, str) else False
@@ -157,65 +168,28 @@ def _refused(text: HeldText, *_: object, **__: object) -> Any:
     raise text._reading.refuse()
 
 
-for _name in {*dir(str), "_runs"} - {*vars(HeldText)} - _KEPT:
+for _name in {*dir(Traced)} - {*vars(HeldText)} - _KEPT:
     setattr(HeldText, _name, _refused if _name.startswith("__") else property(_refused))
 
 
-class HeldOperand:
-    """Such a text as one side of a comparison: no `str`, which others would compare themselves."""
+class _Searched(str):
+    """A text in which a template looks for another one."""
 
-    __slots__ = ("_text",)
-
-    def __init__(self, text: HeldText) -> None:
-        self._text = text
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is HeldOperand:
-            raise self._text._reading.refuse()
-        return self._text == other
-
-    def __hash__(self) -> int:
-        raise self._text._reading.refuse()
+    __slots__ = ()
 
     def __contains__(self, word: object) -> bool:
-        return word in self._text
-
-    def _refused(self, _: object) -> bool:
-        raise self._text._reading.refuse()
-
-    __lt__ = __le__ = __gt__ = __ge__ = _refused
+        refuse(word)
+        return str.__contains__(self, word)  # type: ignore[operator]
 
 
-def compared(value: Any) -> Any:
-    """A value as one side of a comparison. A list or a dict shows no text that is held back."""
-    kind = type(value)
-    if kind is HeldText:
-        return HeldOperand(value)
-    if kind is list or kind is tuple or kind is dict:
-        _refuse_within(value)
-    return value
-
-
-def _refuse_within(value: Any) -> None:
-    items = (*value, *value.values()) if isinstance(value, dict) else value
-    refuse(*items)
-    for item in items:
-        if isinstance(item, (list, tuple, dict)):
-            _refuse_within(item)
+def searched(value: Any) -> Any:
+    """What stands to the right of `in`: no text reads what is held back."""
+    return _Searched(value) if isinstance(value, str) and type(value) is not HeldText else value
 
 
 def is_held(*values: object) -> bool:
     """Whether one of some values is held back."""
     return any(type(it) is HeldText for it in values)
-
-
-def held(parts: Sequence[Any]) -> HeldText:
-    """Texts one after another, at least one of them held back."""
-    found: list[str | Blank] = []
-    for part in parts:
-        found += part._parts if type(part) is HeldText else [part] if part else []
-    reading = next(part._reading for part in parts if type(part) is HeldText)
-    return HeldText(found, reading)
 
 
 def parts_of(text: HeldText) -> tuple[str | Blank, ...]:

@@ -21,19 +21,10 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from jeton.chat.templates.filters import (
-    ADDED,
-    COMPARED,
-    COUNTED,
-    JOINED,
-    MADE,
-    counted,
-    filters_of,
-    tests_of,
-)
+from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, SEARCHED, counted, filters_of
 from jeton.chat.templates.formatting import braces, percent
 from jeton.chat.templates.growth import GROWTH, widths
-from jeton.chat.templates.held_text import Blank, HeldText, mapped, refuse
+from jeton.chat.templates.held_text import Blank, HeldText, mapped, refuse, searched
 from jeton.chat.templates.limits import (
     PIECE,
     LimitError,
@@ -70,7 +61,7 @@ class Refusal(TemplateError):
 
 
 class _Rewriter(NodeTransformer):
-    """Sends comparisons, loops, lists, slices and `a ~ b` through filters of the sandbox."""
+    """Sends loops, lists, slices, `a ~ b` and `in b` through filters of the sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -104,16 +95,17 @@ class _Rewriter(NodeTransformer):
         self.generic_visit(node)
         return self.through(MADE, node) if isinstance(node.arg, nodes.Slice) else node
 
-    def visit_Compare(self, node: Any) -> nodes.Node:
-        visited = self.generic_visit(node)
-        for side in (node, *node.ops):
-            if not isinstance(side.expr, (nodes.Const, nodes.List)):
-                side.expr = self.through(COMPARED, side.expr)
-        return visited
-
     def visit_Concat(self, node: Any) -> nodes.Node:
         self.generic_visit(node)
         return self.through(JOINED, nodes.Tuple(node.nodes, "load", lineno=node.lineno))
+
+    def visit_Compare(self, node: Any) -> nodes.Node:
+        for left, operand in zip(
+            [node.expr, *(it.expr for it in node.ops)], node.ops, strict=False
+        ):
+            if operand.op in ("in", "notin") and not isinstance(left, nodes.Const):
+                operand.expr = self.through(SEARCHED, operand.expr)
+        return self.generic_visit(node)
 
     def visit_EvalContextModifier(self, node: Any) -> nodes.Node:
         raise TemplateSyntaxError("a chat template cannot escape for HTML", node.lineno)
@@ -233,7 +225,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             finalize=_finalize,
         )
         self.filters = filters_of(dict(self.filters)) | ADDED
-        self.tests = tests_of(self.tests)
+        self.tests["in"] = lambda value, within: value in searched(within)
         self.globals.pop("lipsum", None)
         self.globals.update(
             dict=_Dict(),

@@ -6,11 +6,10 @@ text is taken for data. A plain `str` is text of the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
 from jeton.chat.templates.formatting import braces, percent
-from jeton.chat.templates.held_text import HeldText, held
 from jeton.chat.templates.limits import PIECE, spend
 from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
 from jeton.chat.templates.parts import TextParts, cut, data_in, raw, runs_of
@@ -48,8 +47,9 @@ def joined(parts: Iterable[str]) -> str:
     kinds = {*map(type, parts)}
     if kinds <= {str}:
         return "".join(parts)
-    if HeldText in kinds:
-        return held(parts)
+    for kind in kinds - {str, Traced}:
+        if issubclass(kind, Traced):
+            return kind._joined(parts)
     return traced("".join(parts), [run for part in parts for run in runs_of(part)])
 
 
@@ -80,6 +80,11 @@ class Traced(str):
 
     def __format__(self, spec: str) -> str:
         return self if not spec else self._whole(str.__format__(raw(self), spec))
+
+    @staticmethod
+    def _joined(parts: Sequence[str]) -> str:
+        """Texts one after another, of which a subclass makes one of its own."""
+        raise NotImplementedError
 
     def _whole(self, text: str, *others: object) -> str:
         """A text from this one and others, joined in a way that is not followed."""

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jeton import files
-from jeton.arguments import suggestion
+from jeton.arguments import check_text, suggestion
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.data.layouts.npy import is_npy
 from jeton.errors import (
     ArgumentError,
-    ArgumentTypeError,
     FileError,
     FormatError,
     MissingFileError,
@@ -26,8 +25,7 @@ from jeton.errors import (
 
 def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
     """The layout with this name."""
-    if not isinstance(name, str):
-        raise ArgumentTypeError(f"layout must be a str, not {type(name).__name__}")
+    name = check_text("layout", name)
     if name not in layouts:
         hint = suggestion(name, list(layouts)) or f"there are {', '.join(layouts)}"
         raise ArgumentError(f"there is no layout {name[:100]!r} ({hint})")
@@ -65,11 +63,9 @@ def find_layout(
 def _split_named(split: object, names: list[str]) -> str | None:
     """The split with this name, or whose name ends in it, as in `fineweb_train`; by default the
     only one, or `train`."""
-    if split is not None and not isinstance(split, str):
-        raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
     if split is None and len(names) == 1:
         return names[0]
-    target = split or "train"
+    target = "train" if split is None else check_text("split", split) or "train"
     if target in names:
         return target
     ending = [name for name in names if name.endswith("_" + target)]

@@ -244,7 +244,7 @@ def _without_middle(whole: _Cutter, part_of: Callable[[int], _Cutter]) -> Trunca
 
     Args:
         whole: Finds out whether all of the text fits.
-        part_of: Returns what cuts parts of the same text with so many tokens.
+        part_of: Finds parts of the same text, given the maximum number of their tokens.
     """
     text = whole.text
     if whole.run(lambda: whole.fit("right")) == (0, len(text)):
