@@ -235,3 +235,27 @@ fn phrases_have_the_ids_and_spans_of_the_stages() {
     }
     assert!(compiled > 5, "{compiled}");
 }
+
+#[test]
+fn stretches_of_any_length_are_joined() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(8);
+    let tokenizers = [
+        tokenizer(&mut numbers, "gpt2", Joining::All),
+        of_phrases(&mut numbers, 1),
+        of_phrases(&mut numbers, 3),
+    ];
+    let options = EncodeOptions::default();
+    for tokenizer in tokenizers {
+        for count in (0..140).chain([255, 256, 257, 384, 385, 1000]) {
+            let words = &WORDS[numbers.random_range(0..5)..][..numbers.random_range(1..6)];
+            let text: String = (0..count)
+                .map(|_| words[numbers.random_range(0..words.len())])
+                .collect();
+            let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+            for _ in 0..2 {
+                let ids = tokenizer.encode_ids(&text, &options).unwrap();
+                assert_eq!(ids, staged, "{text:?}");
+            }
+        }
+    }
+}
