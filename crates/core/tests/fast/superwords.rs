@@ -193,16 +193,19 @@ fn of_phrases(numbers: &mut ChaCha8Rng, round: usize) -> Tokenizer {
     let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
     let bpe = Bpe::by_merges(vocab, merges, BpeOptions::default()).unwrap();
     let mut stages = Stages::of_model(Model::Bpe(bpe));
-    let pattern = [
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)",
-        r"\n+",
-        r"\p{N}",
-    ][round % 3];
-    stages.pre_tokenizer = Some(PreTokenizer::Split {
+    let patterns: &[&str] = [
+        &[r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"][..],
+        &[r"\n+"],
+        &[r"\p{N}"],
+        &[r"\p{N}+", r"(?=(\d{3})+(?!\d))"],
+    ][round % 4];
+    let split = |pattern: &&str| PreTokenizer::Split {
         pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Oniguruma).unwrap()),
         behavior: SplitBehavior::Isolated,
         invert: false,
-    });
+    };
+    let splits = patterns.iter().map(split).collect();
+    stages.pre_tokenizer = Some(PreTokenizer::Sequence(splits));
     let all = normalizers();
     stages.normalizer = all[numbers.random_range(0..all.len())].clone();
     Tokenizer::new(stages).unwrap()
