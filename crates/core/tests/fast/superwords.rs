@@ -200,7 +200,7 @@ fn of_phrases(numbers: &mut ChaCha8Rng, round: usize) -> Tokenizer {
         &[r"\p{N}+", r"(?=(\d{3})+(?!\d))"],
     ][round % 4];
     let split = |pattern: &&str| PreTokenizer::Split {
-        pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Oniguruma).unwrap()),
+        pattern: SearchPattern::Regex(Regex::new(*pattern, Dialect::Oniguruma).unwrap()),
         behavior: SplitBehavior::Isolated,
         invert: false,
     };

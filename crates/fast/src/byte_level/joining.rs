@@ -252,19 +252,22 @@ pub(super) fn word_starts(text: &[u8], masks: &mut Vec<u64>) {
     const ONES: u64 = u64::MAX / 0xFF;
     const TOPS: u64 = 0x80 * ONES;
     masks.clear();
-    // The top bit of each byte says what the byte is; `dark` is that of the byte before.
-    let mut dark = 0;
-    for block in text.chunks(64) {
+    let (blocks, rest) = text.as_chunks::<64>();
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    let last = (!rest.is_empty()).then_some(&last);
+    // The top bit of each byte says what the byte is; `before` is that of the byte before.
+    let mut before = 0;
+    for block in blocks.iter().chain(last) {
         let mut mask = 0;
-        for (number, eight) in block.chunks(8).enumerate() {
-            let mut bytes = [0; 8];
-            bytes[..eight.len()].copy_from_slice(eight);
-            let bytes = u64::from_le_bytes(bytes);
+        let (eights, _) = block.as_chunks::<8>();
+        for (number, &eight) in eights.iter().enumerate() {
+            let bytes = u64::from_le_bytes(eight);
             let other = bytes ^ u64::from(b' ') * ONES;
             let spaces = !(((other & !TOPS) + !TOPS) | other) & TOPS;
-            let all_dark = ((bytes & !TOPS) + (0x7F - u64::from(b' ')) * ONES | bytes) & TOPS;
-            let starts = spaces & (all_dark << 8 | dark);
-            dark = all_dark >> 56;
+            let printed = ((bytes & !TOPS) + (0x7F - u64::from(b' ')) * ONES | bytes) & TOPS;
+            let starts = spaces & (printed << 8 | before);
+            before = printed >> 56;
             // The product brings the eight bits together.
             mask |= (starts >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << (8 * number);
         }
