@@ -11,8 +11,9 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import PurePath
+from types import UnionType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 import jeton._core as _core
@@ -30,7 +31,8 @@ _MAX_INT = 2**63 - 1
 def names_checked(function: F) -> F:
     """Raises for a keyword that a method does not have, with the one that may be meant.
 
-    A constructor stores its arguments, so that they can be shown.
+    A constructor stores its arguments, so that they can be shown and passed on: those of the call,
+    and all of them, with defaults.
     """
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())[1:]
@@ -40,22 +42,35 @@ def names_checked(function: F) -> F:
     def checked(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in known:
-                close = _core.did_you_mean(name, known)
-                hint = f"did you mean {close!r}?" if close else f"it has {', '.join(known)}"
+                hint = suggestion(name, known) or f"it has {', '.join(known)}"
                 # The class may have inherited the function from one that is not public.
                 kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
                 method = f"{kind}.{function.__name__}".removesuffix(".__init__")
                 raise ArgumentTypeError(f"{method} has no parameter {name!r} ({hint})")
         if function.__name__ == "__init__":
             with contextlib.suppress(TypeError):
-                arguments = signature.bind(owner, *args, **kwargs).arguments
-                owner._given = dict(list(arguments.items())[1:])
+                bound = signature.bind(owner, *args, **kwargs)
+                owner._given = dict(list(bound.arguments.items())[1:])
+                bound.apply_defaults()
+                owner._arguments = dict(list(bound.arguments.items())[1:])
         return function(owner, *args, **kwargs)
 
     return cast(F, checked)
 
 
-def check_kind(name: str, value: object, kind: type, expected: str) -> None:
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """The question whether a known name is meant; empty if none is close.
+
+    >>> suggestion("erors", ["errors", "field"])
+    "did you mean 'errors'?"
+    """
+    close = _core.did_you_mean(name, known)
+    return f"did you mean {close!r}?" if close else ""
+
+
+def check_kind(
+    name: str, value: object, kind: type | tuple[type, ...] | UnionType, expected: str
+) -> None:
     """Raises for a value of another type, before it is compared or converted."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(value).__name__}")
@@ -191,8 +206,7 @@ def checked_errors(errors: object) -> None:
             f"errors must be 'strict', 'replace' or 'ignore', not {type(errors).__name__}"
         )
     if errors not in words:
-        close = _core.did_you_mean(errors, words)
-        hint = f"did you mean {close!r}?" if close else "it is strict, replace or ignore"
+        hint = suggestion(errors, words) or "it is strict, replace or ignore"
         raise ArgumentError(f"errors cannot be {errors!r} ({hint})")
 
 

@@ -16,7 +16,6 @@ import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import diff, lines
 from jeton.components import decoders, models, normalizers, pre_tokenizers
-from jeton.corpora import text_files
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 from kinds import byte_level, each_kind, ranks, word_piece
 
@@ -100,16 +99,14 @@ def test_nothing_to_compare_on() -> None:
     assert found.tokens == (0, 0) and "0 and 0 tokens;" in repr(found)
 
 
-def test_lines_do_not_depend_on_how_much_is_read(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    text = "\ufeffthe wéather\n\nthere\r\n" + "the " * 9 + "\nend"
-    (tmp_path / "a.txt").write_bytes(text.encode())
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_lines_with_their_ends_are_the_text(tmp_path: Path, end: str) -> None:
+    text = "the wéather\n\nthere\r\n" + "the " * 9 + "\nend" + end
+    (tmp_path / "a.txt").write_bytes(("\ufeff" + text).encode())
     whole = [line for batch in lines.Lines(tmp_path / "a.txt") for line in batch]
     assert whole == ["the wéather", "there", "the " * 9, "end"]
-    for size in (1, 2, 5, 16):
-        monkeypatch.setattr(text_files, "_READ", size)
-        assert [line for batch in lines.Lines(tmp_path / "a.txt") for line in batch] == whole
+    with_ends = lines.Lines(tmp_path / "a.txt", with_ends=True)
+    assert "".join(line for batch in with_ends for line in batch) == text
 
 
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="there is no zstd to compress with")

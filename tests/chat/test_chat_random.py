@@ -14,14 +14,17 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.chat import encoding
+from jeton.chat import encoding, outlines
 from jeton.chat.encoding import ControlTokens, Encoded, encoded, encoded_ids
 from jeton.chat.messages import sent_messages
+from jeton.chat.templates.held_text import HeldText, Reading, parts_of
 from jeton.chat.templates.input import TemplateInput
 from jeton.chat.templates.origins import TEMPLATE, Origin
 from jeton.chat.templates.parts import raw, runs_of
 from jeton.chat.templates.rendering import RenderRequest, rendered
+from jeton.chat.templates.traced import joined, marked
 from jeton.chat.templates.trust import Trust
+from jeton.chat.templates.variables import _held
 from jeton.errors import JetonError
 
 OPERATIONS = """
@@ -118,6 +121,52 @@ def test_random_templates() -> None:
     pytest.importorskip("transformers")
     compared = sum(check(seed) for seed in range(400))
     assert compared > 150
+
+
+def held_check(seed: int) -> bool:
+    """Whether a random template writes words that are held back. If so, it writes other words alike,
+    if they meet its conditions."""
+    chance = random.Random(seed)
+    depth = chance.randrange(3)
+    template = "{% set m = messages[0] %}" + "".join(
+        chance.choice(STATEMENTS).format(a=expression(chance, depth))
+        for _ in range(chance.randrange(1, 3))
+    )
+    given = message(chance)
+    reading = Reading([given])
+    held = {name: _held(it, reading) for name, it in _seen(given).items() if name in "abc"}
+    try:
+        request = RenderRequest(template, [{**_seen(given), **held}], None, {}, 100)
+        written = rendered(request)
+    except JetonError:
+        return False  # it reads the words
+    if reading.is_refused or type(written) is not HeldText:
+        return False
+    parts = [*outlines._merged(parts_of(written))]
+    for _ in range(8):
+        other = {**given, **{name: message(chance)[name] for name in "abc"}}
+        if any(it.holds([other]) is not answer for it, answer in reading.answers.items()):
+            continue
+        text = rendered(RenderRequest(template, [_seen(other)], None, {}, 100))
+        filled = joined(
+            [it if isinstance(it, str) else marked(it.text([other]), it.origin) for it in parts]
+        )
+        assert (raw(filled), runs_of(filled)) == (raw(text), runs_of(text)), (
+            template,
+            given,
+            other,
+        )
+    return True
+
+
+def _seen(given: dict[str, Any]) -> dict[str, Any]:
+    return TemplateInput(Trust()).messages(sent_messages([given]))[0]
+
+
+@pytest.mark.medium
+def test_random_templates_write_other_words_alike() -> None:
+    written = sum(held_check(seed) for seed in range(1_000))
+    assert written > 50
 
 
 SPELLINGS = "<a> <a>b ab < a> <b> b<a é< İ <A> b".split()

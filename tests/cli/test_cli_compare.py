@@ -65,7 +65,7 @@ def test_bytes_that_are_not_utf8(run: Run, command: list[str]) -> None:
     lines = [b"the weather %d" % number for number in range(60)]
     Path("bad.txt").write_bytes(b"\xff\n" + b"\n".join(lines))
     told = error_of(run(*command, code=1))
-    assert "bad.txt: not UTF-8" in told and "--invalid" in told
+    assert "bad.txt" in told and "not UTF-8" in told and "--invalid" in told
     run(*command, "--invalid", "replace")
 
 

@@ -98,7 +98,7 @@ def test_documents_between_a_text_are_the_same_from_a_file_and_standard_input(
         (["--split-on", "x", "--text", "b"], "--text goes without"),
     ],
 )
-def test_what_a_document_is_is_said_once(
+def test_options_for_documents_exclude_each_other(
     run: Run, tok: jeton.Tokenizer, options: list[str], message: str
 ) -> None:
     assert message in run("count", "tok.json", *options, code=2).stderr

@@ -77,7 +77,7 @@ def test_saved_counts_are_corpora(run: Run, files: dict[str, Path]) -> None:
         (["en=no.txt", "de=de.txt", "--languages=base"], "no.txt"),
     ],
 )
-def test_what_is_refused(
+def test_wrong_languages_and_development_texts_are_refused(
     run: Run, files: dict[str, Path], arguments: list[str], message: str
 ) -> None:
     code = 1 if "no.txt" in message or "same" in message else 2

@@ -35,7 +35,7 @@ RECORDS = [record(number) for number in range(300)]
 
 @pytest.fixture
 def several(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[chat_processes.ChatProcesses]]:
-    """Three processes, from the ninth record on."""
+    """Three processes, from the second record on."""
     started: list[chat_processes.ChatProcesses] = []
 
     class Seen(chat_processes.ChatProcesses):
@@ -44,7 +44,7 @@ def several(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[chat_processes.Cha
             started.append(self)
 
     monkeypatch.setattr(chat_processes, "process_count", lambda: 3)
-    monkeypatch.setattr(chats, "_FEW", 8)
+    monkeypatch.setattr(chats, "_SECONDS", 0)
     monkeypatch.setattr(chat_processes, "ChatProcesses", Seen)
     monkeypatch.setattr(chat_processes, "_RECORDS", 5)
     yield started

@@ -207,7 +207,7 @@ CALLS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("layout", {"layout": "nanogtp"}, ArgumentError, "did you mean 'nanogpt'"),
     ("type of layout", {"layout": 3}, ArgumentTypeError, "layout must be a str"),
     ("dtype", {"dtype": "int64"}, ArgumentError, "uint16"),
-    ("type of dtype", {"dtype": np.uint16}, ArgumentTypeError, "dtype must be a str"),
+    ("type of dtype", {"dtype": np.uint16}, ArgumentTypeError, "dtype must be one of"),
     ("split", {"split": "../x"}, ArgumentError, "split cannot be"),
     ("split with a number", {"split": "train_1"}, ArgumentError, "number"),
     ("shard of one file", {"layout": "nanogpt", "shard_tokens": 5}, ArgumentError, "one file"),

@@ -166,7 +166,7 @@ def test_parts_are_merged(tmp_path: Path) -> None:
 @pytest.mark.parametrize("processes", [0, 2])
 def test_conversations(processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_processes, "process_count", lambda: processes)
-    monkeypatch.setattr(chats, "_FEW", 10)
+    monkeypatch.setattr(chats, "_SECONDS", 0)
     records = [
         {
             "messages": [

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import jeton
+from jeton.chat import Request
 from jeton.data import (
     IGNORED,
     Conversations,
@@ -52,6 +53,23 @@ def test_ids_and_masks_are_those_of_chat(tmp_path: Path, layout: Any) -> None:
     assert manifest.end_of_text is None
     assert verify(tmp_path / "out") == []
     assert Manifest.read(tmp_path / "out") == manifest
+
+
+def test_few_chats_of_one_kind_are_rendered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered, build = list[Any](), Request.build
+
+    def noted(request: Request, *args: Any) -> Any:
+        rendered.append(request)
+        return build(request, *args)
+
+    monkeypatch.setattr(Request, "build", noted)
+    records = [record for record in RECORDS if record["id"] % 3 and record["id"] % 4 == 1]
+    prepare(records, TOK, tmp_path / "out", messages=CHATML)
+    assert len(records) == 20
+    assert len(rendered) < 6
+    assert rows_of(tmp_path / "out") == expected(records)
 
 
 def test_the_manifest_has_the_name_of_the_tokenizer(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def test_counting_resumes_from_a_checkpoint(memory: Any, tmp_path: Path) -> None
         (Path("s3://b/a.txt"), ArgumentError, "pathlib drops a slash"),
     ],
 )
-def test_what_cannot_be_read_is_refused(
+def test_urls_that_cannot_be_read_are_refused(
     memory: Any, tmp_path: Path, url: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -487,7 +487,7 @@ def test_copying_stops_where_a_file_fails(memory: Any, monkeypatch: pytest.Monke
     assert ended == []
 
 
-def test_one_file_of_a_set_is_refused(memory: Any) -> None:
+def test_a_single_file_of_a_set_is_refused(memory: Any) -> None:
     prepare(TEXTS, TOK, "memory://b/set")
     with pytest.raises(FileError, match="is a file; name the folder of the set"):
         TokenDataset("memory://b/set/train-00000.bin")

@@ -52,6 +52,7 @@ GOOD.update(
         "edit.moved": (0, 1),
         "edit.new_size": 2,
         "edit.made_of": {},
+        "edit.IdMap.from_dict.record": MAP.to_dict(),
         "edit.later": MAP.inverse,
         "edit.ids": [1],
         "nn.tok": TOK,

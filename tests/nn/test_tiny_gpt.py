@@ -154,7 +154,7 @@ def test_both_experiments_run(modules: Any, tmp_path: Path, monkeypatch: Any) ->
         ([10], 1.0, "id 10 is not in the table"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(
+def test_sampling_refuses_wrong_ids_and_temperatures(
     ids: list[int], temperature: float, message: str
 ) -> None:
     model = GPT(GPTConfig(10, context=4, depth=1, heads=1, width=8))

@@ -35,7 +35,7 @@ def test_counts_are_those_of_the_words_that_are_shown() -> None:
             assert pair["count"] == count
 
 
-def test_one_pair_is_the_next_merge_and_none_is_more_frequent() -> None:
+def test_the_next_merge_is_a_most_frequent_pair() -> None:
     for shown, after in zip(rounds(), rounds()[1:], strict=False):
         [best] = [pair for pair in shown["pairs"] if pair["best"]]
         assert best["count"] == max(pair["count"] for pair in shown["pairs"])

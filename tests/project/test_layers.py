@@ -19,7 +19,7 @@ PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
     "ground": "at_start errors cache_folder stores argument_types arguments forks processes "
-    "display files saved_json samples",
+    "display files record saved_json samples",
     "stages and results": "results components",
     "names and files": "loading",
     "the tokenizer by itself": "encoding",

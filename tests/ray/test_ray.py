@@ -29,6 +29,7 @@ from jeton.errors import (
     FormatError,
     MissingFileError,
 )
+from jeton.ray import running, shuffling
 
 pytestmark = pytest.mark.large
 
@@ -519,6 +520,37 @@ def test_the_same_call_goes_on(
     inputs[7].write_bytes(broken)
     jeton.ray.prepare(inputs, tokenizer, many, **options)
     data.prepare(inputs, tokenizer, tmp_path / "one", shard_tokens=3_000)
+    assert contents(many) == contents(tmp_path / "one")
+
+
+def test_a_shuffle_goes_on_with_the_files_that_are_whole(
+    cluster: Any,
+    shards: list[Path],
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many, whole = tmp_path / "many", dict[Path, int]()
+    run_rows = running.run_rows
+
+    def interrupted(rows: list[Any], work: Any, num_cpus: float) -> list[Any]:
+        if work.__name__ == "bring_into_order":
+            files = many.glob(".parts/shuffle/*/*")
+            now = {path: path.stat().st_mtime_ns for path in files}
+            if not whole:
+                whole.update(now)
+                raise FileError("the disk is full")
+            assert now == whole
+        return run_rows(rows, work, num_cpus)
+
+    monkeypatch.setattr(shuffling, "run_rows", interrupted)
+    options: dict[str, Any] = {"shard_tokens": 3_000, "shuffle": 3}
+    with pytest.raises(FileError, match="the disk is full"):
+        jeton.ray.prepare(shards, tokenizer, many, **options, part_size=1)
+    (many / ".parts" / "shuffle" / "of-another-call").mkdir()
+    jeton.ray.prepare(shards, tokenizer, many, **options, part_size=1)
+    assert any(path.name.endswith(".copies") for path in whole)
+    data.prepare(shards, tokenizer, tmp_path / "one", **options)
     assert contents(many) == contents(tmp_path / "one")
 
 

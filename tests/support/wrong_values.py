@@ -216,6 +216,7 @@ GOOD: dict[str, Any] = {
     "analysis.Sweep.from_dict.record": {"format": "jeton sweep"},
     "analysis.Comparison.changes.other": analysis.Comparison({"it": EVALUATION}),
     "analysis.Usage.counts": [1, 2],
+    "analysis.Usage.from_dict.record": TOK.usage(["the theory"]).to_dict(),
     "tok": TOK,
     "tok_a": TOK,
     "tok_b": TOK,

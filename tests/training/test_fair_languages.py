@@ -42,7 +42,7 @@ def test_the_language_with_most_tokens_is_next() -> None:
     )
 
 
-def test_one_language_is_plain_training() -> None:
+def test_training_on_a_single_language_is_plain_training() -> None:
     for texts in CORPORA.values():
         plain = jeton.BPETrainer(290, tie_break="spelling", min_frequency=2)
         for languages in ("base", "window"):

@@ -6,8 +6,10 @@
 
 mod columns;
 mod counted_text;
+mod decode_stream;
 mod decoded_spans;
 mod decoding;
+mod encode_stream;
 mod encoding_builder;
 mod entries;
 mod exceeds;
@@ -15,16 +17,17 @@ mod frames;
 mod n_best;
 mod parts;
 pub mod spans;
-mod streams;
+mod split_point_search;
 mod surface;
 mod tokens;
 
 pub use columns::{Attributes, Rest, Source, Spanned};
 pub use counted_text::CountedText;
+pub use decode_stream::{DecodeStream, StopRules, Stopped};
 pub use decoding::{DecodeOptions, Skipped, UnknownIds};
+pub use encode_stream::EncodeStream;
 pub(crate) use entries::Encoder;
 pub use entries::{Entry, Input};
-pub use streams::{DecodeStream, EncodeStream, StopRules, Stopped};
 pub use surface::Shape;
 
 use std::path::Path;

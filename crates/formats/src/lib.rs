@@ -24,6 +24,7 @@ pub mod gpt2;
 pub mod huggingface;
 pub mod llama2c;
 mod load;
+mod other_files;
 mod plain_bpe;
 pub mod sentencepiece;
 pub mod snapshot;

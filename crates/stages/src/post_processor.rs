@@ -1,15 +1,19 @@
 //! Post-processors: the special tokens around a text or a pair of texts, such as `[CLS] A [SEP] B [SEP]`.
 
-use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
+mod margins;
+mod part;
+
+pub use margins::{Margins, Trimming};
+pub use part::Part;
+
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::{filled, paced, parts};
 use jeton_text::length_limit::LengthLimit;
-use jeton_text::text::Span;
+use part::{merge, number};
 
 /// Which of the two texts a piece of a template refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -402,203 +406,6 @@ fn fill(
         }
     }
     Ok(pieces)
-}
-
-/// White space at the ends of a token, which trimming leaves out of its span: how many characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Margins {
-    /// At the front.
-    pub leading: usize,
-    /// At the back.
-    pub trailing: usize,
-}
-
-impl Margins {
-    /// The margins of a token of raw bytes: only a space counts, since in GPT-2's printable
-    /// characters no other byte is white space.
-    pub fn of_bytes(token: &[u8]) -> Self {
-        let spaces = |count: Option<usize>| count.unwrap_or(token.len());
-        Self {
-            leading: spaces(token.iter().position(|byte| *byte != b' ')),
-            trailing: spaces(token.iter().rev().position(|byte| *byte != b' ')),
-        }
-    }
-
-    /// The margins of a token whose spaces may be written as GPT-2 writes them.
-    fn of_spelling(token: &[u8]) -> Self {
-        // The second is GPT-2's spelling.
-        const SPACES: [&[u8]; 2] = [b" ", "Ġ".as_bytes()];
-        let (mut front, mut back) = (token, token);
-        let (mut leading, mut trailing) = (0, 0);
-        while let Some(rest) = SPACES.iter().find_map(|space| front.strip_prefix(*space)) {
-            (front, leading) = (rest, leading + 1);
-        }
-        while let Some(rest) = SPACES.iter().find_map(|space| back.strip_suffix(*space)) {
-            (back, trailing) = (rest, trailing + 1);
-        }
-        Self { leading, trailing }
-    }
-
-    /// The margins of a token of characters.
-    pub fn of_text(token: &str) -> Self {
-        let is_space = |c: &char| *c == jeton_text::printable::to_char(b' ') || c.is_whitespace();
-        Self {
-            leading: token.chars().take_while(is_space).count(),
-            trailing: token.chars().rev().take_while(is_space).count(),
-        }
-    }
-
-    /// Leaves them out of a token's span, in characters. One space in front of the first token, and of
-    /// a token at the very start of the text, is the one that `add_prefix_space` put there: it has no
-    /// place in the text, so nothing is split.
-    pub fn leave_out(&self, span: &mut Span, is_first: bool, add_prefix_space: bool) {
-        let first = is_first || span.start == 0;
-        if !(first && add_prefix_space && self.leading == 1) {
-            span.start = (span.start + self.leading).min(span.end);
-        }
-        if span.end >= self.trailing {
-            span.end = (span.end - self.trailing).max(span.start);
-        }
-    }
-}
-
-/// Which white space at the ends of tokens is left out of their spans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trimming {
-    /// None.
-    None,
-    /// All of it.
-    All,
-    /// All but the space that was put in front of the text.
-    BehindPrefix,
-}
-
-/// Tokens on their way through the post-processors: those of one text, or special tokens.
-#[derive(Clone, Debug, Default)]
-pub struct Part {
-    /// The tokens.
-    encoding: Encoding,
-    /// The margins of each token.
-    margins: Vec<Margins>,
-    /// Which rows came from which text.
-    texts: BTreeMap<u32, Range<usize>>,
-}
-
-impl Part {
-    /// The tokens of a text; `margins` may be left out where nothing trims.
-    pub fn new(encoding: Encoding, mut margins: Vec<Margins>) -> Self {
-        if margins.is_empty() {
-            margins = filled(Margins::default(), encoding.len());
-        }
-        Self {
-            encoding,
-            margins,
-            texts: BTreeMap::new(),
-        }
-    }
-
-    /// Says that all of these tokens came from a text.
-    fn is_text(&mut self, number: u32) {
-        self.texts.insert(number, 0..self.encoding.len());
-    }
-
-    /// Puts a special token before, unless there is none, and one after the tokens, which came
-    /// from the text of that number.
-    fn wrap(&mut self, number: u32, before: Option<u32>, after: u32, type_id: u32) {
-        self.encoding.special_tokens_mask.fill(false);
-        let start = usize::from(before.is_some());
-        self.texts = BTreeMap::from([(number, start..start + self.encoding.len())]);
-        if let Some(id) = before {
-            self.insert_special(0, id, type_id);
-        }
-        self.insert_special(self.encoding.len(), after, type_id);
-    }
-
-    fn insert_special(&mut self, row: usize, id: u32, type_id: u32) {
-        let encoding = &mut self.encoding;
-        encoding.ids.insert(row, id);
-        encoding.spans.insert(row, Span::default());
-        encoding.word_ids.insert(row, None);
-        encoding.type_ids.insert(row, type_id);
-        encoding.sequence_ids.insert(row, None);
-        encoding.special_tokens_mask.insert(row, true);
-        // It comes before or after a text, never in one.
-        for (_, rows) in encoding
-            .texts
-            .iter_mut()
-            .filter(|(_, rows)| rows.start >= row)
-        {
-            *rows = rows.start + 1..rows.end + 1;
-        }
-        self.margins.insert(row, Margins::default());
-    }
-
-    /// Leaves the margins out of the spans.
-    fn trim(&mut self, add_prefix_space: bool) {
-        let rows = self.encoding.spans.iter_mut().zip(&self.margins);
-        for (row, (span, margins)) in paced(rows.enumerate()) {
-            margins.leave_out(span, row == 0, add_prefix_space);
-        }
-    }
-}
-
-/// Gives each text its number, as the type id of its tokens too.
-fn number(parts: &mut [Part]) {
-    for (number, part) in (0..).zip(parts) {
-        part.encoding.type_ids.fill(number);
-        part.encoding.texts = vec![(number, 0..part.encoding.len())];
-        part.is_text(number);
-    }
-}
-
-/// Appends a column of a part, which may be long.
-fn append<T: Clone>(column: &mut Vec<T>, of_part: Vec<T>) {
-    for part in parts(&of_part) {
-        column.extend_from_slice(part);
-    }
-}
-
-/// Joins the parts; rows that more than one text claims belong to the one with the greatest number.
-fn merge(parts: Vec<Part>) -> Encoding {
-    let mut joined = Encoding::default();
-    let mut texts: BTreeMap<u32, Range<usize>> = BTreeMap::new();
-    for Part {
-        encoding,
-        texts: of_part,
-        ..
-    } in parts
-    {
-        let start = joined.len();
-        texts.extend(
-            of_part
-                .into_iter()
-                .map(|(number, rows)| (number, start + rows.start..start + rows.end)),
-        );
-        if start == 0 {
-            joined = encoding;
-            continue;
-        }
-        append(&mut joined.ids, encoding.ids);
-        append(&mut joined.spans, encoding.spans);
-        append(&mut joined.word_ids, encoding.word_ids);
-        append(&mut joined.type_ids, encoding.type_ids);
-        let texts = encoding.texts.into_iter();
-        joined
-            .texts
-            .extend(texts.map(|(number, rows)| (number, start + rows.start..start + rows.end)));
-        append(
-            &mut joined.special_tokens_mask,
-            encoding.special_tokens_mask,
-        );
-    }
-    joined.sequence_ids = filled(None, joined.len());
-    // As in `tokenizers`, texts are counted first and then looked up by number: one that a
-    // template leaves out claims every row.
-    for number in 0..texts.len().max(1) as u32 {
-        let rows = texts.get(&number).cloned().unwrap_or(0..joined.len());
-        joined.sequence_ids[rows].fill(Some(number));
-    }
-    joined
 }
 
 #[cfg(test)]

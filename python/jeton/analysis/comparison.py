@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from jeton.analysis.evaluation import Change, Evaluation, names_in
-from jeton.analysis.saved import Saved
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Value
 from jeton.arguments import check_kind, check_text
 from jeton.errors import UnknownNameError
+from jeton.saved_json import Saved
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer

@@ -73,8 +73,7 @@ def evaluate(
         pivot: The language that premiums are relative to; by default English, if it is among them.
         morphemes: Words with their morphemes: `{"unbelievable": ["un", "believ", "able"]}`.
         name: The name of the tokenizer; by default its kind and size.
-        field: As for `Tokenizer.usage`.
-        errors: As for `Tokenizer.usage`.
+        field, errors: As for `Tokenizer.usage`.
         watch: Called with a `jeton.Progress` from time to time.
 
     Raises:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, TypeVar
 
 from jeton._core import __version__
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.saved import Saved
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind
 from jeton.display.human_readable import counted
 from jeton.errors import UnknownNameError
+from jeton.saved_json import Saved
 
 T = TypeVar("T")
 

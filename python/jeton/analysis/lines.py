@@ -21,7 +21,6 @@ from jeton.corpora.corpus import (
     size_of,
 )
 from jeton.corpora.documents import documents_of
-from jeton.corpora.text_files import TextFile
 from jeton.errors import ArgumentTypeError
 from jeton.stores.local_copies import LocalFiles, local_files
 
@@ -110,14 +109,23 @@ class Lines:
             for path in here.paths:
                 if kind_of(path) == "text":
                     yield self._lines_of(path, here)
-                    continue
-                with here.named():
-                    for document in documents_of([path], errors=self._errors):
-                        yield [document.text]
+                else:
+                    yield from ([text] for text in self._texts_of(path, here))
+
+    def _texts_of(self, path: Path, here: LocalFiles) -> Iterator[str]:
+        with here.named():
+            for document in documents_of([path], errors=self._errors, unit="\n"):
+                yield document.text
 
     def _lines_of(self, path: Path, here: LocalFiles) -> Iterator[str]:
-        with here.named():
-            yield from TextFile(path, self._errors).lines()
+        """The lines of a text file with their ends; what follows the last end is one, too."""
+        lines = self._texts_of(path, here)
+        line = next(lines, "")
+        for following in lines:
+            yield f"{line}\n"
+            line = following
+        if line:
+            yield line
 
 
 def _without_ends(document: Iterable[str]) -> Iterator[str]:

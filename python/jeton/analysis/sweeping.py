@@ -169,9 +169,7 @@ def _checked_sizes(sizes: object) -> tuple[int, ...]:
 
 
 def _checked_families(families: object) -> tuple[str, ...]:
-    if isinstance(families, (str, bytes)) or not isinstance(families, Iterable):
-        kind = type(families).__name__
-        raise ArgumentTypeError(f"families must be an iterable of names, not {kind}")
+    families = checked_iterable("families", families, "an iterable of names")
     names = tuple(dict.fromkeys(check_text("each of families", name) for name in families))
     for name in names:
         if name not in FAMILIES:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Final
 
 from jeton._core import __version__
 from jeton.analysis.knee import bend
-from jeton.analysis.record import Record
-from jeton.analysis.saved import Saved
+from jeton.record import Record
+from jeton.saved_json import Saved
 
 RARE_SHARE: Final = 0.05
 """Maximum share of rare tokens of a vocabulary that the text supports."""

@@ -20,7 +20,6 @@ import jeton._core as _core
 from jeton.arguments import check_text, checked_iterable, checked_path
 from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
-from jeton.corpora.text_files import TextFile
 from jeton.display.human_readable import counted
 from jeton.errors import (
     ArgumentError,
@@ -317,11 +316,7 @@ def _lines(name: str, source: object) -> list[str]:
                 files = paths_or_texts(path)[0] if is_url(path) else [Path(path).expanduser()]
                 if len(files) > 1:
                     raise ArgumentError(f"{shown(path)}: there are several files; name one")
-                lines = list[str]()
-                for here in local_files(files):
-                    with here.named():
-                        lines += TextFile(here.paths[0], "strict").lines()
-            return [line.removesuffix("\n") for line in lines]
+                return [document.text for document in documents_of(files, unit=True)]
         except MissingFileError as error:
             raise error.reworded(f"parallel[{name!r}]: {error.message}") from None
     source = checked_iterable(

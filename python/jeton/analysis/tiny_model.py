@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 import jeton._core as _core
 from jeton.analysis import measures
-from jeton.analysis.record import check_number
 from jeton.analysis.texts import Sample
 from jeton.analysis.values import Value
 from jeton.arguments import checked_int
 from jeton.corpora.corpus import Progress
 from jeton.errors import ArgumentError, UnsupportedError
+from jeton.record import check_number
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import jeton._core as _core
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.record import Record
+from jeton.arguments import suggestion
 from jeton.errors import ArgumentError, UnknownNameError
+from jeton.record import Record
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,7 @@ class Measured(Record):
             return self.values[measure].value
         if measure in MEASURES:
             return None
-        close = _core.did_you_mean(str(measure), list(MEASURES))
-        hint = f"did you mean {close!r}?" if close else "jeton.analysis.MEASURES has all"
+        hint = suggestion(str(measure), list(MEASURES)) or "jeton.analysis.MEASURES has all"
         raise UnknownNameError(f"there is no measure {measure!r:.60}; {hint}")
 
     def __iter__(self) -> Iterator[str]:

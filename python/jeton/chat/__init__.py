@@ -4,8 +4,8 @@
 
 - `chat.py`: the conversation, `Chat`, and its arguments, `Request`; `rollout.py`: how it continues
   with the ids that a model wrote (`extend`); `prefixes.py`: whether earlier ids stay the same.
-- `messages.py`: what a message may be; `call_arguments.py`: arguments of calls that come as JSON;
-  `schemas.py`: functions as tools; `message_counts.py`: how many tokens messages have.
+- `messages.py`: what a message may be; `message_arguments.py`: arguments of its calls that come as
+  JSON; `schemas.py`: functions as tools; `message_counts.py`: how many tokens messages have.
 - `templates`: from messages to text that knows who wrote it, in a sandbox; where a turn of a
   template begins and ends (`turn_shape.py`), which all others ask.
 - `control.py`: which tokens are control tokens; `encoding.py`: from that text to ids.

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import jeton._core as _core
-from jeton.arguments import checked_int, checked_iterable
-from jeton.chat.call_arguments import wrong_arguments
+from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
+from jeton.chat.message_arguments import wrong_arguments
 from jeton.chat.messages import Sent, fields_of, sent_messages
+from jeton.chat.outlines import Outline, outlined
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
@@ -29,7 +30,7 @@ from jeton.chat.templates.trust import Trust
 from jeton.chat.templates.turn_shape import turn_shape
 from jeton.chat.templates.variables import PLAIN, TemplateValues
 from jeton.chat.templates.writers import Writers
-from jeton.chat.training.masks import Answers
+from jeton.chat.training.masks import Answers, Learnt
 from jeton.chat.training.parts import checked_parts, covered, part_of_field
 from jeton.chat.unprinted import Unprinted, UnprintedError
 from jeton.display.human_readable import counted
@@ -176,11 +177,7 @@ class Request:
 
     def _continued(self) -> str | None:
         field = self.continue_final_message
-        if not isinstance(field, (bool, str)):
-            raise ArgumentTypeError(
-                "continue_final_message must be a bool or the name of a field, not "
-                f"{type(field).__name__}"
-            )
+        check_kind("continue_final_message", field, (bool, str), "a bool or the name of a field")
         if not isinstance(self.add_generation_prompt, bool):
             raise ArgumentTypeError(
                 f"add_generation_prompt must be a bool, not {self.add_generation_prompt!r:.60}"
@@ -464,20 +461,10 @@ class Chat:
             raise ArgumentError(
                 'roles is empty: the loss mask would be all zero (name roles, as ("assistant",))'
             )
-        generated = [origin.generated for _, origin in self._runs]
-        if any(generated) and named == {"assistant"}:
-            mask = self._writers.any(generated)
+        if self._is_marked(named):
+            mask = self._writers.any([origin.generated for _, origin in self._runs])
         else:
-            mask = Answers(
-                self,
-                self._request.messages,
-                self._request.of,
-                self._writers,
-                self._values.shape,
-                control=special_tokens_of(self._control.of_call),
-                end=roles_of(self._control.of_call).ids.get("eos", -1),
-                roles=named,
-            ).mask()
+            mask = self._answers(named).mask()
         if parts is not None:
             mask = self._of_parts(mask, named_parts)
         if not any(mask):
@@ -487,6 +474,41 @@ class Chat:
                 f"would be all zero (the chat has {speakers})"
             )
         return [*map(int, mask)]
+
+    def _is_marked(self, roles: set[str]) -> bool:
+        """Whether the template marks what the model writes, of these roles."""
+        return roles == {"assistant"} and any(origin.generated for _, origin in self._runs)
+
+    def _answers(self, roles: set[str]) -> Answers:
+        return Answers(
+            self,
+            self._request.messages,
+            self._request.of,
+            self._writers,
+            self._values.shape,
+            control=special_tokens_of(self._control.of_call),
+            end=roles_of(self._control.of_call).ids.get("eos", -1),
+            roles=roles,
+        )
+
+    def outline(self, roles: Iterable[str]) -> Outline | None:
+        """What the chats of all messages with these roles and fields have in common, for the
+        `loss_mask` of these roles; `None` if they may differ in more than their words.
+        """
+        named = set(roles)
+        if self._unprinted.is_possible or self._values.has_more_than_messages:
+            return None
+        if self._is_marked(named):
+            learnt: list[Learnt] | None = [
+                Learnt(start, end, is_apart=False)
+                for start, end, it in self._segments
+                if it.generated
+            ]
+        else:
+            learnt = self._answers(named).ranges()
+        if learnt is None:
+            return None
+        return outlined(self._values, self._encoded, learnt)
 
     def _of_parts(self, mask: list[bool], parts: frozenset[str]) -> list[bool]:
         """What a mask covers of some parts of the answers."""

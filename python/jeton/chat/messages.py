@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.arguments import checked_iterable
+from jeton.arguments import check_kind, checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
@@ -117,6 +117,6 @@ def _sent_message(at: int, message: object, *, is_part: bool) -> Sent:
     if not all(isinstance(name, str) for name in fields):
         raise ArgumentTypeError(f"messages[{at}]: each name of a field must be a str")
     role = fields.get("role")
-    if role is not None and not isinstance(role, str):
-        raise ArgumentTypeError(f"messages[{at}].role must be a str, not {type(role).__name__}")
+    if role is not None:
+        check_kind(f"messages[{at}].role", role, str, "a str")
     return Sent(None if is_part else at, None if role is None else str.__str__(role), fields)

@@ -59,6 +59,11 @@ class Unprinted:
             if value is not None and name not in values.renderer.source(self._template).names
         ]
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether anything may be among them: something that has no text in the chat."""
+        return bool(self._batches or self._unread)
+
     def all(self, *, with_media: bool = True) -> list[Origin]:
         """All of them, each as the largest thing that was not printed at all. `with_media`: whether
         parts that are not text count."""

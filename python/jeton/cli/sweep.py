@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -156,25 +156,17 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 @force_option
 def sweep(
     corpus: tuple[str | StorePath, ...],
-    sizes: list[int],
-    families: tuple[str, ...],
     held_out: tuple[str | StorePath, ...],
     documents: Literal["file", "line"],
     invalid: Literal["strict", "replace"],
-    pattern: str,
-    width: int,
-    depth: int,
-    context: int,
-    bytes_per_parameter: int,
     untied: bool,
-    rare: int,
     bits_per_byte: bool,
     operations: float | None,
     seeds: int | None,
-    folder: str | None,
     form: str,
     output: str | None,
     force: bool,
+    **options: Any,
 ) -> None:
     model = tiny_model(bits_per_byte, "--bits-per-byte", operations, seeds)
     train_on, measure_on = _parts(corpus, "CORPUS"), _parts(held_out, "--held-out")
@@ -183,21 +175,13 @@ def sweep(
     with ProgressBar("", None) as progress:
         result = train(
             train_on,
-            sizes=sizes,
-            families=families,
             held_out=measure_on or 0.1,
-            pattern=pattern,
-            width=width,
-            depth=depth,
-            context=context,
-            bytes_per_parameter=bytes_per_parameter,
             tied=not untied,
-            rare=rare,
             errors=invalid,
             documents=documents,
-            folder=folder,
             model=model,
             watch=lambda label, step: follow(progress, label, step),
+            **options,
         )
     say_what_documents_are(_paths(train_on), None, documents)
     if form == "json":

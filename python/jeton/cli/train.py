@@ -17,7 +17,14 @@ from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target, corpus_path, force_option
-from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, balance, check_kind, settings
+from jeton.cli.train_options import (
+    DEFAULT_SIZES,
+    TRAINERS,
+    balance,
+    check_kind,
+    parameters_of,
+    settings,
+)
 from jeton.cli.train_progress import watcher
 from jeton.cli.train_targets import (
     RANKS_AS_MODEL,
@@ -101,7 +108,6 @@ _NAME = 240
 )
 @click.option(
     "--vocab-size",
-    "sizes",
     type=TokenCount(min=1),
     multiple=True,
     help="How many tokens. Repeat it to train several sizes in one run.  "
@@ -118,7 +124,7 @@ _NAME = 240
     help="How to split text: a name or a regex.  [default: gpt4; for words, whitespace]",
 )
 @click.option(
-    "--special-token", "specials", multiple=True, help="Add this special token. Repeatable."
+    "--special-token", "special_tokens", multiple=True, help="Add this special token. Repeatable."
 )
 @click.option(
     "--alphabet",
@@ -222,22 +228,14 @@ def train(
     target: Path,
     *,
     kind: str,
-    sizes: tuple[int, ...],
+    vocab_size: tuple[int, ...],
     new_tokens: tuple[int, ...],
-    pattern: str | None,
-    specials: tuple[str, ...],
     alphabet: str | None,
     start_from: str | None,
     languages: str | None,
     development: tuple[str, ...],
     superwords: str | None,
-    drop_residues: float | None,
-    residues_become: str | None,
-    rule: str | None,
     assignments: tuple[str, ...],
-    min_frequency: int,
-    max_word_length: int | None,
-    min_word_count: int,
     memory: str | None,
     temp_dir: Path | None,
     save_counts: Path | None,
@@ -249,8 +247,9 @@ def train(
     bad_records: str,
     progress: str,
     force: bool,
+    **options: Any,
 ) -> None:
-    start = None
+    start, sizes = None, vocab_size
     if new_tokens:
         if sizes or start_from is None:
             raise click.UsageError("--new-tokens goes with --start-from, and without --vocab-size")
@@ -301,40 +300,18 @@ def train(
         option = "--weight" if weights else "--temperature"
         raise click.UsageError(f"{option} is for files of word counts (--save-counts writes them)")
     memory_bytes(memory)
-    parameters: dict[str, Any] = {}
-    if specials:
-        parameters["special_tokens"] = specials
-    if kind != "char":
-        parameters["vocab_size"] = sizes if kind == "bpe" else sizes[0]
-    if kind in ("bpe", "wordpiece", "unigram"):
-        parameters["min_word_count"] = min_word_count
-    if kind in ("bpe", "wordpiece", "wordlevel"):
-        parameters["min_frequency"] = min_frequency
-        if max_word_length is not None:
-            parameters["max_word_length"] = max_word_length
-    if kind == "bpe":
-        if start_from is not None and start is None:
-            start = jeton.load(start_from)
-        if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
-            raise FileError(RANKS_AS_MODEL.format(target))
-        parameters |= {
-            "pattern": pattern,
-            "alphabet": alphabet,
-            "start_from": start,
-            "drop_residues": drop_residues,
-            "residues_become": residues_become,
-        }
-    elif kind == "wordlevel":
-        parameters["pattern"] = pattern
-    elif kind == "wordpiece":
-        parameters["rule"] = rule or "released"
-    elif kind == "unigram":
+    if start_from is not None and start is None:
+        start = jeton.load(start_from)
+    if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
+        raise FileError(RANKS_AS_MODEL.format(target))
+    options |= {"alphabet": alphabet, "start_from": start, "superwords": superwords}
+    options["vocab_size"] = sizes if kind == "bpe" else sizes[0]
+    if kind == "unigram":
         is_model = target.name.lower().endswith(".model")
-        parameters["style"] = "sentencepiece" if is_model else "huggingface"
+        options["style"] = "sentencepiece" if is_model else "huggingface"
+    parameters = parameters_of(kind, options)
     parameters |= settings(kind, assignments)
     fair = {} if languages is None else {"languages": balance(languages)}
-    if superwords is not None:
-        parameters["superwords"] = superwords
     trainer = TRAINERS[kind](**parameters, **fair)
     for name in ("global_merges", "window_size", "alpha"):
         parameters.pop(name, None)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 import jeton
-import jeton._core as _core
+from jeton.arguments import suggestion
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
 TRAINERS: dict[str, type[Any]] = {
@@ -26,26 +27,26 @@ TRAINERS: dict[str, type[Any]] = {
 DEFAULT_SIZES = {"unigram": 8_000}
 """Default vocabulary sizes of the kinds whose default is not 30,000."""
 
-_KINDS = {
-    "new_tokens": ("bpe",),
-    "pattern": ("bpe", "wordlevel"),
-    "alphabet": ("bpe",),
-    "start_from": ("bpe",),
-    "languages": ("bpe",),
-    "development": ("bpe",),
-    "superwords": ("bpe",),
-    "drop_residues": ("bpe",),
-    "residues_become": ("bpe",),
-    "rule": ("wordpiece",),
-    "min_frequency": ("bpe", "wordpiece", "wordlevel"),
-    "max_word_length": ("bpe", "wordpiece", "wordlevel"),
-    "min_word_count": ("bpe", "wordpiece", "unigram"),
-    "vocab_size": ("bpe", "wordpiece", "unigram", "wordlevel"),
-}
-"""The kinds that an option is for, if not for all."""
+_OF_SOME_KINDS = (
+    "new_tokens",
+    "pattern",
+    "alphabet",
+    "start_from",
+    "languages",
+    "development",
+    "superwords",
+    "drop_residues",
+    "residues_become",
+    "rule",
+    "min_frequency",
+    "max_word_length",
+    "min_word_count",
+    "vocab_size",
+)
+"""The parameters that not all trainers have."""
 
 _OPTIONS = {
-    **{name: "--" + name.replace("_", "-") for name in _KINDS},
+    **{name: "--" + name.replace("_", "-") for name in _OF_SOME_KINDS},
     "special_tokens": "--special-token",
     "field": "--field",
     "errors": "--invalid",
@@ -71,15 +72,27 @@ _PYTHON = {"True": "true", "False": "false", "None": "null"}
 def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
     """Fails if the user passed an option that is for other kinds."""
     context = click.get_current_context()
-    for name, kinds in _KINDS.items():
-        parameter = "sizes" if name == "vocab_size" else name
-        is_set = context.get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE
+    for name in _OF_SOME_KINDS:
+        is_set = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        # Text for development goes to the method that trains.
+        needed = "languages" if name == "development" else name
+        kinds = [it for it, trainer in TRAINERS.items() if needed in _parameters(trainer)]
         if is_set and kind not in kinds:
             *others, last = kinds
             names = f"{', '.join(others)} or {last}" if others else last
             raise click.UsageError(f"{_OPTIONS[name]} is for --kind {names}")
     if len(sizes) > 1 and kind != "bpe":
         raise click.UsageError(f"--kind {kind} takes one --vocab-size")
+
+
+def _parameters(trainer: type[Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(trainer).parameters
+
+
+def parameters_of(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are parameters of the trainer, without those that are not set."""
+    parameters = _parameters(TRAINERS[kind])
+    return {name: it for name, it in options.items() if name in parameters and it not in (None, ())}
 
 
 def balance(languages: str) -> str | dict[str, float]:
@@ -104,7 +117,7 @@ def balance(languages: str) -> str | dict[str, float]:
 
 def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
     """The parameters of a trainer from `--set NAME=VALUE`."""
-    parameters = inspect.signature(TRAINERS[kind]).parameters
+    parameters = _parameters(TRAINERS[kind])
     names = [name for name in parameters if name not in _OPTIONS]
     values: dict[str, Any] = {}
     for setting in assignments:
@@ -114,8 +127,7 @@ def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
         if name in _OPTIONS:
             raise click.UsageError(f"--set {name}: this has an option of its own, {_OPTIONS[name]}")
         if name not in names:
-            close = _core.did_you_mean(name, names)
-            hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(names)}"
+            hint = suggestion(name, names) or f"it is one of {', '.join(names)}"
             raise click.UsageError(f"--set {name}: --kind {kind} has no such parameter ({hint})")
         try:
             value = json.loads(_PYTHON.get(text, text))

@@ -23,12 +23,11 @@ from jeton import samples
 from jeton.cli.command import is_out_of_memory
 from jeton.cli.signals import temporary_folder
 from jeton.errors import InternalError, UnsupportedError
+from jeton.interop.tiktoken import conditions
 
 Encode = Callable[[str], Sequence[int]]
 
 HARD_STRINGS = 2_000
-
-GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -114,13 +113,8 @@ def _ids(encode: Encode, text: str) -> list[int] | None:
 
 def pattern_of(tok: jeton.Tokenizer) -> str | None:
     """The pattern that splits text before ranks apply; `None` without one."""
-    stages = [tok.stages.pre_tokenizer, *getattr(tok.stages.pre_tokenizer, "steps", ())]
-    for stage in stages:
-        source = getattr(getattr(stage, "pattern", None), "source", None)
-        if source is not None:
-            return str(source)
-        if getattr(stage, "use_regex", False):
-            return GPT2_PATTERN
+    with contextlib.suppress(UnsupportedError):
+        return conditions.pattern_of(tok)
     return None
 
 

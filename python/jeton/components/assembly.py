@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import jeton._core as _core
 from jeton import components
-from jeton.arguments import checked_iterable
+from jeton.arguments import check_kind, checked_iterable
 from jeton.components.component import AddedFields, AddedToken, stored_component
-from jeton.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from jeton._core import Pipeline
@@ -32,10 +31,7 @@ def assembled(
     added_tokens: Iterable[AddedToken] = (),
 ) -> Pipeline:
     """The core's tokenizer of these stages."""
-    if not isinstance(model, components.models.Model):
-        raise ArgumentTypeError(
-            f"model must be one of jeton.components.models, not {type(model).__name__}"
-        )
+    check_kind("model", model, components.models.Model, "one of jeton.components.models")
     stages = stages_around(normalizer, pre_tokenizer, post_processor, decoder)
     return _core.Pipeline.build(model.to_core(), stages, added_to_core(added_tokens))
 
@@ -63,8 +59,5 @@ def added_to_core(tokens: Iterable[AddedToken]) -> list[AddedFields]:
     tokens = checked_iterable("added_tokens", tokens, "an iterable of AddedToken")
     listed = list(tokens)
     for position, token in enumerate(listed):
-        if not isinstance(token, AddedToken):
-            raise ArgumentTypeError(
-                f"added_tokens[{position}] must be an AddedToken, not {type(token).__name__}"
-            )
+        check_kind(f"added_tokens[{position}]", token, AddedToken, "an AddedToken")
     return [token._to_core() for token in listed]

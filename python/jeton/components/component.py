@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar, cast
 
 import jeton._core as _core
-from jeton.arguments import check_id, check_text, checked_iterable, token_and_id
+from jeton.arguments import check_id, check_kind, check_text, checked_iterable, token_and_id
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -373,11 +373,7 @@ class Steps:
         steps = tuple(value)
         kind = next(base for base in type(self).__bases__ if issubclass(base, Component))
         for position, step in enumerate(steps):
-            if not isinstance(step, kind):
-                raise ArgumentTypeError(
-                    f"step {position} of {name} must be a {kind.__name__}, "
-                    f"not {type(step).__name__}"
-                )
+            check_kind(f"step {position} of {name}", step, kind, f"a {kind.__name__}")
         object.__setattr__(self, "steps", steps)
 
     def to_dict(self) -> dict[str, object]:

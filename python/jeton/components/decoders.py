@@ -6,7 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from jeton.arguments import check_error_handler, check_field_word, check_text, checked_iterable
+from jeton.arguments import (
+    check_error_handler,
+    check_field_word,
+    check_kind,
+    check_text,
+    checked_iterable,
+)
 from jeton.components import normalizers
 from jeton.components.component import (
     Component,
@@ -178,11 +184,12 @@ class SentencePiece(Decoder):
         super().__post_init__()
         check_field_word(self, "leading_spaces", self.leading_spaces, get_args(LeadingSpaces))
         denormalizer = self.denormalizer
-        if not isinstance(denormalizer, normalizers.SentencePiece | None):
-            raise ArgumentTypeError(
-                "SentencePiece.denormalizer must be a normalizers.SentencePiece or None, "
-                f"not {type(denormalizer).__name__}"
-            )
+        check_kind(
+            "SentencePiece.denormalizer",
+            denormalizer,
+            normalizers.SentencePiece | None,
+            "a normalizers.SentencePiece or None",
+        )
 
 
 @dataclass(frozen=True)

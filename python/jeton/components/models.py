@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import check_field_word, check_id
+from jeton.arguments import check_field_word, check_id, check_kind
 from jeton.components.component import check_fields, check_stage, read_stored, stored_component
 from jeton.components.pre_tokenizers import PreTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -291,10 +291,7 @@ class Superwords(Model):
         super().__post_init__()
         check_field_word(self, "joining", self.joining, ("letters", "all"))
         _check_list("Superwords.merges", self.merges, "pairs of tokens")
-        if not isinstance(self.words, (BPE, PickyBPE)):
-            raise ArgumentTypeError(
-                f"Superwords.words must be a BPE or a PickyBPE, not {type(self.words).__name__}"
-            )
+        check_kind("Superwords.words", self.words, (BPE, PickyBPE), "a BPE or a PickyBPE")
         check_stage(PreTokenizer, self.pre_tokenizer)
 
     def to_core(self) -> _core.Model:

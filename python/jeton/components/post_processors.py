@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jeton._core as _core
-from jeton.arguments import check_id, check_text, checked_iterable, token_and_id
+from jeton.arguments import check_id, check_kind, check_text, checked_iterable, token_and_id
 from jeton.components.component import Component, Steps, check_field_texts, read_json
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -67,12 +67,8 @@ class PostProcessor(Component):
 
         encodings = [encoding] if pair is None else [encoding, pair]
         for name, one in zip(("encoding", "pair"), encodings, strict=False):
-            if not isinstance(one, Encoding):
-                raise ArgumentTypeError(f"{name} must be an Encoding, not {type(one).__name__}")
-        if not isinstance(add_special_tokens, bool):
-            raise ArgumentTypeError(
-                f"add_special_tokens must be a bool, not {type(add_special_tokens).__name__}"
-            )
+            check_kind(name, one, Encoding, "an Encoding")
+        check_kind("add_special_tokens", add_special_tokens, bool, "a bool")
         columns = [
             (
                 one.ids,
@@ -167,10 +163,7 @@ class TemplateToken:
 
     def __post_init__(self) -> None:
         check_text("TemplateToken.name", self.name)
-        if not isinstance(self.ids, Iterable):
-            raise ArgumentTypeError(
-                f"TemplateToken.ids must be an iterable of ints, not {type(self.ids).__name__}"
-            )
+        check_kind("TemplateToken.ids", self.ids, Iterable, "an iterable of ints")
         ids = tuple(check_id("each of TemplateToken.ids", id) for id in self.ids)
         object.__setattr__(self, "ids", ids)
         object.__setattr__(self, "tokens", check_field_texts(self, "tokens", self.tokens))

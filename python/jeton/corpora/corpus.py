@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import checked_errors, checked_iterable, checked_path
+from jeton.arguments import check_kind, checked_errors, checked_iterable, checked_path, suggestion
 from jeton.corpora.dropped import DroppedRecord, DroppedRecords, RecordPlace
 from jeton.errors import (
     ArgumentError,
@@ -140,8 +140,8 @@ def count(
     Returns:
         The records, rows, lines and texts that were left out as unreadable.
     """
-    if field is not None and not isinstance(field, str):
-        raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
+    if field is not None:
+        check_kind("field", field, str, "a str or None")
     checked_errors(errors)
     unit, drop = unit_of(documents), drops_bad(bad_records)
     dropped = DroppedRecords()
@@ -310,8 +310,8 @@ def _texts_of_records(records: Iterable[object], field: str) -> Iterator[str]:
                 f"{type(record).__name__}"
             )
         if field not in record:
-            close = _core.did_you_mean(field, [str(name) for name in record])
-            hint = f"did you mean {close!r}?" if close else f"it has {', '.join(map(str, record))}"
+            names = [str(name) for name in record]
+            hint = suggestion(field, names) or f"it has {', '.join(names)}"
             raise ArgumentError(f"record {number} of data has no field {field!r} ({hint})")
         text = record[field]
         if text is None:  # as a null cell of a table
@@ -484,8 +484,7 @@ def opened_table(path: Path) -> tuple[Any, list[str]]:
 def check_column(place: str, name: str, names: list[str]) -> None:
     """Refuses the name of a column that is not among these, in a table at `place`."""
     if name not in names:
-        close = _core.did_you_mean(name, names)
-        hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
+        hint = suggestion(name, names) or f"it has {', '.join(names)}"
         raise FormatError(f"{place}there is no column {name!r} ({hint})")
 
 

@@ -9,7 +9,7 @@ import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -82,6 +82,12 @@ class Reading:
     watch: Callable[[Progress], None] | None
     checkpoint: str | os.PathLike[str] | None = None
     """The file from which counting resumes."""
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Reading:
+        """The options among the arguments of a method, by their names."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{name: arguments[name] for name in names if name in arguments})
 
 
 def count_words(

@@ -6,15 +6,13 @@ Look here for the result of `Tokenizer.usage`, and for its file format.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from jeton import saved_json
 from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.corpora.corpus import Progress, TextsOrFiles, batches, check_watch, paths_or_texts
@@ -22,20 +20,18 @@ from jeton.corpora.token_blocks.blocks import DocumentEncoding
 from jeton.corpora.token_blocks.blocks import SourcePosition as Read
 from jeton.corpora.token_blocks.files import FileSource
 from jeton.display.human_readable import counted
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.saved_json import Saved
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
-
-_FORMAT: Final = "jeton usage"
-_VERSION: Final = 1
 
 _BATCH_CHARACTERS = 4_000_000
 """Text that is encoded at a time: enough for all cores, little enough to notice Ctrl-C."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Usage:
+class Usage(Saved):
     """How often each token occurs in a corpus.
 
     Attributes:
@@ -56,7 +52,15 @@ class Usage:
         Usage(7 tokens of 2 documents: 4 of 4 used)
         >>> usage[tok.vocab["e"]], usage.most_common(1)
         (3, [(0, 3)])
+        >>> import jeton.analysis, os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     usage.save(os.path.join(folder, "usage.json"))
+        ...     jeton.analysis.Usage.load(os.path.join(folder, "usage.json")) == usage
+        True
     """
+
+    _NOUN: ClassVar[str] = "usage"
+    _INDENT: ClassVar[int | None] = None
 
     ids: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
@@ -152,53 +156,15 @@ class Usage:
     def __contains__(self, id: object) -> bool:
         return isinstance(id, int) and bool(np.isin(id, self.ids))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the usage as JSON, completely or not at all.
-
-        Raises:
-            FileError: The file cannot be written.
-
-        Example:
-            >>> import jeton.analysis, os, tempfile
-            >>> usage = jeton.CharTrainer().train("hello").usage(["hole"])
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     usage.save(os.path.join(folder, "usage.json"))
-            ...     jeton.analysis.Usage.load(os.path.join(folder, "usage.json")) == usage
-            True
-        """
+    def to_dict(self) -> dict[str, Any]:
+        """The whole result as values for JSON."""
         # Ascending ids as half-open ranges.
         runs = np.split(self.ids, np.flatnonzero(np.diff(self.ids) > 1) + 1)
-        content = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "jeton": self.version,
-            "tokenizer": self.tokenizer,
-            "corpus": self.corpus,
-            "documents": self.documents,
-            "bytes": self.bytes,
-            "ids": [[int(run[0]), int(run[-1]) + 1] for run in runs if run.size],
-            "counts": self.counts.tolist(),
-        }
-        saved_json.write(path, content)
+        ids = [[int(run[0]), int(run[-1]) + 1] for run in runs if run.size]
+        return {**super().to_dict(), "ids": ids, "counts": self.counts.tolist()}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Usage:
-        """Reads what `save` wrote.
-
-        Raises:
-            MissingFileError: The file does not exist.
-            FormatError: The file holds something else.
-        """
-        source, content = saved_json.read(path, "saved usage")
-        try:
-            return cls._of_json(content)
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{source} is not a saved usage: {error}") from None
-
-    @classmethod
-    def _of_json(cls, content: Any) -> Usage:
-        if content["format"] != _FORMAT or content["version"] != _VERSION:
-            raise ValueError(f"its format is not {_FORMAT!r}, version {_VERSION}")
+    def _of_record(cls, content: Any) -> Usage:
         if any(not 0 <= start < stop <= 1 << 32 for start, stop in content["ids"]):
             raise ValueError("its ids are not ranges")
         sizes = [stop - start for start, stop in content["ids"]]

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import (
+    check_kind,
     check_text,
     checked_fraction,
     checked_iterable,
@@ -100,10 +101,7 @@ class WordCounts:
             normalizer: The normalizer, applied first.
             pre_tokenizer: How text is split, instead of `pattern`.
             special_tokens: Tokens that no word spans.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
-            documents: As for `BPETrainer.train`.
-            bad_records: As for `BPETrainer.train`.
+            field, errors, documents, bad_records: As for `BPETrainer.train`.
             max_word_length: Longer words are split into words of this many characters and a rest;
                 a warning says how often. `None` splits none.
             min_word_count: Words that occur less often are left out; a warning says how many.
@@ -137,16 +135,7 @@ class WordCounts:
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-            checkpoint=checkpoint,
-        )
+        reading = Reading.of(locals())
         return cls.of_core(count_words(data, counting, reading))
 
     @classmethod
@@ -197,8 +186,7 @@ class WordCounts:
             >>> a.merged(b).items()
             [('to', 2), (' be', 1), (' do', 1)]
         """
-        if not isinstance(other, WordCounts):
-            raise ArgumentTypeError(f"other must be WordCounts, not {type(other).__name__}")
+        check_kind("other", other, WordCounts, "WordCounts")
         return self.of_core(self.core.merged(other.core))
 
     def at_least(self, count: int) -> WordCounts:
@@ -271,10 +259,7 @@ class WordCounts:
             raise ArgumentTypeError("counts must be an iterable of WordCounts")
         corpora = list(counts)
         for at, corpus in enumerate(corpora):
-            if not isinstance(corpus, WordCounts):
-                raise ArgumentTypeError(
-                    f"counts[{at}] must be WordCounts, not {type(corpus).__name__}"
-                )
+            check_kind(f"counts[{at}]", corpus, WordCounts, "WordCounts")
         sizes = [corpus.core.text_bytes() for corpus in corpora]
         if not sizes or 0 in sizes:
             raise ArgumentError(
@@ -340,8 +325,7 @@ class WordCounts:
             >>> counts["to"], "not" in counts, list(counts)
             (2, False, ['to', 'be'])
         """
-        if not isinstance(word, str):
-            raise ArgumentTypeError(f"a word must be a str, not {type(word).__name__}")
+        check_kind("a word", word, str, "a str")
         count = self.core.find(word)
         if count is None:
             raise UnknownTokenError(f"{word!r} is not among the {len(self):,} words")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from jeton.arguments import check_kind
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 
 def checked_bool(name: str, value: object) -> bool:
     """`value`, if it is a bool; other truthy or falsy values are an error."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ArgumentTypeError(f"{name} must be a bool, not {type(value).__name__}")
+    check_kind(name, value, (bool, np.bool_), "a bool")
     return bool(value)
 
 

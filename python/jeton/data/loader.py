@@ -14,10 +14,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.data.arguments import checked_bool
 from jeton.data.tensors import checked_device
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 
 B = TypeVar("B", bound=tuple[Any, ...])
 B_co = TypeVar("B_co", bound=tuple[Any, ...], covariant=True)
@@ -141,8 +141,7 @@ class Loader(Generic[B]):
         Raises:
             ArgumentError: The state is of another set, seed or window, or not a state.
         """
-        if not isinstance(state, Mapping):
-            raise ArgumentTypeError(f"state must be a dict, not {type(state).__name__}")
+        check_kind("state", state, Mapping, "a dict")
         for name, value in self._settings().items():
             if name not in state:
                 raise ArgumentError(f"the state has no {name!r}; it is not one of this loader")

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.data.arguments import checked_numbers
 from jeton.data.examples import Examples
 from jeton.data.interleaving import Interleaving
 from jeton.data.packing import PackedRows, Packing
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 
 B = TypeVar("B", bound=tuple[Any, ...])
 
@@ -93,8 +93,7 @@ class MixedExamples(Examples[B]):
         Raises:
             ArgumentError: The state is not of a loader of this mixture.
         """
-        if not isinstance(state, Mapping):
-            raise ArgumentTypeError(f"state must be a dict, not {type(state).__name__}")
+        check_kind("state", state, Mapping, "a dict")
         if state.get("mixture") != self._own_settings():
             raise ArgumentError("the state is not of a loader of this mixture")
         return taken_of(state)
@@ -205,8 +204,7 @@ def _seed_of(seed: int | None, name: str) -> int | None:
 
 def taken_of(state: Mapping[str, Any], argument: str = "state") -> dict[str, int]:
     """The number of examples that each source of a mixture had given at a state of its loader."""
-    if not isinstance(state, Mapping):
-        raise ArgumentTypeError(f"{argument} must be a dict, not {type(state).__name__}")
+    check_kind(argument, state, Mapping, "a dict")
     try:
         sources = state["mixture"]
         counts = [checked_int("count", source["count"], 1) for source in sources.values()]

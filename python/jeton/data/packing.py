@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.arguments import checked_int, checked_iterable
+from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.data import plans
 from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
@@ -283,8 +283,8 @@ def pack(
         raise ArgumentError(f"lookahead is for method 'best_fit_crop', not {method!r}")
     if too_long is not None and method != "bins":
         raise ArgumentError(f"too_long is for method 'bins', not {method!r}")
-    if too_long is not None and not isinstance(too_long, str):
-        raise ArgumentTypeError(f"too_long must be a str, not {type(too_long).__name__}")
+    if too_long is not None:
+        check_kind("too_long", too_long, str, "a str")
     if too_long not in (None, "error", "split", "crop", "drop"):
         raise ArgumentError(
             f'too_long must be "error", "split", "crop" or "drop", not {too_long!r}'

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.corpora.dropped import DroppedRecords
 from jeton.corpora.token_blocks.blocks import DocumentSource, SourcePosition
 from jeton.data.arguments import checked_bool
@@ -30,7 +30,7 @@ from jeton.data.preparing.end_of_text import Choice
 from jeton.data.preparing.inputs import source_of
 from jeton.data.preparing.options import AUTO, PrepareOptions
 from jeton.data.tensors import checked_device, on_device
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
 
 _CHARACTERS = 1 << 20
@@ -67,12 +67,7 @@ def stream(
         tokenizer: The tokenizer.
         batch_size: The number of windows of a batch on each rank.
         block_size: The number of tokens of a window.
-        field: As for `prepare`.
-        documents: As for `prepare`.
-        errors: As for `prepare`.
-        bad_records: As for `prepare`.
-        end_of_text: As for `prepare`.
-        end_of_text_place: As for `prepare`.
+        field, documents, errors, bad_records, end_of_text, end_of_text_place: As for `prepare`.
         frame: As for `prepare`.
         epochs: How often the data is read; `None` repeats it without end.
         rank: The number of this process in a distributed run, from 0.
@@ -234,8 +229,7 @@ class TokenStream:
         Raises:
             ArgumentError: The state is of other data, options or another tokenizer, or not a state.
         """
-        if not isinstance(state, Mapping):
-            raise ArgumentTypeError(f"state must be a dict, not {type(state).__name__}")
+        check_kind("state", state, Mapping, "a dict")
         for name, value in self._settings.items():
             if name not in state:
                 raise ArgumentError(f"the state has no {name!r}; it is not one of a stream")

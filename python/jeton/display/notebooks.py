@@ -111,5 +111,9 @@ def shortened(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that stays a text."""
+    """Untrusted text, escaped and without characters that reverse or hide what follows.
+
+    >>> escaped("</b>\\u202e")
+    '&lt;/b&gt;‹U+202E›'
+    """
     return escape(without_controls(text))

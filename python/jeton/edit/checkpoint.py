@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import files, saved_json
-from jeton.arguments import checked_flag, checked_int, checked_path
+from jeton.arguments import check_kind, checked_flag, checked_int, checked_path
 from jeton.corpora.corpus import check_watch
 from jeton.edit import configuration
 from jeton.edit.edit_result import Edited
@@ -27,7 +27,6 @@ from jeton.edit.id_map import IdMap
 from jeton.edit.tensors import Tables, is_head, is_input_table, read_header, rewrite, tensor_of
 from jeton.errors import (
     ArgumentError,
-    ArgumentTypeError,
     FileError,
     FormatError,
     FormatWarning,
@@ -125,10 +124,7 @@ def rewrite_checkpoint(
         >>> edit.rewrite_checkpoint("model/", smaller, "smaller/")  # doctest: +SKIP
     """
     folder, out = _folder(checked_path("source", source)), Path(checked_path("target", target))
-    if not isinstance(edited, Edited):
-        raise ArgumentTypeError(
-            f"edited must be the result of a change of jeton.edit, not {type(edited).__name__}"
-        )
+    check_kind("edited", edited, Edited, "the result of a change of jeton.edit")
     if not isinstance(init, str) or init not in ("mean", "zeros", "normal"):
         raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r:.60}")
     multiple_of, seed = checked_int("multiple_of", multiple_of, 1), checked_int("seed", seed, 0)

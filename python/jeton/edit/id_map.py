@@ -5,33 +5,29 @@ Look here for `IdMap`.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from jeton import saved_json
 from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
-    FormatError,
     UnknownTokenError,
 )
 from jeton.results.encoding import TokenBatch
+from jeton.saved_json import Saved
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_FORMAT = "jeton id map"
-_VERSION = 1
 _MAX_IDS = 1 << 24
 """The maximum number of ids of a tokenizer."""
 
 
 @dataclass(frozen=True, repr=False)
-class IdMap:
+class IdMap(Saved):
     """A map from the ids of a tokenizer to those of an edited one.
 
     Args:
@@ -50,6 +46,9 @@ class IdMap:
         [2]
     """
 
+    _NOUN: ClassVar[str] = "id map"
+    _INDENT: ClassVar[int | None] = None
+
     moved: tuple[int, ...]
     new_size: int
     made_of: Mapping[int, tuple[int, ...]]
@@ -57,8 +56,7 @@ class IdMap:
     new_digest: str = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.moved, (str, bytes)) or not isinstance(self.moved, Iterable):
-            raise ArgumentTypeError(f"moved must be ids, not {type(self.moved).__name__}")
+        checked_iterable("moved", self.moved, "ids")
         object.__setattr__(self, "moved", tuple(self.moved))
         object.__setattr__(self, "made_of", _checked_parts(self.made_of))
         if checked_int("new_size", self.new_size, 0) > _MAX_IDS:
@@ -193,47 +191,27 @@ class IdMap:
             raise ArgumentError(f"the new id {int(new.max())} does not fit {ids.dtype}")
         return cast("npt.NDArray[np.int64]", new.astype(ids.dtype))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the map as JSON.
-
-        Raises:
-            FileError: The file cannot be written.
-        """
-        content = {
-            "format": _FORMAT,
-            "version": _VERSION,
+    def to_dict(self) -> dict[str, Any]:
+        """The whole map as values for JSON."""
+        return {
+            **self._head(),
             "old": {"size": self.old_size, "digest": self.old_digest},
             "new": {"size": self.new_size, "digest": self.new_digest},
             "moved": list(self.moved),
             "made_of": {str(new): list(old) for new, old in self.made_of.items()},
         }
-        saved_json.write(path, content)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> IdMap:
-        """Reads a saved map.
-
-        Raises:
-            MissingFileError: There is no such file.
-            FormatError: The file is not a map of ids.
-        """
-        source, content = saved_json.read(path, "map of ids")
-        try:
-            if content["format"] != _FORMAT or content["version"] != _VERSION:
-                raise FormatError(f"{source} is not a map of ids of version {_VERSION}")
-            id_map = cls(
-                tuple(content["moved"]),
-                content["new"]["size"],
-                {int(new): tuple(old) for new, old in content["made_of"].items()},
-                content["old"]["digest"],
-                content["new"]["digest"],
-            )
-            if id_map.old_size != content["old"]["size"]:
-                raise FormatError(f"{source} is damaged: it maps {id_map.old_size} ids")
-        except FormatError:
-            raise
-        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-            raise FormatError(f"{source} is not a map of ids: {error}") from None
+    def _of_record(cls, record: Any) -> IdMap:
+        id_map = cls(
+            tuple(record["moved"]),
+            record["new"]["size"],
+            {int(new): tuple(old) for new, old in record["made_of"].items()},
+            record["old"]["digest"],
+            record["new"]["digest"],
+        )
+        if id_map.old_size != record["old"]["size"]:
+            raise ValueError(f"it maps {id_map.old_size} ids")
         return id_map
 
     def __hash__(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from jeton.arguments import check_kind
 from jeton.components import models
 from jeton.edit.derivations import apply_merges, join, symbols
 from jeton.edit.edit_result import Edited
@@ -15,7 +16,7 @@ from jeton.edit.scores import with_scores
 from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merged_from, token_text
 from jeton.edit.vocabulary import kept_and_new, with_more_pieces
 from jeton.edit.wordpieces import loses_words
-from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.errors import ArgumentError, UnsupportedError
 from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile
 from jeton.results.vocabulary import bytes_of
 from jeton.tokenizer import Tokenizer
@@ -48,8 +49,7 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
         ([257], [b'ves', b'i'])
     """
     for name, tok in (("a", a), ("b", b)):
-        if not isinstance(tok, Tokenizer):
-            raise ArgumentTypeError(f"{name} must be a Tokenizer, not {type(tok).__name__}")
+        check_kind(name, tok, Tokenizer, "a Tokenizer")
     first, second = a.stages.model, b.stages.model
     if type(first) is not type(second):
         raise ArgumentError(

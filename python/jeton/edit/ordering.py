@@ -12,7 +12,7 @@ from jeton.components import AddedToken, decoders, models
 from jeton.edit.edit_result import Edited
 from jeton.edit.pruning import prune
 from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuild
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 from jeton.loading.model_file import CONTROL, ModelFile, ModelPiece
 from jeton.tokenizer import Tokenizer
 
@@ -112,10 +112,7 @@ def add_special_tokens(tok: Tokenizer, tokens: Iterable[str | AddedToken]) -> Ed
     new_tokens: list[AddedToken] = []
     first_id = tok.vocab.max_id + 1
     for token in tokens:
-        if not isinstance(token, (str, AddedToken)):
-            raise ArgumentTypeError(
-                f"each of tokens must be a str or an AddedToken, not {type(token).__name__}"
-            )
+        check_kind("each of tokens", token, (str, AddedToken), "a str or an AddedToken")
         content = token if isinstance(token, str) else token.content
         if content in ids:
             raise ArgumentError(f"the token {content!r} already exists, with id {ids[content]}")

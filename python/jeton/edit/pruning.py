@@ -10,13 +10,13 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jeton.arguments import checked_int, checked_iterable
+from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.corpora.corpus import TextsOrFiles
 from jeton.edit.edit_result import Edited
 from jeton.edit.learning import check_corpus
 from jeton.edit.vocabulary import EditableVocabulary, id_map_of, rebuild
 from jeton.encoding.unicode import letter_scripts
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+from jeton.errors import ArgumentError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def prune(
         >>> edited.tok.vocab_size < tok.vocab_size
         True
     """
-    if not isinstance(tok, Tokenizer):
-        raise ArgumentTypeError(f"tok must be a Tokenizer, not {type(tok).__name__}")
+    check_kind("tok", tok, Tokenizer, "a Tokenizer")
     vocabulary = EditableVocabulary.of(tok)
     protected = set(vocabulary.fixed)
     protected.update(_ids("keep", keep, vocabulary))
@@ -309,8 +308,7 @@ def _checked_scripts(names: Iterable[str]) -> set[str]:
     by_name = _scripts()
     scripts = set()
     for name in names:
-        if not isinstance(name, str):
-            raise ArgumentTypeError(f"each of scripts must be a str, not {type(name).__name__}")
+        check_kind("each of scripts", name, str, "a str")
         if name.casefold() not in by_name:
             raise ArgumentError(f"scripts: Unicode has no script {name!r} (it has Latin, Han, …)")
         scripts.add(by_name[name.casefold()])

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from jeton.arguments import checked_int, checked_iterable, one_of
+from jeton.arguments import check_kind, checked_int, checked_iterable, one_of
 from jeton.edit.id_map import IdMap
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -127,8 +127,7 @@ def remap_optimizer(
     Args:
         state: `optimizer.state_dict()`.
         parameters: The numbers of the parameters with one row per token.
-        id_map: As for `remap`.
-        rows: As for `remap`.
+        id_map, rows: As for `remap`.
 
     Returns:
         A new state: each tensor of these parameters with one row per token is remapped, with zeros
@@ -194,8 +193,7 @@ def _length(number: int, entry: Mapping[str, object], id_map: IdMap) -> int:
 
 
 def _check(table: Tensor, id_map: IdMap) -> None:
-    if not isinstance(id_map, IdMap):
-        raise ArgumentTypeError(f"id_map must be an IdMap, not {type(id_map).__name__}")
+    check_kind("id_map", id_map, IdMap, "an IdMap")
     if not isinstance(table, Tensor) or not table.is_floating_point() or not table.ndim:
         kind = table.dtype if isinstance(table, Tensor) else type(table).__name__
         raise ArgumentTypeError(f"table must be a tensor of floats, one row per id, not {kind}")

@@ -11,7 +11,7 @@ from jeton.arguments import check_kind, checked_flag, checked_iterable
 from jeton.components import AddedToken
 from jeton.edit.edit_result import Edited
 from jeton.edit.vocabulary import kept_and_new
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
 
 
@@ -53,8 +53,7 @@ def add_words(tok: Tokenizer, words: Iterable[str], *, single_word: bool = True)
     new_tokens: list[AddedToken] = []
     left_out: list[bytes] = []
     for word in words:
-        if not isinstance(word, str):
-            raise ArgumentTypeError(f"each of words must be a str, not {type(word).__name__}")
+        check_kind("each of words", word, str, "a str")
         if not word or word != word.strip():
             raise ArgumentError(f"the word {word!r:.80} is empty or has spaces around it")
         if word in known:

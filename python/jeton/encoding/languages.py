@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import jeton._core as _core
+from jeton.arguments import check_kind
 from jeton.components import post_processors
 from jeton.encoding.base_tokenizer.settings import HasSettings
-from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.errors import ArgumentError, UnsupportedError
 from jeton.loading import languages
 from jeton.loading.transformers_classes import bare_name, language_class
 
@@ -53,8 +54,8 @@ def around_texts(tok: HasSettings, config: Mapping[str, Any]) -> post_processors
         )
     for setting in _SETTINGS:
         value = config.get(setting)
-        if value is not None and not isinstance(value, str):
-            raise ArgumentTypeError(f"{setting} must be a str, not {type(value).__name__}")
+        if value is not None:
+            check_kind(setting, value, str, "a str")
         is_speech = setting in ("language", "task")
         if value is not None and is_speech != (name == "Whisper"):
             has = "language and task" if name == "Whisper" else "src_lang and tgt_lang"

@@ -12,7 +12,7 @@ from itertools import chain, repeat, takewhile
 from typing import TYPE_CHECKING, TextIO, cast
 
 from jeton._core import CountedText, DecodeStream
-from jeton.arguments import checked_iterable
+from jeton.arguments import check_kind, checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def checked_stops(stop: object, errors: object) -> list[str]:
     stop = checked_iterable("stop", stop, "a str or an iterable of them", but=(bytes, bytearray))
     stops = list(stop)
     for number, text in enumerate(stops):
-        if not isinstance(text, str):
-            raise ArgumentTypeError(f"stop[{number}] must be a str, not {type(text).__name__}")
+        check_kind(f"stop[{number}]", text, str, "a str")
     return stops
 
 

@@ -113,11 +113,8 @@ class RotaryPositions(torch.nn.Module):
             )
         one_of("pairing", pairing, ("halves", "neighbours"))
         base = checked_number("base", base, above=1.0)
-        if scaling is not None and not isinstance(scaling, Scaling):
-            raise ArgumentTypeError(
-                "scaling must be one of jeton.nn's (LinearScaling, …) or None, not "
-                f"{type(scaling).__name__}"
-            )
+        if scaling is not None:
+            check_kind("scaling", scaling, Scaling, "one of jeton.nn's (LinearScaling, …) or None")
         self.pairing, self.base, self.scaling = pairing, base, scaling
         self.sections = None if sections is None else _sections(sections, self.rotary_dim // 2)
         self.interleaved = checked_flag("interleaved", interleaved)
@@ -380,8 +377,7 @@ def _list(config: Mapping[str, Any], name: str) -> list[Any] | None:
     value = config.get(name)
     if value is None:
         return None
-    if not isinstance(value, (list, tuple)):
-        raise ArgumentTypeError(f"{name} of config must be a list, not {type(value).__name__}")
+    check_kind(f"{name} of config", value, (list, tuple), "a list")
     return list(value)
 
 

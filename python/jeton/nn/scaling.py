@@ -8,15 +8,14 @@ transformers to the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
-from jeton.arguments import check_kind
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.arguments import check_kind, checked_iterable
+from jeton.errors import ArgumentError
 from jeton.nn import reference
 from jeton.nn.checks import checked_number
 
@@ -227,9 +226,7 @@ class LongRoPEScaling:
     def __post_init__(self) -> None:
         for name in ("short_factors", "long_factors"):
             factors = getattr(self, name)
-            if isinstance(factors, (str, bytes)) or not isinstance(factors, Iterable):
-                kind = type(factors).__name__
-                raise ArgumentTypeError(f"{name} must be a number for each pair, not {kind}")
+            factors = checked_iterable(name, factors, "a number for each pair")
             numbers = tuple(factors)
             for factor in numbers:
                 checked_number(f"each of {name}", factor)

@@ -30,7 +30,7 @@ from jeton.corpora.token_blocks.files import FileSource
 from jeton.data.conversations import Conversations
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.prepare import merged_parts, whole_set
-from jeton.data.preparing.chats import kind_of_loss
+from jeton.data.preparing.chats import LossWarnings
 from jeton.data.preparing.end_of_text import Choice
 from jeton.data.preparing.inputs import default_split, paths_of, source_of
 from jeton.data.preparing.journal import Journal
@@ -38,7 +38,7 @@ from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, PrepareRe
 from jeton.data.preparing.pipeline import PrepareRun
 from jeton.data.preparing.record_pieces import FilePiece, RecordPiece, divided
 from jeton.data.preparing.records import RecordFiles
-from jeton.errors import ArgumentError, ChatWarning, warn_caller
+from jeton.errors import ArgumentError, ChatWarning
 from jeton.ray.running import (
     checked_cpus,
     in_order,
@@ -258,11 +258,9 @@ def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[An
 
 def _parts(rows: list[dict[str, Any]], folder: Path) -> list[tuple[Path, Manifest]]:
     """The parts that tasks have made; warns once of each kind of loss."""
-    kinds = set[frozenset[str]]()
-    for loss in (loss for row in rows for loss in json.loads(row["losses"])):
-        if (kind := kind_of_loss(loss)) not in kinds:
-            kinds.add(kind)
-            warn_caller(loss, ChatWarning)
+    losses = LossWarnings()
+    for row in rows:
+        losses.say(json.loads(row["losses"]))
     return [(folder / row["part"], Manifest.read(folder / row["part"])) for row in rows]
 
 

@@ -10,6 +10,8 @@ range of each sorted shard.
 from __future__ import annotations
 
 import bisect
+import hashlib
+import json
 import os
 import shutil
 import uuid
@@ -42,6 +44,7 @@ from jeton.data.preparing.shuffling import (
     ordered,
     records_of,
 )
+from jeton.data.preparing.sinks import some_at_a_time
 from jeton.errors import FileError, FormatError
 from jeton.ray.running import run_rows
 from jeton.ray.stretches import Stretch
@@ -55,14 +58,14 @@ def shuffled_stretches(
 ) -> list[Stretch]:
     """The documents of all parts in the order of their numbers.
 
+    Whole files of an earlier call are kept, if it had the same parts and the same order.
+
     Args:
         plan: The plan of the set.
         parts: The parts, in their order.
-        folder: Where all machines can write; what is there already is removed.
+        folder: Where all machines can write.
         num_cpus: How many cores a task takes.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     shards = [
         {"number": number, **shard}
         for number, shard in enumerate(
@@ -74,7 +77,14 @@ def shuffled_stretches(
     ]
     tokens = sum(manifest.splits["train"].tokens for _, manifest in parts)
     buckets = buckets_for(tokens * np.dtype(plan.block_dtype).itemsize, plan.memory)
-    task = _ShuffleTask(plan, folder.absolute(), len(shards), buckets)
+    order = [plan.seed, buckets, plan.by, str(plan.share), plan.block_dtype]
+    known = json.dumps([order, *(manifest.to_json() for _, manifest in parts)]).encode()
+    own = folder / hashlib.sha256(known).hexdigest()[:16]
+    for other in folder.glob("*"):
+        if other != own:
+            shutil.rmtree(other)
+    own.mkdir(parents=True, exist_ok=True)
+    task = _ShuffleTask(plan, own.absolute(), len(shards), buckets)
     of_buckets = np.zeros(buckets, np.int64)
     for row in run_rows(shards, task.sort, num_cpus):
         of_buckets += np.array(row["tokens"], np.int64)
@@ -117,7 +127,7 @@ class _ShuffleFiles:
 
 
 class _ShuffleTask:
-    """The steps of a shuffle, on any machine.
+    """The steps of a shuffle, on any machine. A step whose files are there is done.
 
     Attributes:
         boundary: The document that a cut is in, if there is a cut.
@@ -138,7 +148,15 @@ class _ShuffleTask:
             shard: The number of the shard in it.
             first: How many documents of the part are before it.
         """
-        folder = Path(os.fsdecode(part))
+        documents = self._files.documents(number)
+        if not documents.exists():  # it comes last
+            self._sort(number, Path(os.fsdecode(part)), shard, first)
+        records = mapped(documents, RECORD)
+        of_buckets = np.zeros(self._buckets, np.int64)
+        np.add.at(of_buckets, bucket_of(records["number"], self._buckets), records["length"])
+        return {"tokens": of_buckets.tolist()}
+
+    def _sort(self, number: int, folder: Path, shard: int, first: int) -> None:
         opened = layouts.read(folder, split="train", layout="jeton")[shard]
         if opened.ends is None:
             raise FormatError(f"{folder}: does not say where its documents end")
@@ -151,13 +169,11 @@ class _ShuffleTask:
         # Stable: copies stay in their order.
         records = records[np.argsort(records["number"], kind="stable")]
         with _renamed_when_whole(self._files.tokens(number)) as file:
-            for some in _slices(records):
-                file.write(np.ascontiguousarray(gathered(some, lambda _: tokens)).data)
+            for low, high in some_at_a_time(np.cumsum(records["length"]), _AT_A_TIME):
+                some = gathered(records[low:high], lambda _: tokens)
+                file.write(np.ascontiguousarray(some).data)
         records["start"] = np.cumsum(records["length"]) - records["length"]
         _write(self._files.documents(number), records)
-        of_buckets = np.zeros(self._buckets, np.int64)
-        np.add.at(of_buckets, bucket_of(records["number"], self._buckets), records["length"])
-        return {"tokens": of_buckets.tolist()}
 
     def boundary_at(self, token: int, of_buckets: npt.NDArray[np.int64]) -> Boundary | None:
         """The document with the token at `token`, if all copies of a document were adjacent."""
@@ -171,6 +187,8 @@ class _ShuffleTask:
 
     def find_copies(self, bucket: int) -> dict[str, Any]:
         """Splits a bucket into first occurrences and copies, and numbers the copies."""
+        if self._files.copies(bucket).exists():  # they come last
+            return {"bucket": bucket}
         records = self._with_copies(bucket)
         is_copy = records["copy"] > 0
         copies = records[is_copy]
@@ -182,11 +200,12 @@ class _ShuffleTask:
     def bring_into_order(self, bucket: int) -> dict[str, Any]:
         """Brings the documents that belong to a bucket into order; returns how many tokens they
         have."""
-        firsts = np.fromfile(self._files.firsts(bucket), RECORD)
-        copies = self._in_bucket(bucket, map(self._files.copies, range(self._buckets)))
-        records = ordered(np.concatenate([firsts, *copies]))
-        _write(self._files.order(bucket), records)
-        return {"bucket": bucket, "tokens": int(records["length"].sum())}
+        order = self._files.order(bucket)
+        if not order.exists():
+            firsts = np.fromfile(self._files.firsts(bucket), RECORD)
+            copies = self._in_bucket(bucket, map(self._files.copies, range(self._buckets)))
+            _write(order, ordered(np.concatenate([firsts, *copies])))
+        return {"bucket": bucket, "tokens": int(mapped(order, RECORD)["length"].sum())}
 
     def stretch(self, bucket: int, tokens: int) -> Stretch:
         """The documents of a bucket, which has `tokens` tokens."""
@@ -202,18 +221,12 @@ class _ShuffleTask:
     def _in_bucket(self, bucket: int, files: Iterable[Path]) -> Iterator[npt.NDArray[np.void]]:
         """The documents of files, sorted by number, whose numbers are of a bucket."""
         size = 2**64 // self._buckets
-        for path in files:
-            documents = path.stat().st_size // RECORD.itemsize
-            if not documents:
-                yield np.empty(0, RECORD)
-                continue
-            sorted_numbers = np.memmap(path, RECORD, "r")["number"]
+        for records in (mapped(path, RECORD) for path in files):
             first, stop = (
-                bisect.bisect_left(sorted_numbers, it * size, key=int)
+                bisect.bisect_left(records["number"], it * size, key=int)
                 for it in (bucket, bucket + 1)
             )
-            offset = first * RECORD.itemsize
-            yield np.fromfile(path, RECORD, count=stop - first, offset=offset)
+            yield np.array(records[first:stop])
 
 
 @dataclass(frozen=True)
@@ -261,17 +274,6 @@ class _BucketStretch(Stretch):
     @cached_property
     def _files(self) -> _ShuffleFiles:
         return _ShuffleFiles(Path(self.folder))
-
-
-def _slices(records: npt.NDArray[np.void]) -> Iterator[npt.NDArray[np.void]]:
-    """The documents, some at a time."""
-    ends = np.cumsum(records["length"])
-    row = 0
-    while row < len(records):
-        before = int(ends[row - 1]) if row else 0
-        stop = max(row + 1, int(np.searchsorted(ends, before + _AT_A_TIME, side="right")))
-        yield records[row:stop]
-        row = stop
 
 
 @contextmanager

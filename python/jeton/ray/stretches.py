@@ -12,17 +12,18 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+import jeton._core as _core
 from jeton.data.dataset import TokenDataset
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import Manifest
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.loss_mask_bits import marked
-from jeton.data.preparing.sinks import hash_limit, split_lengths
+from jeton.data.preparing.sinks import hash_limit, some_at_a_time, split_lengths
 
 _AT_A_TIME = 1 << 22
 """About how many tokens are copied at a time."""
@@ -56,17 +57,13 @@ class Stretch(ABC):
         time."""
         lengths = self.lengths
         ends = np.cumsum(lengths)
-        while first < stop:
-            before = int(ends[first - 1]) if first else 0
-            until = int(np.searchsorted(ends, before + _AT_A_TIME, side="right"))
-            until = min(stop, max(first + 1, until))
+        for low, high in some_at_a_time(ends, _AT_A_TIME, first, stop):
             if self.limit is None:
-                begin = self.begin
-                tokens = self._between(begin + before, begin + int(ends[until - 1]))
+                before = int(ends[low - 1]) if low else 0
+                tokens = self._between(self.begin + before, self.begin + int(ends[high - 1]))
             else:
-                tokens = self._of_documents(self._numbers[first:until])
-            yield tokens, lengths[first:until]
-            first = until
+                tokens = self._of_documents(self._numbers[low:high])
+            yield tokens, lengths[low:high]
 
     @cached_property
     def _numbers(self) -> npt.NDArray[np.int64]:
@@ -122,11 +119,11 @@ class PartStretch(Stretch):
     def _of_documents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.integer]:
         first, last = numbers[0], numbers[-1]
         offsets = self._tokens.documents.offsets[first : last + 2]
-        tokens = self._between(int(offsets[0]), int(offsets[-1]))
-        is_wanted = np.zeros(last + 1 - first, np.bool_)
-        is_wanted[numbers - first] = True
-        result: npt.NDArray[np.integer] = tokens[np.repeat(is_wanted, np.diff(offsets))]
-        return result
+        tokens: Any = np.ascontiguousarray(self._between(int(offsets[0]), int(offsets[-1])))
+        wanted: npt.NDArray[np.integer] = _core.reordered(
+            tokens, offsets[1:] - offsets[0], numbers - first
+        )
+        return wanted
 
     @cached_property
     def _tokens(self) -> TokenDataset:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
-from jeton.arguments import checked_iterable
+from jeton.arguments import check_kind, checked_iterable
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.results.pad_batch import BatchSource, PaddedBatch, pad_batch, torch_of
 
@@ -101,8 +101,7 @@ class Encoding:
     def __post_init__(self) -> None:
         for name in _COLUMNS:
             column = getattr(self, name)
-            if not isinstance(column, list):
-                raise ArgumentTypeError(f"{name} must be a list, not {type(column).__name__}")
+            check_kind(name, column, list, "a list")
         _set(self, "_core_encoding", None)
         _set(self, "_mask", None)
 
@@ -207,7 +206,7 @@ class Encoding:
             >>> padded.ids, padded.attention_mask
             ([0, 3, 1, 9, 9], [True, True, True, False, False])
         """
-        from jeton.arguments import check_id, check_kind, checked_int, one_of
+        from jeton.arguments import check_id, checked_int, one_of
 
         token = pad_token
         if isinstance(token, str):

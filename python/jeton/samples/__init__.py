@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from jeton.errors import ArgumentTypeError, UnknownNameError
+from jeton.arguments import check_kind
+from jeton.errors import UnknownNameError
 
 __all__ = ["NAMES", "read", "read_all"]
 
@@ -40,8 +41,7 @@ def read(name: str) -> str:
     >>> "🎶⛴️" in read("figures")
     True
     """
-    if not isinstance(name, str):
-        raise ArgumentTypeError(f"name must be a str, not {type(name).__name__}")
+    check_kind("name", name, str, "a str")
     if name not in NAMES:
         names = ", ".join(NAMES)
         raise UnknownNameError(f"no sample has the name {name[:80]!r}; there are {names}")

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, Final
 
 import jeton._core as _core
-from jeton.arguments import check_text, checked_path, checked_texts
+from jeton.arguments import check_kind, check_text, checked_path, checked_texts
 from jeton.components import models, normalizers
 from jeton.corpora.corpus import warn
 from jeton.errors import (
@@ -174,8 +174,8 @@ class SentencePieceTrainer:
             UnsupportedError: An option that jeton's trainers do not have.
             TrainingError: The corpus is too small for `vocab_size`.
         """
-        if arg is not None and not isinstance(arg, str):
-            raise ArgumentTypeError(f"arg must be a str, not {type(arg).__name__}")
+        if arg is not None:
+            check_kind("arg", arg, str, "a str")
         parts = (part.removeprefix("--").partition("=") for part in (arg or "").split())
         of_text = {name: value if equals else "true" for name, equals, value in parts}
         request = _TrainerRequest()
@@ -294,10 +294,8 @@ class _TrainerRequest:
         lines = self.rest.get("sentence_iterator")
         if bool(paths) == (lines is not None):
             raise ArgumentError("give either input or sentence_iterator")
-        if lines is not None and not isinstance(lines, Iterable):
-            raise ArgumentTypeError(
-                f"sentence_iterator must be an iterable of lines, not {type(lines).__name__}"
-            )
+        if lines is not None:
+            check_kind("sentence_iterator", lines, Iterable, "an iterable of lines")
         read = _training_lines(_lines_of_files(paths) if lines is None else iter(lines), limit)
         size = options.pop("input_sentence_size", 0)
         shuffles = options.pop("shuffle_input_sentence", True)
@@ -447,8 +445,7 @@ def _training_lines(lines: Iterable[str | bytes], limit: int) -> Iterator[str]:
     """The lines without those that sentencepiece leaves out."""
     left_out = 0
     for line in lines:
-        if not isinstance(line, (str, bytes)):
-            raise ArgumentTypeError(f"a line must be a str or bytes, not {type(line).__name__}")
+        check_kind("a line", line, (str, bytes), "a str or bytes")
         data = line.encode("utf-8", "replace") if isinstance(line, str) else line
         data = data.removesuffix(b"\n")
         text = data.decode("utf-8", "replace")

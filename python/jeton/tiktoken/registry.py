@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import jeton._core as _core
+from jeton.arguments import suggestion
 from jeton.errors import ArgumentError, UnknownNameError
 from jeton.interop.tiktoken import Encoding
 from jeton.tokenizer.loading import load
@@ -58,8 +58,8 @@ def _load(name: str) -> Encoding:
     constructors = _constructors()
     if name in constructors:
         return Encoding(**constructors[name]())
-    close = _core.did_you_mean(name, list_encoding_names())
-    hint = f"did you mean {close!r}?" if close else f"there are {', '.join(list_encoding_names())}"
+    names = list_encoding_names()
+    hint = suggestion(name, names) or f"there are {', '.join(names)}"
     raise UnknownNameError(f"there is no encoding {name!r} ({hint})")
 
 

@@ -176,11 +176,7 @@ class ChatMethods(BaseTokenizer):
         `finish()`, `parsed` is what `parse` returns.
 
         Args:
-            prompt: As in `parse`.
-            template: As in `parse`.
-            tools: As in `parse`.
-            format: As in `parse`.
-            call_ids: As in `parse`.
+            prompt, template, tools, format, call_ids: As in `parse`.
             stop: Texts that end the answer: what is before the first of them is part of it, in its
                 channel; the rest is dropped, and `kept_tokens` says how many ids are before it.
             stop_ids: Ids that do the same.

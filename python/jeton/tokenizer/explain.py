@@ -135,8 +135,7 @@ class ExplainMethods(BaseTokenizer):
 
         Args:
             data: Texts or files, as `BPETrainer.train` takes them.
-            field: As for `BPETrainer.train`.
-            errors: As for `BPETrainer.train`.
+            field, errors: As for `BPETrainer.train`.
             watch: Called with a `jeton.Progress` from time to time.
 
         Raises:

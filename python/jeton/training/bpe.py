@@ -282,15 +282,8 @@ class BPETrainer(WordTrainer):
                 raise ArgumentError(f"{name} is not for alphabet='sentencepiece'; leave it out")
         self._refuse_others(sentencepiece)
         if sentencepiece:
-            rules = {
-                "split_by_whitespace": split_by_whitespace,
-                "treat_whitespace_as_suffix": treat_whitespace_as_suffix,
-                "allow_whitespace_only_pieces": allow_whitespace_only_pieces,
-                "split_by_unicode_script": split_by_unicode_script,
-                "split_by_number": split_by_number,
-                "split_digits": split_digits,
-                "max_piece_length": 16 if max_token_length is None else max_token_length,
-            }
+            rules = {name: self._arguments[name] for name in _PIECE_RULES}
+            rules["max_piece_length"] = 16 if max_token_length is None else max_token_length
             tie_break = "sentencepiece" if tie_break is None else tie_break
         required = checked_characters("initial_alphabet", initial_alphabet)
         if sentencepiece and self.start.tokenizer is None:
@@ -302,24 +295,14 @@ class BPETrainer(WordTrainer):
                 special_tokens=() if special_tokens is None else special_tokens,
                 user_defined_symbols=user_defined_symbols,
                 min_word_count=min_word_count,
-                **rules,
+                **{name: self._arguments[name] for name in _FOR_PIECES},
+                max_piece_length=rules["max_piece_length"],
                 min_frequency=min_frequency,
                 tie_break=tie_break,
                 character_coverage=0.9995 if character_coverage is None else character_coverage,
                 limit_alphabet=limit_alphabet,
                 required_chars="".join(required),
-                add_dummy_prefix=add_dummy_prefix,
-                remove_extra_whitespaces=remove_extra_whitespaces,
-                byte_fallback=byte_fallback,
                 unk_token=unk_token or "<unk>",
-                bos_token=bos_token,
-                eos_token=eos_token,
-                pad_token=pad_token,
-                unk_id=unk_id,
-                bos_id=bos_id,
-                eos_id=eos_id,
-                pad_id=pad_id,
-                hard_vocab_limit=hard_vocab_limit,
             )
             self.known_tokens = checked_tokens(self.parameters["special_tokens"])
             self.pattern = None
@@ -366,16 +349,12 @@ class BPETrainer(WordTrainer):
                 "drop_residues": drop_residues,
                 "residues_become": residues_become or "pair",
             },
-            pattern=pattern,
             default_pattern=None if self.start.tokenizer else "gpt4",
             normalizer=normalizer,
             pre_tokenizer=pre_tokenizer,
             post_processor=post_processor,
             decoder=decoder,
             special_tokens=() if special_tokens is None else special_tokens,
-            user_defined_symbols=user_defined_symbols,
-            max_word_length=max_word_length,
-            min_word_count=min_word_count,
         )
         _core.check_trainer("bpe", {**self.parameters, "vocab_size": min(self.vocab_sizes)})
         if self.superwords is not None:
@@ -400,15 +379,8 @@ class BPETrainer(WordTrainer):
         """The tokenizers of all sizes, by size, from one run; each equals training for that size.
 
         Args:
-            data: As for `train`.
-            development: As for `train`.
-            field: As for `train`.
-            errors: As for `train`.
-            documents: As for `train`.
-            bad_records: As for `train`.
-            memory: As for `train`.
-            temp_dir: As for `train`.
-            watch: As for `train`.
+            data, development, field, errors, documents, bad_records, memory: As for `train`.
+            temp_dir, watch: As for `train`.
 
         Raises:
             MissingFileError: There is no such file.
@@ -422,15 +394,7 @@ class BPETrainer(WordTrainer):
             >>> {size: tok.vocab.merges for size, tok in toks.items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-        )
+        reading = Reading.of(locals())
         sizes = self.vocab_sizes
         if self.superwords is not None:
             return {sizes[0]: self._trained(data, development, reading)}
@@ -619,15 +583,18 @@ class BPETrainer(WordTrainer):
 
 _AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 
-_FOR_PIECES = (
-    "add_dummy_prefix",
-    "remove_extra_whitespaces",
+_PIECE_RULES = (
     "split_by_whitespace",
     "treat_whitespace_as_suffix",
     "allow_whitespace_only_pieces",
     "split_by_unicode_script",
     "split_by_number",
     "split_digits",
+)
+_FOR_PIECES = (
+    "add_dummy_prefix",
+    "remove_extra_whitespaces",
+    *_PIECE_RULES,
     "byte_fallback",
     "bos_token",
     "eos_token",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import check_text, checked_int
+from jeton.arguments import check_kind, check_text, checked_int
 from jeton.components import models, normalizers
 from jeton.corpora.counting import TOKEN_NEEDS, Counting, Needs
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
 from jeton.training.known_tokens import SpecialTokens, checked_tokens, plain_texts
 
@@ -75,11 +75,8 @@ def _normalization(
     """The name of a SentencePiece model's rules, and the character map for `"user_defined"`."""
     if isinstance(normalizer, str):
         return check_text("normalizer", normalizer), None
-    if not isinstance(normalizer, normalizers.Normalizer):
-        raise ArgumentTypeError(
-            f"normalizer must be a name or one of jeton.components.normalizers, "
-            f"not {type(normalizer).__name__}"
-        )
+    expected = "a name or one of jeton.components.normalizers"
+    check_kind("normalizer", normalizer, normalizers.Normalizer, expected)
     if style == "huggingface":
         return "identity", None
     if isinstance(normalizer, normalizers.Precompiled):

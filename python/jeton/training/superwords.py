@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.corpora.counting import Counting, Reading, count_words
 from jeton.corpora.word_counts import Corpus, WordCounts
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 from jeton.training.trainer import core_watch
 
 SuperwordKind: TypeAlias = Literal["super", "boundless"]
@@ -51,14 +51,11 @@ class Superwords:
                 if value is not None:
                     raise ArgumentError(f"{name} is for superwords; set superwords='boundless'")
             return None
-        if not isinstance(superwords, str):
-            raise ArgumentTypeError(
-                f"superwords must be 'super' or 'boundless', not {type(superwords).__name__}"
-            )
+        check_kind("superwords", superwords, str, "'super' or 'boundless'")
         if superwords not in ("super", "boundless"):
             raise ArgumentError(f"superwords must be 'super' or 'boundless', not {superwords!r}")
-        if joining is not None and not isinstance(joining, str):
-            raise ArgumentTypeError(f"joining must be a str, not {type(joining).__name__}")
+        if joining is not None:
+            check_kind("joining", joining, str, "a str")
         if len(vocab_sizes) > 1:
             raise ArgumentError("superwords are learnt for one vocab_size at a time; give one")
         if superwords == "boundless" and superword_tokens is not None:

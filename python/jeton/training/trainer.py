@@ -19,7 +19,6 @@ from jeton.components import (
 from jeton.components.component import check_stage
 from jeton.corpora.corpus import Progress, warn
 from jeton.corpora.counting import (
-    MAX_WORD_LENGTH,
     TOKEN_NEEDS,
     Counting,
     Cutting,
@@ -34,7 +33,7 @@ from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
 from jeton.loading.patterns import named_pre_tokenizer
 from jeton.tokenizer import Tokenizer
-from jeton.training.known_tokens import SpecialTokens, checked_tokens, shown
+from jeton.training.known_tokens import checked_tokens, shown
 from jeton.training.languages import Corpora, refuse_languages
 
 Algorithm: TypeAlias = Literal[
@@ -128,15 +127,7 @@ class Trainer:
             >>> tok.vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-        )
+        reading = Reading.of(locals())
         return self._trained(data, development, reading)
 
     @names_checked
@@ -159,13 +150,7 @@ class Trainer:
         whole text.
 
         Args:
-            data: As for `train`.
-            field: As for `train`.
-            errors: As for `train`.
-            documents: As for `train`.
-            bad_records: As for `train`.
-            memory: As for `train`.
-            temp_dir: As for `train`.
+            data, field, errors, documents, bad_records, memory, temp_dir: As for `train`.
             checkpoint: A file that keeps the counts so far, for files that take long. It is written
                 every half minute, after about 256 MB of lines or after whole files; if counting is
                 stopped or killed, the same call resumes from it. It stays when counting is done.
@@ -188,16 +173,7 @@ class Trainer:
             >>> trainer.train(counts).vocab.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(
-            field=field,
-            errors=errors,
-            documents=documents,
-            bad_records=bad_records,
-            memory=memory,
-            temp_dir=temp_dir,
-            watch=watch,
-            checkpoint=checkpoint,
-        )
+        reading = Reading.of(locals())
         refuse_languages(data, None)
         return WordCounts.of_core(self._counts(data, reading))
 
@@ -247,7 +223,10 @@ class Trainer:
     """The parameters of the algorithm, by name."""
 
     _given: dict[str, Any]
-    """The arguments of the constructor, from `names_checked`."""
+    """The arguments that the constructor was called with, from `names_checked`."""
+
+    _arguments: dict[str, Any]
+    """All arguments of the constructor, with defaults."""
 
     def _essentials(self) -> dict[str, object]:
         """The parameters that `repr` shows even if they are not arguments."""
@@ -270,18 +249,12 @@ class WordTrainer(Trainer):
         self,
         parameters: dict[str, Any],
         *,
-        pattern: str | Sequence[str] | None,
-        default_pattern: str | None,
-        normalizer: normalizers.Normalizer | None,
-        pre_tokenizer: pre_tokenizers.PreTokenizer | None,
-        post_processor: post_processors.PostProcessor | None,
-        decoder: decoders.Decoder | None,
-        special_tokens: SpecialTokens,
-        user_defined_symbols: SpecialTokens = (),
-        max_word_length: int | None = MAX_WORD_LENGTH,
-        min_word_count: int = 0,
+        default_pattern: str | None = None,
+        **changed: Any,
     ) -> None:
-        self.known_tokens = checked_tokens(special_tokens, user_defined_symbols)
+        """Checks the stages around the model: arguments of the trainer, but for those `changed`."""
+        given = {"pattern": None, "min_word_count": 0, **self._arguments, **changed}
+        self.known_tokens = checked_tokens(given["special_tokens"], given["user_defined_symbols"])
         unk_token, start = parameters.get("unk_token"), parameters.get("start")
         old = {token for token, _ in start[0]} if start else set()
         spellings = [token.content for token in self.known_tokens]
@@ -290,18 +263,23 @@ class WordTrainer(Trainer):
             spellings.insert(0, unk_token)
         self.parameters = {**parameters, "special_tokens": spellings}
         _core.check_trainer(self._algorithm, self.parameters)
-        self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
+        self.max_word_length, self.min_word_count = checked_limits(
+            given["max_word_length"], given["min_word_count"]
+        )
+        pattern, pre_tokenizer = given["pattern"], given["pre_tokenizer"]
         if pattern is not None and pre_tokenizer is not None:
             raise ArgumentError("pattern and pre_tokenizer both split text; give one")
         if pattern is None and pre_tokenizer is None:
             pattern = default_pattern
-        self.pattern = pattern
-        self.normalizer = normalizer
-        self.pre_tokenizer = pre_tokenizer if pattern is None else named_pre_tokenizer(pattern)
-        self.post_processor = post_processor
-        self.decoder = decoder
-        check_stage(post_processors.PostProcessor, post_processor)
-        check_stage(decoders.Decoder, decoder)
+        self.pattern: str | Sequence[str] | None = pattern
+        self.normalizer: normalizers.Normalizer | None = given["normalizer"]
+        self.pre_tokenizer: pre_tokenizers.PreTokenizer | None = (
+            pre_tokenizer if pattern is None else named_pre_tokenizer(pattern)
+        )
+        self.post_processor: post_processors.PostProcessor | None = given["post_processor"]
+        self.decoder: decoders.Decoder | None = given["decoder"]
+        check_stage(post_processors.PostProcessor, self.post_processor)
+        check_stage(decoders.Decoder, self.decoder)
         self._check_frame()
         self._first_stages()
 

@@ -123,39 +123,8 @@ class UnigramTrainer(Trainer):
         self.style = style
         check_field_word(self, "style", style, ("sentencepiece", "huggingface"))
         self._algorithm = "sentencepiece unigram" if style == "sentencepiece" else "unigram"
-        self.parameters = piece_parameters(
-            vocab_size=vocab_size,
-            normalizer=normalizer,
-            style=style,
-            special_tokens=special_tokens,
-            user_defined_symbols=user_defined_symbols,
-            min_word_count=min_word_count,
-            add_dummy_prefix=add_dummy_prefix,
-            remove_extra_whitespaces=remove_extra_whitespaces,
-            split_by_whitespace=split_by_whitespace,
-            treat_whitespace_as_suffix=treat_whitespace_as_suffix,
-            allow_whitespace_only_pieces=allow_whitespace_only_pieces,
-            split_by_unicode_script=split_by_unicode_script,
-            split_by_number=split_by_number,
-            split_digits=split_digits,
-            max_piece_length=max_piece_length,
-            character_coverage=character_coverage,
-            limit_alphabet=None,
-            required_chars=required_chars,
-            byte_fallback=byte_fallback,
-            unk_token=unk_token,
-            bos_token=bos_token,
-            eos_token=eos_token,
-            pad_token=pad_token,
-            unk_id=unk_id,
-            bos_id=bos_id,
-            eos_id=eos_id,
-            pad_id=pad_id,
-            seed_size=seed_size,
-            shrinking_factor=shrinking_factor,
-            num_sub_iterations=num_sub_iterations,
-            hard_vocab_limit=hard_vocab_limit,
-        )
+        options = {name: it for name, it in self._arguments.items() if name != "pre_tokenizer"}
+        self.parameters = piece_parameters(**options, limit_alphabet=None)
         self.special_tokens = tuple(self.parameters["special_tokens"])
         self.user_defined_symbols = tuple(self.parameters["user_defined_symbols"])
         _core.check_trainer(self._algorithm, self.parameters)

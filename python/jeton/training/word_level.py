@@ -72,15 +72,7 @@ class WordLevelTrainer(WordTrainer):
                 "min_frequency": min_frequency,
                 "unk_token": unk_token,
             },
-            pattern=pattern,
             default_pattern="whitespace",
-            normalizer=normalizer,
-            pre_tokenizer=pre_tokenizer,
-            post_processor=post_processor,
-            decoder=decoder,
-            special_tokens=special_tokens,
-            user_defined_symbols=user_defined_symbols,
-            max_word_length=max_word_length,
         )
 
     def _decoder(self) -> None:

@@ -43,8 +43,7 @@ class WordPieceTrainer(WordTrainer):
         initial_alphabet: Characters of the alphabet, even if the corpus lacks them.
         limit_alphabet: The maximum number of characters in the alphabet; the rarest are dropped.
         character_coverage: The share of the corpus's characters that the alphabet covers.
-        max_word_length: As for `BPETrainer`.
-        min_word_count: As for `BPETrainer`.
+        max_word_length, min_word_count: As for `BPETrainer`.
 
     Raises:
         ArgumentError: A parameter has an invalid value; the message names it.
@@ -112,17 +111,13 @@ class WordPieceTrainer(WordTrainer):
                 "tie_break": tie_break,
                 "rule": rule,
             },
-            pattern=None,
-            default_pattern=None,
             normalizer=normalizers.BertNormalizer() if normalizer is None else normalizer,
             pre_tokenizer=(
                 pre_tokenizers.BertPreTokenizer() if pre_tokenizer is None else pre_tokenizer
             ),
             post_processor=post_processor,
-            decoder=decoder,
             special_tokens=known,
-            max_word_length=max_word_length,
-            min_word_count=min_word_count,
+            user_defined_symbols=(),
         )
 
     def _needs(self) -> Needs:

@@ -20,9 +20,8 @@
 
 use super::explanation::Explanation;
 use super::verify::verify;
-use crate::convert::sentencepiece::{
-    Exactness, all_white_space, before_model, convert, from_huggingface, unk_surface,
-};
+use crate::convert::json_to_model_file::{all_white_space, from_huggingface, unk_surface};
+use crate::convert::model_file_to_json::{Exactness, before_model, convert};
 use jeton_formats::cannot_hold::{MODEL_FILE, TOKENIZER_JSON, cannot_hold};
 use jeton_formats::{huggingface, sentencepiece as model_file};
 use jeton_models::model::sentencepiece::spec::{

@@ -6,13 +6,15 @@
 
 mod approximate;
 mod explanation;
+mod json_to_model_file;
+mod model_file_to_json;
 mod save;
-mod sentencepiece;
 mod verify;
 
 pub use approximate::{approximate_huggingface, approximate_model};
+pub use json_to_model_file::from_huggingface;
+pub use model_file_to_json::to_huggingface;
 pub use save::{left_out_of_folder, save_gguf, serialize};
-pub use sentencepiece::{from_huggingface, to_huggingface};
 
 use std::borrow::Cow;
 

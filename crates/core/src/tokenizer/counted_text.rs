@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::streams::{PART, SplitPointSearch};
+use super::split_point_search::{PART, SplitPointSearch};
 use super::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;
 use jeton_stages::added_tokens::SpecialPolicy;
@@ -320,7 +320,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tokenizer::streams::tests::TOKENIZERS;
+    use crate::tokenizer::encode_stream::tests::TOKENIZERS;
 
     #[derive(Clone, Debug)]
     enum Change {

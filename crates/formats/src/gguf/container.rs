@@ -1,6 +1,6 @@
 //! The container: the header of a GGUF file and its keys and values, read and written without the tensors.
 //!
-//! Look here for how hostile files are refused: a length counts only if the file still has that many bytes.
+//! How hostile files are refused is in [`super::source`].
 //!
 //! ```text
 //! GGUF, version: u32, tensors: u64, entries: u64
@@ -10,129 +10,19 @@
 
 use std::io::Read;
 
+use super::source::{Source, broken};
+use super::value::{ARRAY, Kind, TEXT, Texts, Value, whole};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::files;
 use jeton_text::interrupt::paced;
 
 /// The first bytes of a GGUF file.
 pub const MAGIC: &[u8; 4] = b"GGUF";
 /// The version that is written. Versions 2 and 3 are read; they differ only in byte order.
 const VERSION: u32 = 3;
-/// The most bytes of a key, as in llama.cpp.
-const LONGEST_KEY: u64 = 65_535;
 /// The most dimensions of a tensor.
 const MAX_DIMENSIONS: u32 = 16;
 /// Alignment of tensors in bytes, unless `general.alignment` gives another.
 const ALIGNMENT: u64 = 32;
-
-const TEXT: u32 = 8;
-const ARRAY: u32 = 9;
-
-/// The type of a number, with the value that it has in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    U8 = 0,
-    I8 = 1,
-    U16 = 2,
-    I16 = 3,
-    U32 = 4,
-    I32 = 5,
-    F32 = 6,
-    Bool = 7,
-    U64 = 10,
-    I64 = 11,
-    F64 = 12,
-}
-
-impl Kind {
-    fn of(number: u32) -> Option<Self> {
-        use Kind::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-        let all = [U8, I8, U16, I16, U32, I32, F32, Bool, U64, I64, F64];
-        all.into_iter().find(|kind| *kind as u32 == number)
-    }
-
-    /// Bytes per number.
-    fn size(self) -> usize {
-        match self {
-            Self::U8 | Self::I8 | Self::Bool => 1,
-            Self::U16 | Self::I16 => 2,
-            Self::U32 | Self::I32 | Self::F32 => 4,
-            Self::U64 | Self::I64 | Self::F64 => 8,
-        }
-    }
-}
-
-/// A list of texts, in one buffer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Texts {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The texts, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        let mut start = 0;
-        let ends = self.ends.iter();
-        ends.map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
-    }
-}
-
-impl<T: AsRef<[u8]>> FromIterator<T> for Texts {
-    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
-        let mut this = Self::default();
-        for text in texts {
-            this.bytes.extend_from_slice(text.as_ref());
-            this.ends.push(this.bytes.len());
-        }
-        this
-    }
-}
-
-/// The value of a key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A number or a flag, in little-endian order.
-    Number(Kind, Vec<u8>),
-    /// A text, which need not be UTF-8.
-    Text(Vec<u8>),
-    /// Several numbers, one after another.
-    Numbers(Kind, Vec<u8>),
-    /// Several texts.
-    Texts(Texts),
-}
-
-impl Value {
-    /// A number that is an id.
-    pub fn id(id: u32) -> Self {
-        Self::Number(Kind::U32, id.to_le_bytes().to_vec())
-    }
-
-    /// A flag.
-    pub fn flag(flag: bool) -> Self {
-        Self::Number(Kind::Bool, vec![flag.into()])
-    }
-
-    /// A text.
-    pub fn text(text: impl Into<Vec<u8>>) -> Self {
-        Self::Text(text.into())
-    }
-
-    /// Its name in messages.
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Number(..) => "a number",
-            Self::Text(_) => "a text",
-            Self::Numbers(..) => "an array of numbers",
-            Self::Texts(_) => "an array of texts",
-        }
-    }
-}
 
 /// The part of a GGUF in front of its tensors.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -152,14 +42,10 @@ impl Metadata {
     /// Reads a file of `length` bytes up to its tensors.
     ///
     /// # Errors
-    /// A file that is not a GGUF, with the key where that shows; more than [`files::LARGEST`] bytes in front of
+    /// A file that is not a GGUF, with the key where that shows; more than [`jeton_text::files::LARGEST`] bytes in front of
     /// the tensors.
     pub fn read(file: impl Read, length: u64) -> Result<Self> {
-        let mut source = Source {
-            file,
-            left: length,
-            budget: files::LARGEST,
-        };
+        let mut source = Source::new(file, length);
         if source.bytes(4)? != MAGIC {
             return broken("this is not a GGUF");
         }
@@ -442,146 +328,11 @@ impl Metadata {
     }
 }
 
-fn broken<T>(message: impl Into<String>) -> Result<T> {
-    Err(Error::new(ErrorKind::Format, message))
-}
-
 fn mismatch<T>(key: &str, expected: &str, found: &Value) -> Result<T> {
     broken(format!(
         "{key}: expected {expected}, found {}",
         found.name()
     ))
-}
-
-/// A whole number of a kind.
-fn whole(kind: Kind, bytes: &[u8]) -> Option<i128> {
-    let is_signed = matches!(kind, Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64);
-    if matches!(kind, Kind::F32 | Kind::F64) {
-        return None;
-    }
-    let fill = if is_signed && bytes.last()? & 0x80 != 0 {
-        0xFF
-    } else {
-        0
-    };
-    let mut wide = [fill; 16];
-    wide[..bytes.len()].copy_from_slice(bytes);
-    Some(i128::from_le_bytes(wide))
-}
-
-/// A file that is read from the front.
-struct Source<R> {
-    file: R,
-    /// Bytes of the file that are left.
-    left: u64,
-    /// Bytes that may still be read: all that is in front of the tensors is kept in memory.
-    budget: u64,
-}
-
-impl<R: Read> Source<R> {
-    fn bytes(&mut self, count: u64) -> Result<Vec<u8>> {
-        if count > self.left {
-            return broken(format!(
-                "the file ends too early: {count} bytes should follow, but only {} do",
-                self.left
-            ));
-        }
-        if count > self.budget {
-            let message = format!(
-                "the part in front of the tensors has more than {} bytes, the most that is read",
-                files::LARGEST
-            );
-            return Err(Error::new(ErrorKind::File, message));
-        }
-        self.left -= count;
-        self.budget -= count;
-        let mut bytes = Vec::new();
-        let read = |error: std::io::Error| Error::new(ErrorKind::File, error.to_string());
-        let size = usize::try_from(count).unwrap_or(usize::MAX);
-        let room = bytes.try_reserve_exact(size);
-        room.map_err(|_| read(std::io::ErrorKind::OutOfMemory.into()))?;
-        let taken = (&mut self.file).take(count).read_to_end(&mut bytes);
-        if taken.map_err(read)? == size {
-            Ok(bytes)
-        } else {
-            broken("the file ends too early")
-        }
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.bytes(N as u64)?);
-        Ok(bytes)
-    }
-
-    fn u32(&mut self) -> Result<u32> {
-        Ok(u32::from_le_bytes(self.array()?))
-    }
-
-    fn u64(&mut self) -> Result<u64> {
-        Ok(u64::from_le_bytes(self.array()?))
-    }
-
-    /// A number of things, each of which takes at least `size` bytes.
-    fn count(&mut self, size: u64, what: &str) -> Result<u64> {
-        let count = self.u64()?;
-        if count <= self.left / size {
-            Ok(count)
-        } else {
-            broken(format!(
-                "it says that {count} {what} follow, but only {} bytes do",
-                self.left
-            ))
-        }
-    }
-
-    fn text(&mut self) -> Result<Vec<u8>> {
-        let length = self.count(1, "bytes of a text")?;
-        self.bytes(length)
-    }
-
-    fn key(&mut self) -> Result<String> {
-        let length = self.count(1, "bytes of a key")?;
-        if length > LONGEST_KEY {
-            return broken(format!("a key of {length} bytes"));
-        }
-        let key = self.bytes(length)?;
-        match String::from_utf8(key) {
-            Ok(key) => Ok(key),
-            Err(error) => broken(format!("a key is not UTF-8: {error}")),
-        }
-    }
-
-    fn value(&mut self) -> Result<Value> {
-        let number = self.u32()?;
-        Ok(match (number, Kind::of(number)) {
-            (_, Some(kind)) => Value::Number(kind, self.bytes(kind.size() as u64)?),
-            (TEXT, _) => Value::Text(self.text()?),
-            (ARRAY, _) => self.values()?,
-            _ => return broken(format!("{number} is not a kind of value")),
-        })
-    }
-
-    fn values(&mut self) -> Result<Value> {
-        let number = self.u32()?;
-        Ok(match (number, Kind::of(number)) {
-            (_, Some(kind)) => {
-                let count = self.count(kind.size() as u64, "numbers")?;
-                Value::Numbers(kind, self.bytes(count * kind.size() as u64)?)
-            }
-            (TEXT, _) => {
-                let count = self.count(8, "texts")?;
-                let mut texts = Texts::default();
-                for _ in paced(0..count) {
-                    texts.bytes.extend(self.text()?);
-                    texts.ends.push(texts.bytes.len());
-                }
-                Value::Texts(texts)
-            }
-            (ARRAY, _) => return broken("an array of arrays, which llama.cpp does not read"),
-            _ => return broken(format!("{number} is not a kind of value")),
-        })
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@
 mod container;
 mod pre;
 mod read;
+mod source;
+mod value;
 mod write;
 
 pub use container::{MAGIC, Metadata};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::json::Node;
+use super::node::Node;
 use super::{normalizer, pattern, pre_tokenizer};
 use jeton_models::model::sentencepiece::spec::TrainerSpec;
 use jeton_stages::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};

@@ -8,8 +8,9 @@
 use hashbrown::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
-use super::id_in_model;
-use super::json::{Json, Node};
+use super::added_ids::id_in_model;
+use super::json::Json;
+use super::node::Node;
 use crate::special_token_roles;
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;

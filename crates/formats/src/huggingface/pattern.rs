@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::json::Node;
+use super::node::Node;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 

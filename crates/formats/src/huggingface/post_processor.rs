@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::json::Node;
+use super::node::Node;
 use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece, TemplateToken};
 use jeton_text::error::Result;
 

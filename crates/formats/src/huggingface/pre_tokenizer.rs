@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::json::Node;
+use super::node::Node;
 use super::pattern;
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 use jeton_text::error::Result;

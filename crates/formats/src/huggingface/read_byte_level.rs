@@ -20,8 +20,8 @@
 
 use std::collections::HashSet;
 
-use super::json::Node;
 use super::model::{Entries, PICKY_BPE, SUPERWORDS};
+use super::node::Node;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::Decoder;
 use jeton_stages::normalizer::Normalizer;

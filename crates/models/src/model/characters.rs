@@ -8,15 +8,14 @@ use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 
-/// The token of unseen characters in an open alphabet.
-pub const UNK_TOKEN: &str = "<UNK>";
-
 /// One token a character, over a closed or an open alphabet.
 ///
 /// ```
 /// use jeton_models::model::{Characters, Model, Sampler, Sampling};
+/// use jeton_stages::vocab::Vocab;
 ///
-/// let model = Model::Characters(Characters::closed("hello".chars())?);
+/// let vocab = Vocab::new(["e", "h", "l", "o"].into_iter().zip(0..))?;
+/// let model = Model::Characters(Characters::new(vocab, None)?);
 /// let mut sampler = Sampler::new(Sampling::default());
 /// let mut tokens = Vec::new();
 /// model.tokenize("hole", &mut sampler, &mut tokens)?;
@@ -32,30 +31,6 @@ pub struct Characters {
 }
 
 impl Characters {
-    /// The closed alphabet: the distinct characters, sorted, are ids 0…n−1.
-    ///
-    /// # Errors
-    /// No characters at all.
-    pub fn closed(characters: impl IntoIterator<Item = char>) -> Result<Self> {
-        let alphabet = sorted(characters);
-        if alphabet.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Training,
-                "a closed alphabet needs at least one character",
-            ));
-        }
-        Self::new(Vocab::new(alphabet.into_iter().zip(0..))?, None)
-    }
-
-    /// The open alphabet: id 0 is `<UNK>`, the distinct characters, sorted, are ids 1…n.
-    ///
-    /// # Errors
-    /// More characters than there may be ids.
-    pub fn open(characters: impl IntoIterator<Item = char>) -> Result<Self> {
-        let tokens = std::iter::once(UNK_TOKEN.to_owned()).chain(sorted(characters));
-        Self::new(Vocab::new(tokens.zip(0..))?, Some(0))
-    }
-
     /// The model of a vocabulary; the alphabet is open where there is an unknown token.
     ///
     /// # Errors
@@ -132,18 +107,14 @@ impl Characters {
     }
 }
 
-fn sorted(characters: impl IntoIterator<Item = char>) -> Vec<String> {
-    let distinct: std::collections::BTreeSet<char> = characters.into_iter().collect();
-    distinct.into_iter().map(String::from).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_open_alphabet_knows_what_it_does_not_know() {
-        let model = Characters::open("ba".chars()).unwrap();
+        let vocab = Vocab::new([("<UNK>", 0), ("a", 1), ("b", 2)]).unwrap();
+        let model = Characters::new(vocab, Some(0)).unwrap();
         let mut tokens = Vec::new();
         model.tokenize("aéb", &mut tokens, &mut ()).unwrap();
         let rows: Vec<_> = tokens.into_iter().map(|t| (t.id, t.range)).collect();
@@ -152,7 +123,6 @@ mod tests {
 
     #[test]
     fn only_characters_make_an_alphabet() {
-        assert!(Characters::closed([]).is_err());
         let vocab = Vocab::new([("ab", 0)]).unwrap();
         let error = Characters::new(vocab, None).unwrap_err();
         assert_eq!(

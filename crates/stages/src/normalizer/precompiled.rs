@@ -3,25 +3,18 @@
 //! Look here for the blob's format: a little-endian `u32` that says how many bytes the trie has,
 //! the trie as an array of `u32` units (Darts-clone's double array), then the replacements, each
 //! ended by NUL. The value of a key is where its replacement begins.
-//!
-//! A unit of the double array, reached from a node whose children lie at `base`, for the byte `c`,
-//! is the one at `base ^ c`:
-//!
-//! ```text
-//! bits 0–7    c; with bit 31 set, the unit is a value and not a node
-//! bit 8       whether a key ends here; its value is the unit at this node's own base
-//! bits 9–30   this node's base, relative to the node: bits 10–30, times 256 if bit 9 is set
-//! ```
 
-use std::collections::HashSet;
+mod changed_characters;
+mod checks;
+mod double_array;
 
-use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
+use changed_characters::CharacterSet;
+use double_array::{Children, base, ends_key, label, value};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
-use jeton_text::length_limit::LONGEST_REPLACEMENT;
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::AlignedText;
 
@@ -43,18 +36,8 @@ impl PartialEq for Charsmap {
     }
 }
 
-/// Bytes above which a key is refused, so that a lookup takes bounded time. SentencePiece's own keys
-/// have fewer than 40.
-const LONGEST_KEY: u32 = 1024;
-
 /// Bytes of all keys together above which they are not listed. NFKC's have two million.
 const KEY_BYTES: usize = 1 << 26;
-
-/// States above which the characters of keys are not distinguished. NFKC's keys need some 80,000.
-const MAX_STATES: usize = 1 << 20;
-
-/// No code point.
-const NO_CHARACTER: u32 = u32::MAX;
 
 /// Bytes from which on `tokenizers` does not look up a grapheme cluster as a whole.
 const WHOLE_GRAPHEME_LIMIT: usize = 6;
@@ -92,46 +75,6 @@ impl Charsmap {
         };
         *charsmap.inner_bytes = charsmap.check()?;
         Ok(charsmap)
-    }
-
-    /// Refuses what SentencePiece refuses, though nothing may come of it: units that no
-    /// key leads to, a trie that is not made of blocks of 256 units, replacements without an end.
-    ///
-    /// # Errors
-    /// A unit, by number, or what else is broken.
-    pub fn check_all(&self) -> Result<()> {
-        let units = self.units.len();
-        if !units.is_multiple_of(256) {
-            return Err(broken(format!(
-                "its trie has {} bytes, not a multiple of 1024",
-                4 * units
-            )));
-        }
-        if !self.replacements.ends_with('\0') {
-            return Err(broken("its replacements do not end in a NUL"));
-        }
-        let is_value = |unit: u32| unit >> 31 == 1;
-        let root = self.units[0];
-        if is_value(root) || root & 0x1FF != 0 || base(0, root) == 0 {
-            return Err(broken("its trie begins with a unit that is not a root"));
-        }
-        for (at, &unit) in self.units.iter().enumerate() {
-            if is_value(unit) {
-                if value(unit) >= self.replacements.len() {
-                    return Err(broken(format!(
-                        "unit {at} of its trie points past the replacements"
-                    )));
-                }
-                continue;
-            }
-            let Some(&child) = self.units.get(base(at, unit)) else {
-                return Err(broken(format!("unit {at} of its trie points past the end")));
-            };
-            if ends_key(unit) && !is_value(child) {
-                return Err(broken(format!("unit {at} of its trie has no value")));
-            }
-        }
-        Ok(())
     }
 
     /// The blob that this was read from.
@@ -198,7 +141,7 @@ impl Charsmap {
         let steps = text.iter().map_while(move |&byte| {
             let at = base ^ usize::from(byte);
             let unit = *self.units.get(at)?;
-            base = self::base(at, unit);
+            base = double_array::base(at, unit);
             (label(unit) == Some(byte)).then_some((unit, base))
         });
         let keys = steps.zip(1..).filter(|((unit, _), _)| ends_key(*unit));
@@ -255,112 +198,6 @@ impl Charsmap {
     pub(super) fn keeps_character(&self, character: char) -> bool {
         let changed = self.changed.get(|| self.changed().unwrap_or_default());
         !changed.may_have(character.into())
-    }
-
-    /// The characters that are keys, or follow others in one. `None` if a key begins or ends inside
-    /// a character, or if very many ways lead through the trie.
-    fn changed(&self) -> Option<CharacterSet> {
-        let children = Children::of(&self.units);
-        let mut changed = CharacterSet(vec![0; CharacterSet::KNOWN / 64].into());
-        // Many ways may lead to one unit.
-        let mut met = HashSet::with_hasher(RandomState::default());
-        let mut waiting = vec![(0, KeyFront::NONE)];
-        while let Some((node, front)) = waiting.pop() {
-            for &child in children.of_node(node) {
-                let child = child as usize;
-                let unit = self.units[child];
-                let front = front.and(label(unit)?)?;
-                if ends_key(unit) && front.missing > 0 {
-                    return None;
-                }
-                if front.missing == 0 && (ends_key(unit) || !front.is_first) {
-                    changed.add(front.last);
-                }
-                if met.insert((child, front.state())) {
-                    waiting.push((child, front));
-                }
-                if met.len() > MAX_STATES {
-                    return None;
-                }
-            }
-        }
-        Some(changed)
-    }
-
-    /// Walks all that a lookup can reach, and says which bytes are in keys of more than one.
-    fn check(&self) -> Result<[bool; 256]> {
-        let all_children = Children::of(&self.units);
-        let children = |node| all_children.of_node(node);
-        let mut inner_bytes = [false; 256];
-        let mut state = vec![State::New; self.units.len()];
-        // From the root down: each node, those of its children that are still to come, and the
-        // longest way down from it so far.
-        let mut path = vec![(0, children(0), 0)];
-        state[0] = State::OnPath;
-        while let Some((node, rest, longest)) = path.last_mut() {
-            let (node, longest_here) = (*node, *longest);
-            let Some(&child) = rest.next() else {
-                path.pop();
-                if longest_here > LONGEST_KEY {
-                    return Err(broken(format!("a key has more than {LONGEST_KEY} bytes")));
-                }
-                state[node] = State::Done(longest_here);
-                if let Some((_, _, longest)) = path.last_mut() {
-                    *longest = (*longest).max(longest_here + 1);
-                }
-                continue;
-            };
-            let child = child as usize;
-            if let Some(byte) = label(self.units[child])
-                && (node != 0 || !children(child).as_slice().is_empty())
-            {
-                inner_bytes[usize::from(byte)] = true;
-            }
-            match state[child] {
-                State::Done(length) => *longest = longest_here.max(length + 1),
-                State::OnPath => {
-                    return Err(broken(format!("unit {child} of its trie leads to itself")));
-                }
-                State::New => {
-                    self.check_value(child)?;
-                    state[child] = State::OnPath;
-                    path.push((child, children(child), 0));
-                }
-            }
-        }
-        Ok(inner_bytes)
-    }
-
-    fn check_value(&self, node: usize) -> Result<()> {
-        let unit = self.units[node];
-        if !ends_key(unit) {
-            return Ok(());
-        }
-        let at = base(node, unit);
-        let offset = match self.units.get(at) {
-            Some(unit) => value(*unit),
-            None => {
-                return Err(broken(format!(
-                    "the value of unit {node} should be at {at}, and its trie has {} units",
-                    self.units.len()
-                )));
-            }
-        };
-        if !self.replacements.is_char_boundary(offset) {
-            return Err(broken(format!(
-                "unit {node} of its trie points at byte {offset} of the replacements, where no character begins"
-            )));
-        }
-        let most = self.replacements.as_bytes()[offset..]
-            .iter()
-            .take(LONGEST_REPLACEMENT + 1);
-        if most.clone().all(|byte| *byte != 0) && most.len() > LONGEST_REPLACEMENT {
-            Err(broken(format!(
-                "it replaces something by more than {LONGEST_REPLACEMENT} bytes, which is the limit"
-            )))
-        } else {
-            Ok(())
-        }
     }
 
     /// Normalizes as `tokenizers` does: grapheme cluster by grapheme cluster, a short one first
@@ -430,149 +267,6 @@ impl From<Charsmap> for Vec<u8> {
 
 fn is_character(key: &[u8]) -> bool {
     std::str::from_utf8(key).is_ok_and(|key| key.chars().nth(1).is_none())
-}
-
-/// The units of a trie by the base that they belong to.
-struct Children<'a> {
-    units: &'a [u32],
-    /// Where the children of each base begin among all.
-    firsts: Vec<u32>,
-    children: Vec<u32>,
-}
-
-impl<'a> Children<'a> {
-    fn of(units: &'a [u32]) -> Self {
-        // A child lies in the block of 256 of its base.
-        let bases = units.len().next_multiple_of(256);
-        let with_base = || {
-            let units = units.iter().enumerate();
-            units.filter_map(|(at, unit)| Some((at ^ usize::from(label(*unit)?), at)))
-        };
-        let mut firsts = vec![0; bases + 1];
-        for (base, _) in with_base() {
-            firsts[base] += 1;
-        }
-        let mut end = 0;
-        for first in &mut firsts {
-            end += *first;
-            *first = end;
-        }
-        let mut children = vec![0; end as usize];
-        for (base, child) in with_base().rev() {
-            firsts[base] -= 1;
-            children[firsts[base] as usize] = child as u32;
-        }
-        Self {
-            units,
-            firsts,
-            children,
-        }
-    }
-
-    fn of_node(&self, node: usize) -> std::slice::Iter<'_, u32> {
-        let base = base(node, self.units[node]);
-        match self.firsts.get(base..base + 2) {
-            Some(&[first, end]) => self.children[first as usize..end as usize].iter(),
-            _ => [].iter(),
-        }
-    }
-}
-
-/// A set of characters. Those from `CharacterSet::KNOWN` on may always be in it; by default, all may be.
-#[derive(Clone, Debug, Default)]
-struct CharacterSet(Box<[u64]>);
-
-impl CharacterSet {
-    /// Code points below which nearly all characters of any text are.
-    const KNOWN: usize = 0x2_0000;
-
-    fn add(&mut self, character: u32) {
-        if let Some(bits) = self.0.get_mut(character as usize / 64) {
-            *bits |= 1 << (character % 64);
-        }
-    }
-
-    fn may_have(&self, character: u32) -> bool {
-        let bits = self.0.get(character as usize / 64);
-        bits.is_none_or(|bits| bits >> (character % 64) & 1 == 1)
-    }
-}
-
-/// The front of a key.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct KeyFront {
-    /// No more than one character has begun.
-    is_first: bool,
-    /// The last one, and how many of its bytes are still to come.
-    last: u32,
-    missing: u32,
-}
-
-impl KeyFront {
-    /// That of no character.
-    const NONE: Self = Self {
-        is_first: true,
-        last: NO_CHARACTER,
-        missing: 0,
-    };
-
-    /// With one more byte; none where that cannot be UTF-8.
-    fn and(self, byte: u8) -> Option<Self> {
-        let ones = byte.leading_ones();
-        match (self.missing, ones) {
-            (0, 0 | 2..=4) => Some(Self {
-                is_first: self.last == NO_CHARACTER,
-                last: u32::from(byte) & (0x7F >> ones),
-                missing: ones.saturating_sub(1),
-            }),
-            (1.., 1) => Some(Self {
-                last: self.last << 6 | u32::from(byte) & 0x3F,
-                missing: self.missing - 1,
-                ..self
-            }),
-            _ => None,
-        }
-    }
-
-    /// What of it matters for how a key goes on.
-    fn state(self) -> Self {
-        match self.missing {
-            0 => Self {
-                is_first: false,
-                last: 0,
-                missing: 0,
-            },
-            _ => self,
-        }
-    }
-}
-
-/// How far the check has come with a unit.
-#[derive(Clone, Copy)]
-enum State {
-    New,
-    OnPath,
-    /// The longest way down from it, in bytes.
-    Done(u32),
-}
-
-/// The byte that leads to a unit; a value has none.
-fn label(unit: u32) -> Option<u8> {
-    (unit >> 31 == 0 && unit & 0xFF != 0).then_some(unit as u8)
-}
-
-fn ends_key(unit: u32) -> bool {
-    unit >> 8 & 1 == 1
-}
-
-fn value(unit: u32) -> usize {
-    (unit & 0x7FFF_FFFF) as usize
-}
-
-/// Where the children of the unit at `at` lie, and its value.
-fn base(at: usize, unit: u32) -> usize {
-    let scale = if unit >> 9 & 1 == 1 { 8 } else { 0 };
-    at ^ ((unit >> 10) as usize) << scale
 }
 
 fn broken(reason: impl std::fmt::Display) -> Error {

@@ -3,9 +3,7 @@
 //! Besides their tail ([`super::linear`]), two things keep the well-known split patterns from being an
 //! automaton, and each is removed only where the result is provably the same:
 //!
-//! - **Possessive quantifiers.** `X++` differs from `X+` only if giving back a character of `X`
-//!   lets the rest of its branch match. It cannot where the rest matches the empty string (then
-//!   nothing is ever given back), and where the rest can begin with no character of `X`.
+//! - **Possessive quantifiers**, in [`super::possessive`].
 //! - **Dialects.** A pattern qualifies if it is made of constructs that `regex-syntax` and the
 //!   dialect read alike. For Oniguruma these are listed one by one, and a test compares the
 //!   character classes of the two over all of Unicode.
@@ -14,10 +12,12 @@
 //! in Oniguruma. That test fails when an update changes only one of them.
 
 use regex_syntax::ast::{self, Ast};
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
+use regex_syntax::hir::Hir;
 use serde::{Deserialize, Serialize};
 
 use super::branch_order::{self, would_change_some};
+use super::oniguruma_words::spell_words_out;
+use super::possessive::make_greedy;
 use super::syntax::{parse, to_hir};
 
 /// The library that a regular expression was written for.
@@ -28,10 +28,6 @@ pub enum Dialect {
     /// Oniguruma, as tokenizers.
     Oniguruma,
 }
-
-/// The characters that `\w` matches in Oniguruma. Within brackets it matches a few numbers less.
-pub(super) const WORD: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]";
-const WORD_IN_BRACKETS: &str = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]";
 
 /// The branches in `source` with their possessive quantifiers made greedy, if all of it is known
 /// to mean the same in `dialect` and none of it matches the empty string. `beside` says whether there
@@ -60,70 +56,19 @@ pub(super) fn alike(source: &str, mut ast: Ast, dialect: Dialect) -> Option<Ast>
     if dialect == Dialect::Oniguruma {
         spell_words_out(&mut ast)?;
     }
+    // To Oniguruma, `{1,3}+` is a quantifier after a quantifier.
+    let takes_counts = dialect == Dialect::Tiktoken;
     match &mut ast {
         Ast::Alternation(alternation) => alternation
             .asts
             .iter_mut()
-            .try_for_each(|branch| scope.make_greedy(branch))?,
-        branch => scope.make_greedy(branch)?,
+            .try_for_each(|branch| make_greedy(source, takes_counts, branch))?,
+        branch => make_greedy(source, takes_counts, branch)?,
     }
     if dialect == Dialect::Oniguruma {
         branch_order::keep_all(source, &mut ast)?;
     }
     scope.reads_alike(&ast).then_some(ast)
-}
-
-fn bracketed(source: &str) -> Option<Box<ast::ClassBracketed>> {
-    match &parse(source)? {
-        Ast::ClassBracketed(class) => Some(class.clone()),
-        _ => None,
-    }
-}
-
-/// Puts [`WORD`] where `ast` has `\w`, which is yet another set to `regex-syntax`.
-fn spell_words_out(ast: &mut Ast) -> Option<()> {
-    let is_word = |class: &ast::ClassPerl| class.kind == ast::ClassPerlKind::Word;
-    match ast {
-        Ast::ClassPerl(class) if is_word(class) => {
-            let mut word = bracketed(WORD)?;
-            word.negated = class.negated;
-            *ast = Ast::ClassBracketed(word);
-        }
-        Ast::ClassBracketed(class) => {
-            if let ast::ClassSet::Item(item) = &mut class.kind {
-                spell_words_of_set_out(item)?;
-            }
-        }
-        Ast::Repetition(repetition) => spell_words_out(&mut repetition.ast)?,
-        Ast::Group(group) => spell_words_out(&mut group.ast)?,
-        Ast::Alternation(alternation) => {
-            alternation.asts.iter_mut().try_for_each(spell_words_out)?
-        }
-        Ast::Concat(concat) => concat.asts.iter_mut().try_for_each(spell_words_out)?,
-        _ => {}
-    }
-    Some(())
-}
-
-/// The same within brackets; a `\W` there is left as it is.
-fn spell_words_of_set_out(item: &mut ast::ClassSetItem) -> Option<()> {
-    match item {
-        ast::ClassSetItem::Perl(class)
-            if class.kind == ast::ClassPerlKind::Word && !class.negated =>
-        {
-            if let ast::ClassSet::Item(letters) = &bracketed(WORD_IN_BRACKETS)?.kind {
-                *item = letters.clone();
-            }
-        }
-        ast::ClassSetItem::Union(union) => {
-            union
-                .items
-                .iter_mut()
-                .try_for_each(spell_words_of_set_out)?;
-        }
-        _ => {}
-    }
-    Some(())
 }
 
 struct Scope<'s> {
@@ -132,54 +77,6 @@ struct Scope<'s> {
 }
 
 impl Scope<'_> {
-    /// Makes the possessive quantifiers of a branch greedy; `None` where that may change it.
-    fn make_greedy(&self, branch: &mut Ast) -> Option<()> {
-        let items = match branch {
-            Ast::Concat(concat) => concat.asts.as_mut_slice(),
-            item => std::slice::from_mut(item),
-        };
-        for at in 0..items.len() {
-            let Some(greedy) = self.possessive(&items[at]) else {
-                continue;
-            };
-            let Ast::Repetition(repeated) = &greedy else {
-                return None;
-            };
-            let taken = to_hir(self.source, &repeated.ast)?;
-            let HirKind::Class(Class::Unicode(taken)) = taken.kind() else {
-                return None;
-            };
-            let rest: Vec<Hir> = items[at + 1..]
-                .iter()
-                .map(|item| {
-                    let item = self.possessive(item).unwrap_or_else(|| item.clone());
-                    to_hir(self.source, &item)
-                })
-                .collect::<Option<_>>()?;
-            keeps_what_it_took(taken, &rest).then_some(())?;
-            items[at] = greedy;
-        }
-        Some(())
-    }
-
-    /// The greedy form of a possessive quantifier, which `regex-syntax` reads as two quantifiers.
-    fn possessive(&self, item: &Ast) -> Option<Ast> {
-        use ast::RepetitionKind::{OneOrMore, Range, ZeroOrMore, ZeroOrOne};
-        let Ast::Repetition(outer) = item else {
-            return None;
-        };
-        let Ast::Repetition(inner) = &*outer.ast else {
-            return None;
-        };
-        let possessive = match inner.op.kind {
-            ZeroOrOne | ZeroOrMore | OneOrMore => true,
-            // To Oniguruma, `{1,3}+` is a quantifier after a quantifier.
-            Range(_) => self.dialect == Dialect::Tiktoken,
-        };
-        (possessive && inner.greedy && outer.greedy && outer.op.kind == OneOrMore)
-            .then(|| (*outer.ast).clone())
-    }
-
     /// Whether the dialect reads all of `ast` as `regex-syntax` does.
     fn reads_alike(&self, ast: &Ast) -> bool {
         match ast {
@@ -390,61 +287,6 @@ fn reads_class_literal_alike(literal: &ast::Literal) -> bool {
     reads_literal_alike(literal) && !(verbatim && matches!(literal.c, '[' | ']' | '-'))
 }
 
-/// Whether `X`, repeated greedily before `rest`, never gives back a character that it took.
-fn keeps_what_it_took(taken: &ClassUnicode, rest: &[Hir]) -> bool {
-    let is_empty_match = |hir: &Hir| {
-        hir.properties().minimum_len() == Some(0) && hir.properties().look_set().is_empty()
-    };
-    if rest.iter().all(is_empty_match) {
-        return true;
-    }
-    for item in rest {
-        if *item.kind() == HirKind::Look(Look::End) {
-            return true;
-        }
-        let Some(mut begins) = first_characters(item) else {
-            return false;
-        };
-        begins.intersect(taken);
-        if !begins.ranges().is_empty() {
-            return false;
-        }
-        if item.properties().minimum_len() > Some(0) {
-            return true;
-        }
-    }
-    false
-}
-
-/// The characters that a match of `hir` can begin with; `None` if there are assertions.
-fn first_characters(hir: &Hir) -> Option<ClassUnicode> {
-    let union = |mut all: ClassUnicode, hir: &Hir| {
-        all.union(&first_characters(hir)?);
-        Some(all)
-    };
-    match hir.kind() {
-        HirKind::Empty => Some(ClassUnicode::empty()),
-        HirKind::Look(_) => None,
-        HirKind::Literal(literal) => {
-            let first = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
-            Some(ClassUnicode::new([ClassUnicodeRange::new(first, first)]))
-        }
-        HirKind::Class(Class::Unicode(class)) => Some(class.clone()),
-        HirKind::Class(Class::Bytes(class)) => class.to_unicode_class(),
-        HirKind::Repetition(repetition) => first_characters(&repetition.sub),
-        HirKind::Capture(capture) => first_characters(&capture.sub),
-        HirKind::Alternation(branches) => branches.iter().try_fold(ClassUnicode::empty(), union),
-        HirKind::Concat(items) => {
-            let optional = |hir: &&Hir| hir.properties().minimum_len() == Some(0);
-            let reached = items.iter().take_while(optional).count() + 1;
-            items
-                .iter()
-                .take(reached)
-                .try_fold(ClassUnicode::empty(), union)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rand::{Rng, SeedableRng};
@@ -453,6 +295,7 @@ mod tests {
     use super::*;
     use crate::pattern::dead_ends::DeadEnds;
     use crate::pattern::linear::Linear;
+    use crate::pattern::oniguruma_words::{WORD, WORD_IN_BRACKETS};
     use regex_automata::meta;
 
     /// What each of the two engines finds in `text`.
@@ -577,18 +420,6 @@ mod tests {
             let [ours, theirs] = found_by_both(group, &text);
             assert!(ours == theirs, "{group}");
         }
-    }
-
-    #[test]
-    fn quantifiers_that_might_give_back_stay_possessive() {
-        let linear = |source| Linear::new(source, Dialect::Tiktoken).is_some();
-        assert!(linear(r"\p{L}++\p{N}"));
-        assert!(linear(r"\p{L}?+\p{N}*+\s"));
-        assert!(linear(r"\s++$|a"));
-        assert!(!linear(r"\p{L}++a"));
-        assert!(!linear(r"\p{L}++\p{N}*a"));
-        assert!(!linear(r"(?:\p{L}\p{N})++\s"));
-        assert!(!linear(r"(?:\p{L}++|a)\p{N}"));
     }
 
     #[test]

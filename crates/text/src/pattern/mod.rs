@@ -2,7 +2,7 @@
 //!
 //! Look here for which engine runs a pattern. There are two kinds: the dialect's own backtracking
 //! engine ([`fancy_regex`], Oniguruma), which defines the meaning, and automata for the patterns
-//! that provably mean the same there (`dialects`), including every well-known split pattern: one
+//! that provably mean the same there (`dialects`, `possessive`, `oniguruma_words`), including every well-known split pattern: one
 //! (`linear`), or several if a pattern looks around (`look_around`). An automaton reads character
 //! classes (`automaton`, `character_classes`), and repeats no failed search (`dead_ends`); the
 //! order of branches stays as written (`branch_order`). `regex` chooses the engine; `matches` runs
@@ -19,6 +19,8 @@ mod linear;
 mod look_around;
 mod matches;
 mod oniguruma;
+mod oniguruma_words;
+mod possessive;
 mod regex;
 mod side_thread;
 mod syntax;

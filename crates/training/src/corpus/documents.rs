@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::blocks::{Block, BlockOptions, beginning_of};
-use super::{
-    BadRecords, Corpus, CorpusFile, DocumentUnit, Dropped, LONGEST_DOCUMENT, LONGEST_LINE, Next,
-    ReadAhead, stream::Source,
-};
+use super::corpus_file::CorpusFile;
+use super::read_ahead::{Next, ReadAhead};
+use super::stream::Source;
+use super::{BadRecords, Corpus, DocumentUnit, Dropped, LONGEST_DOCUMENT, LONGEST_LINE};
 use crate::word_counts::FirstStages;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::mem::room;

@@ -474,24 +474,3 @@ fn a_line_too_long_for_memory_is_cut_at_blanks() {
         of_lines(&[text])
     );
 }
-
-#[test]
-fn a_panic_of_a_thread_that_reads_is_no_end_of_its_file() {
-    let patience = Duration::from_secs(60);
-    let read = |_| {
-        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        let thread = thread::spawn(move || {
-            sender.send(Ok("a block")).unwrap();
-            resume_unwind(Box::new("no room for the next one"));
-        });
-        (receiver, thread)
-    };
-    let mut ahead = ReadAhead::new([0], 1);
-    assert!(matches!(
-        ahead.step(patience, read),
-        Ok(Next::Item("a block"))
-    ));
-    let next =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ahead.step(patience, read)));
-    assert!(next.is_err());
-}

@@ -5,6 +5,9 @@
 //! the text, the scanner of the fast path splits it, and long texts are divided among all threads. A
 //! table that outgrows the memory budget goes to disk.
 
+mod finishing;
+mod worker;
+
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -13,19 +16,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::budget::{Fit, MemoryBudget, amount, give_back};
+use super::budget::{MemoryBudget, amount};
 use super::counts::WordCounts;
-use super::merged_words::MergedWords;
-use super::neighbours::{Neighbours, Stretch};
-use super::provenance::Provenance;
+use super::neighbours::Neighbours;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_white_space};
-use super::table::{self, CountTable, Entry, pieces};
-use jeton_stages::split::scanner::{Rules, Scanner};
-use jeton_stages::split::set_bits::set_bits;
+use super::table::{CountTable, Entry};
+use jeton_stages::split::scanner::Scanner;
 use jeton_stages::split::splitter::Splitter;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::boundary_before;
+use worker::{PLACES_PER_BYTE, Worker};
 
 /// What is counted, and within which bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,11 +82,6 @@ pub struct WordCounter {
     /// What to count instead of words.
     neighbours: Option<Arc<Neighbours>>,
 }
-
-/// Numbers of places for each byte of text, to leave room for the words within.
-/// Normalization that makes more words than this of one byte makes the order in which words first occur
-/// uncertain, but not the counts, and not the same from run to run.
-const PLACES_PER_BYTE: u64 = 64;
 
 /// Bytes that a thread takes at a time, about.
 const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
@@ -375,137 +371,6 @@ impl WordCounter {
             _ => Ok(()),
         }
     }
-
-    /// The counts of all words, in the order in which they first occurred.
-    ///
-    /// # Errors
-    /// Words that need more memory than there is; a disk that fails.
-    pub fn finish(self) -> Result<CountingOutcome> {
-        let cutting = self.stages.cutting()?;
-        let most = self.options.max_word_length;
-        let is_limited = self.memory().is_some();
-        let mut counted = match self.stages.shortcut {
-            Shortcut::WhiteSpace => self.finish_stretches(),
-            _ => self.finish_words(),
-        }?;
-        counted.counts.provenance = Some(Provenance {
-            cutting,
-            cut_at: most.filter(|_| counted.cut > 0).map(|most| most as u64),
-        });
-        if is_limited {
-            give_back();
-        }
-        Ok(counted)
-    }
-
-    /// Makes words of the stretches between white space, and counts those.
-    fn finish_stretches(self) -> Result<CountingOutcome> {
-        let mut words = Self::new(self.stages.after_white_space(), self.options.clone());
-        let (tables, spill, _) = self.into_tables()?;
-        let mut batch = Batch::default();
-        let most = words.memory().map_or(BATCH, |memory| {
-            BATCH.min(usize::try_from(memory / BATCHES_SHARE).unwrap_or(BATCH))
-        });
-        let mut take = |word: &[u8], entry: Entry| {
-            batch.push(word, entry);
-            if batch.text.len() < most {
-                Ok(())
-            } else {
-                words.count_batch(&mut batch)
-            }
-        };
-        match &spill {
-            Some(spill) => spill.visit(&mut take)?,
-            None => {
-                for table in tables {
-                    for (word, entry) in table.entries() {
-                        take(&word.bytes(), entry)?;
-                    }
-                }
-            }
-        }
-        words.count_batch(&mut batch)?;
-        let counted = words.finish_words()?;
-        let spilled = counted.spilled + spill.map_or(0, |spill| spill.bytes());
-        Ok(CountingOutcome { spilled, ..counted })
-    }
-
-    /// Counts the words of stretches, each as often as it occurs, and empties the batch.
-    fn count_batch(&mut self, batch: &mut Batch) -> Result<()> {
-        let Batch { text, stretches } = std::mem::take(batch);
-        stretches.par_chunks(STRETCHES).try_for_each(|stretches| {
-            self.with_worker(|worker| {
-                stretches.iter().try_for_each(|(range, entry)| {
-                    let text = String::from_utf8_lossy(&text[range.clone()]);
-                    worker.stage(&self.stages, &text, *entry)
-                })
-            })
-        })
-    }
-
-    fn finish_words(self) -> Result<CountingOutcome> {
-        let options = self.options.clone();
-        let (tables, spill, cut) = self.into_tables()?;
-        let mut fit = Fit::new(options.memory.as_ref());
-        let mut counted = CountingOutcome {
-            cut,
-            ..CountingOutcome::default()
-        };
-        let is_rare = |counted: &mut CountingOutcome, count: u64| {
-            let is_rare = count < options.min_word_count;
-            if is_rare {
-                counted.rare += 1;
-                counted.rare_total = counted.rare_total.saturating_add(count);
-            }
-            is_rare
-        };
-        let Some(spill) = spill else {
-            counted.counts = table::in_order(&tables, |length, count| {
-                !is_rare(&mut counted, count) && {
-                    fit.add(length, count);
-                    true
-                }
-            });
-            fit.check()?;
-            return Ok(counted);
-        };
-        counted.spilled = spill.bytes();
-        let mut gathered = MergedWords::default();
-        spill.visit(|word, entry| {
-            if !is_rare(&mut counted, entry.count) {
-                if fit.add(word.len(), entry.count) {
-                    gathered.push(word, entry)
-                } else {
-                    gathered = MergedWords::default()
-                }
-            }
-            Ok(())
-        })?;
-        fit.check()?;
-        counted.counts = gathered.in_order();
-        Ok(counted)
-    }
-
-    /// The joined tables, or all words on disk; and how many words were split.
-    fn into_tables(self) -> Result<(Vec<CountTable>, Option<Spill>, u64)> {
-        let workers = self.workers.into_iter().map(Mutex::into_inner);
-        let mut tables: Vec<CountTable> = workers
-            .map(|worker| match worker {
-                Ok(worker) => worker.table,
-                Err(poisoned) => poisoned.into_inner().table,
-            })
-            .collect();
-        let cut = tables.iter().map(|table| table.cut).sum();
-        match self.spill.filter(|spill| !spill.is_empty()) {
-            None => Ok((table::join(tables), None, cut)),
-            Some(spill) => {
-                tables.iter_mut().try_for_each(|table| spill.write(table))?;
-                drop(tables);
-                give_back();
-                Ok((Vec::new(), Some(spill), cut))
-            }
-        }
-    }
 }
 
 /// Where a part of `text` ends after a separator, about [`PART`] bytes long.
@@ -513,28 +378,6 @@ fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
     let mut rest = text.as_bytes()[PART..].iter();
     let separator = rest.position(|&byte| is_separator(byte));
     separator.map_or(text.len(), |at| PART + at + 1)
-}
-
-/// Bytes of the stretches that run through the stages together, at most.
-const BATCH: usize = 1 << 20;
-/// One in this many bytes of the memory budget may be taken by them.
-const BATCHES_SHARE: u64 = 256;
-/// Stretches that a thread takes at a time.
-const STRETCHES: usize = 1 << 10;
-
-/// Stretches between white space that wait to be staged.
-#[derive(Default)]
-struct Batch {
-    text: Vec<u8>,
-    stretches: Vec<(Range<usize>, Entry)>,
-}
-
-impl Batch {
-    fn push(&mut self, word: &[u8], entry: Entry) {
-        let start = self.text.len();
-        self.text.extend_from_slice(word);
-        self.stretches.push((start..self.text.len(), entry));
-    }
 }
 
 /// Whole lines, about [`PART`] bytes of them at a time.
@@ -556,107 +399,4 @@ fn parts_of_lines(block: &str) -> Vec<Range<usize>> {
 /// How many places a text has.
 fn places<T: AsRef<str>>(text: &T) -> u64 {
     PLACES_PER_BYTE * (text.as_ref().len() as u64 + 1)
-}
-
-/// What a thread counts with.
-struct Worker {
-    scanner: Scanner,
-    table: CountTable,
-}
-
-impl Worker {
-    /// Counts the words that a splitter makes of a text.
-    fn split(&mut self, splitter: &Splitter, text: &str, place: u64) -> Result<()> {
-        let Self { scanner, table } = self;
-        splitter.split(scanner, text, |offset, length, starts| {
-            table.add_stretch(text, place, (offset, length), starts);
-        })
-    }
-
-    /// Counts the words that a scanner makes of the lines of a text.
-    fn split_lines(&mut self, rules: Rules, text: &str, place: u64) {
-        let Self { scanner, table } = self;
-        scanner.scan_lines(rules, text, |offset, length, starts| {
-            table.add_stretch(text, place, (offset, length), starts);
-        });
-    }
-
-    /// Counts the characters of a text.
-    fn count_characters(&mut self, text: &str, place: u64) {
-        for (at, character) in text.char_indices() {
-            let place = place + at as u64;
-            let mut bytes = [0; 4];
-            let character = character.encode_utf8(&mut bytes).as_bytes();
-            self.table.add(character, Entry { count: 1, place });
-        }
-    }
-
-    /// Counts what lies between separators.
-    fn count_between(&mut self, text: &str, place: u64, is_separator: impl Fn(u8) -> bool) {
-        let mut place = place;
-        for word in text.as_bytes().split(|&byte| is_separator(byte)) {
-            self.table.add(word, Entry { count: 1, place });
-            place += PLACES_PER_BYTE * (word.len() as u64 + 1);
-        }
-    }
-
-    /// Counts the words that all stages make of a text which occurs so often, the first time there.
-    fn stage(&mut self, stages: &FirstStages, text: &str, mut entry: Entry) -> Result<()> {
-        let table = &mut self.table;
-        stages.for_each_word(text, |word| {
-            let Some(word) = word else { return };
-            for (_, piece) in pieces(word, table.longest) {
-                if piece.len() < word.len() {
-                    table.cut += entry.count * u64::from(piece.as_ptr() == word.as_ptr());
-                }
-                table.add(piece.as_bytes(), entry);
-                entry.place += 1;
-            }
-        })
-    }
-
-    /// Counts the stretches of words that a splitter makes of a text.
-    fn split_stretches(
-        &mut self,
-        splitter: &Splitter,
-        text: &str,
-        place: u64,
-        neighbours: &Neighbours,
-    ) -> Result<()> {
-        let Self { scanner, table } = self;
-        let mut stretch = Stretch::new(neighbours, table);
-        let mut bounds = Vec::new();
-        splitter.split(scanner, text, |offset, length, starts| {
-            bounds.clear();
-            set_bits(starts, 0, &mut bounds);
-            let ends = bounds
-                .iter()
-                .skip(1)
-                .map(|&end| end as usize)
-                .chain([length]);
-            for (&start, end) in bounds.iter().zip(ends) {
-                let range = offset + start as usize..offset + end;
-                let place = place + range.start as u64;
-                stretch.word(&text[range], place);
-            }
-        })
-    }
-
-    /// Counts the stretches of words that all stages make of a text.
-    fn stage_stretches(
-        &mut self,
-        stages: &FirstStages,
-        text: &str,
-        mut place: u64,
-        neighbours: &Neighbours,
-    ) -> Result<()> {
-        let mut stretch = Stretch::new(neighbours, &mut self.table);
-        stages.for_each_word(text, |word| match word {
-            Some(word) => {
-                stretch.word(word, place);
-                place += 1;
-            }
-            None => stretch.end(),
-        })
-    }
 }

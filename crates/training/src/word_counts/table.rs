@@ -3,17 +3,20 @@
 //! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, found
 //! with one memory access; the bytes of longer ones are in one buffer.
 
+mod joined;
+mod word;
+
+pub use joined::{WordAndCount, by_count, in_order, join};
+pub use word::{Bytes, TableWord};
+
 use std::hash::BuildHasher;
 use std::io;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use rayon::prelude::*;
 
-use super::counts::WordCounts;
 use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;
-use jeton_text::mem::room;
 pub use jeton_text::mem::short_keys::{SHORT, ShortKey};
 
 /// Words that are looked up together, so that their memory is fetched at the same time.
@@ -330,140 +333,6 @@ impl<'t> InsertionBatch<'t> {
     }
 }
 
-/// The words of all tables, which have the same seed, each in one table only.
-pub fn join(mut tables: Vec<CountTable>) -> Vec<CountTable> {
-    tables.retain(|table| table.words() > 0);
-    if tables.len() > 1 {
-        let parts = (0..tables.len()).into_par_iter();
-        tables = parts
-            .map(|part| {
-                let mut joined = CountTable::new(tables[0].seed, usize::MAX);
-                // Each part gets about as much as each table has, if no word is in two of them.
-                joined.make_room(tables.iter().map(|table| table.used).max().unwrap_or(0));
-                joined.absorb_part(&tables, part);
-                joined
-            })
-            .collect();
-    }
-    tables
-}
-
-/// The words of joined tables that `keep` accepts, by length and count, in the order in which they
-/// first occurred.
-pub(super) fn in_order(
-    tables: &[CountTable],
-    mut keep: impl FnMut(usize, u64) -> bool,
-) -> WordCounts {
-    let mut words = room::with_capacity(tables.iter().map(CountTable::words).sum());
-    let all = tables.iter().flat_map(CountTable::entries);
-    words.extend(all.filter(|(word, entry)| keep(word.bytes().len(), entry.count)));
-    words.par_sort_unstable_by(|(a, first), (b, second)| {
-        let places = first.place.cmp(&second.place);
-        places.then_with(|| a.bytes().cmp(&b.bytes()))
-    });
-    let size = words.iter().map(|(word, _)| word.bytes().len()).sum();
-    let mut text = room::with_capacity(size);
-    let mut ends = room::with_capacity(words.len());
-    for (word, _) in &words {
-        text.extend_from_slice(&word.bytes());
-        ends.push(text.len());
-    }
-    WordCounts {
-        text: String::from_utf8(text).expect("words are split between characters"),
-        ends,
-        counts: words.iter().map(|(_, entry)| entry.count).collect(),
-        provenance: None,
-    }
-}
-
-/// The words of joined tables with how often each occurs, what occurs most first, of equals the
-/// smaller.
-pub fn by_count(tables: &[CountTable]) -> Vec<WordAndCount<'_>> {
-    let mut words = large_pages::with_capacity(tables.iter().map(CountTable::words).sum());
-    let all = tables.iter().flat_map(CountTable::entries);
-    words.extend(all.map(|(word, Entry { count, .. })| WordAndCount {
-        count,
-        first: word.first(),
-        word,
-    }));
-    words.par_sort_unstable_by(|a, b| {
-        let firsts = b.count.cmp(&a.count).then_with(|| a.first.cmp(&b.first));
-        firsts.then_with(|| a.word.order_behind_first(&b.word))
-    });
-    words
-}
-
-/// A word of a table with how often it occurs.
-#[derive(Clone, Copy)]
-pub struct WordAndCount<'t> {
-    /// How often the word occurs.
-    pub count: u64,
-    /// The word.
-    pub word: TableWord<'t>,
-    /// Nearly all words are distinguished by their first bytes, which are not made again for each
-    /// comparison.
-    first: u128,
-}
-
-/// A word of a table.
-#[derive(Clone, Copy)]
-pub enum TableWord<'t> {
-    /// A word that fits a key.
-    Short(ShortKey),
-    /// Any other word.
-    Long(&'t [u8]),
-}
-
-impl TableWord<'_> {
-    /// Its bytes.
-    pub fn bytes(&self) -> Bytes<'_> {
-        match *self {
-            Self::Short(key) => {
-                let (bytes, length) = key.bytes();
-                Bytes::Here(bytes, length)
-            }
-            Self::Long(bytes) => Bytes::There(bytes),
-        }
-    }
-
-    /// Its first bytes as a number, zeros after the end of a short word, so that it is before what
-    /// it begins.
-    fn first(self) -> u128 {
-        let bytes = self.bytes();
-        let bytes = &bytes[..bytes.len().min(SHORT + 1)];
-        let mut first = [0; SHORT + 1];
-        first[..bytes.len()].copy_from_slice(bytes);
-        u128::from_be_bytes(first)
-    }
-
-    /// The order of words whose first bytes are the same.
-    fn order_behind_first(&self, other: &Self) -> std::cmp::Ordering {
-        match (self, other) {
-            (Self::Long(a), Self::Long(b)) => a.cmp(b),
-            _ => self.bytes().len().cmp(&other.bytes().len()),
-        }
-    }
-}
-
-/// The bytes of a word.
-pub enum Bytes<'t> {
-    /// In this array, and how many.
-    Here([u8; SHORT + 1], usize),
-    /// In a table.
-    There(&'t [u8]),
-}
-
-impl std::ops::Deref for Bytes<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Here(bytes, length) => &bytes[..*length],
-            Self::There(bytes) => bytes,
-        }
-    }
-}
-
 /// A word split into pieces of this many characters and a rest, with where each begins.
 pub(super) fn pieces(word: &str, longest: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
@@ -489,6 +358,7 @@ fn long_hash(word: &[u8], seed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::word_counts::WordCounts;
     use std::collections::BTreeMap;
 
     #[test]

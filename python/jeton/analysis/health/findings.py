@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from jeton._core import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity, check_rule
-from jeton.analysis.record import Record
-from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind, checked_int, one_of
 from jeton.display import notebooks
 from jeton.display.human_readable import counted, visible
 from jeton.errors import ArgumentError
+from jeton.record import Record
+from jeton.saved_json import Saved
 
 Evidence: TypeAlias = Literal["proved", "observed"]
 """The evidence for a case; see `Case.evidence`."""

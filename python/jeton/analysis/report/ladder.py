@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jeton.analysis.report.parts import cell, head, safe_text, swatch
+from jeton.analysis.report.parts import cell, head, swatch
 from jeton.analysis.report.svg_charts import COLOURS, Series, lines
 from jeton.analysis.swept import Sweep
+from jeton.display.notebooks import escaped
 
 
 def ladder(sweep: Sweep | None) -> str:
@@ -21,7 +22,7 @@ def ladder(sweep: Sweep | None) -> str:
     title = "Size and compression of the sweep"
     chart = lines(title, series, "tokens in the vocabulary", "bytes per token", x_log=True) or ""
     families = "".join(
-        f"<li>{swatch(_colour(at))}{safe_text(family)}{_lossy(sweep, family)}</li>"
+        f"<li>{swatch(_colour(at))}{escaped(family)}{_lossy(sweep, family)}</li>"
         for at, family in enumerate(sweep.bends)
     )
     names = (
@@ -35,8 +36,8 @@ def ladder(sweep: Sweep | None) -> str:
     )
     heads = "".join(map(head, names))
     skipped = "".join(
-        f'<p class="quiet">{safe_text(it.family)} of {it.size:,} tokens is skipped: '
-        f"{safe_text(it.reason)}</p>"
+        f'<p class="quiet">{escaped(it.family)} of {it.size:,} tokens is skipped: '
+        f"{escaped(it.reason)}</p>"
         for it in sweep.skipped
     )
     return (
@@ -84,7 +85,7 @@ def _rows(sweep: Sweep) -> Iterator[str]:
                     *[f"⚠ {point.inexact:,} lines are not restored"] * bool(point.inexact),
                 ]
                 yield (
-                    f'<tr><th scope="row">{safe_text(family)}</th>{cell(point.vocab_size)}'
+                    f'<tr><th scope="row">{escaped(family)}</th>{cell(point.vocab_size)}'
                     f"{cell(point.bytes_per_token)}{cell(point.embedding_bytes)}"
                     f"{cell(point.share)}{cell(point.operations)}<td>{'; '.join(notes)}</td></tr>"
                 )

@@ -19,12 +19,13 @@ from jeton._core import __version__
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.ladder import ladder
 from jeton.analysis.report.page_pictures import bar_panels, curves
-from jeton.analysis.report.parts import ReportedEvaluations, safe_text, swatch
+from jeton.analysis.report.parts import ReportedEvaluations, swatch
 from jeton.analysis.report.samples import SampleLine, side_by_side
 from jeton.analysis.report.svg_charts import COLOURS
 from jeton.analysis.report.tables import glance, premiums, values
 from jeton.display import palette
 from jeton.display.human_readable import counted
+from jeton.display.notebooks import escaped
 
 if TYPE_CHECKING:
     from jeton.analysis.swept import Sweep
@@ -89,7 +90,7 @@ def page(
     parts = [part for part in parts if part[2]]
     return _PAGE.format(
         policy=policy,
-        title=safe_text(title),
+        title=escaped(title),
         style=style,
         script=script,
         about=_about(report),
@@ -114,19 +115,19 @@ def _file(name: str) -> str:
 
 def _about(report: ReportedEvaluations) -> str:
     summary = counted(len(report.all), "tokenizer")
-    corpora = [safe_text(name) for name in report.corpora if name != "all"]
+    corpora = [escaped(name) for name in report.corpora if name != "all"]
     if corpora:
         summary += f" on {', '.join(corpora)}"
     if report.languages:
-        summary += f"; parallel text in {', '.join(map(safe_text, report.languages))}"
+        summary += f"; parallel text in {', '.join(map(escaped, report.languages))}"
     version = report.all[0].version if report.all else __version__
-    return f"{summary}. Measured by jeton {safe_text(version)}."
+    return f"{summary}. Measured by jeton {escaped(version)}."
 
 
 def _legend(report: ReportedEvaluations) -> str:
     buttons = "".join(
         f'<li><button type="button" data-series="{place % COLOURS}" aria-pressed="true">'
-        f"{swatch(place)}{safe_text(name)}</button></li>"
+        f"{swatch(place)}{escaped(name)}</button></li>"
         for place, name in enumerate(report.names)
     )
     return f'<ul class="legend" aria-label="Tokenizers to show in pictures">{buttons}</ul>\n'
@@ -134,9 +135,9 @@ def _legend(report: ReportedEvaluations) -> str:
 
 def _footer(report: ReportedEvaluations) -> str:
     digests = "; ".join(
-        f"{safe_text(name)} {safe_text(one.tokenizer[:12])}"
+        f"{escaped(name)} {escaped(one.tokenizer[:12])}"
         for name, one in zip(report.names, report.all, strict=True)
     )
     texts = dict(pair for one in report.all for pair in one.digests.items())
-    of_texts = "; ".join(f"{safe_text(name)} {safe_text(it[:12])}" for name, it in texts.items())
+    of_texts = "; ".join(f"{escaped(name)} {escaped(it[:12])}" for name, it in texts.items())
     return f"SHA-256 of tokenizers: {digests}. Of texts: {of_texts or 'none'}."

@@ -16,11 +16,12 @@ from typing import Final
 import jeton._core as _core
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import ReportedEvaluations, has, safe_text, value_of
+from jeton.analysis.report.parts import ReportedEvaluations, has, value_of
 from jeton.analysis.report.svg_charts import Series, bars, lines, points, standalone
 from jeton.arguments import checked_path
 from jeton.display import palette
 from jeton.display.human_readable import without_controls
+from jeton.display.notebooks import escaped
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _style() -> str:
 def bar_panels(report: ReportedEvaluations, measure: str, where: Iterable[str]) -> str:
     """A panel of bars for each corpus or language; empty without values."""
     panels = "".join(
-        f"<figure><h3>{safe_text(name)}</h3>{chart}</figure>"
+        f"<figure><h3>{escaped(name)}</h3>{chart}</figure>"
         for name, chart in _panels(report, measure, where)
     )
     info = MEASURES[measure]

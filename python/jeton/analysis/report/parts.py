@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jeton.analysis.evaluation import Evaluation, names_in
-from jeton.analysis.report.svg_charts import COLOURS, formatted, number, safe_text
+from jeton.analysis.report.svg_charts import COLOURS, formatted, number
 from jeton.analysis.values import Value
+from jeton.display.notebooks import escaped
 
 __all__ = [
     "ReportedEvaluations",
@@ -15,7 +16,6 @@ __all__ = [
     "head",
     "marked",
     "measured_value",
-    "safe_text",
     "swatch",
     "value_of",
 ]
@@ -34,7 +34,7 @@ class ReportedEvaluations:
 def marked(one: Evaluation, name: str) -> str:
     """The name of a tokenizer, with a mark if it loses text."""
     mark = ' <abbr title="loses text; see below">⚠</abbr>' if one.lossy else ""
-    return f"{safe_text(name)}{mark}"
+    return f"{escaped(name)}{mark}"
 
 
 def swatch(place: int) -> str:
@@ -47,7 +47,7 @@ def swatch(place: int) -> str:
 
 def head(text: str) -> str:
     """The head of a column, which sorts the table."""
-    return f'<th scope="col"><button type="button">{safe_text(text)}</button></th>'
+    return f'<th scope="col"><button type="button">{escaped(text)}</button></th>'
 
 
 def cell(value: Value | float | None, is_best: bool = False) -> str:

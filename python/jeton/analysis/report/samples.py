@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from jeton.analysis.report.parts import ReportedEvaluations, safe_text, swatch
+from jeton.analysis.report.parts import ReportedEvaluations, swatch
 from jeton.arguments import check_named, check_text
 from jeton.display.human_readable import visible
+from jeton.display.notebooks import escaped
 from jeton.display.palette import hues
 from jeton.errors import ArgumentTypeError, JetonError
 from jeton.tokenizer import Tokenizer
@@ -113,8 +114,8 @@ def side_by_side(report: ReportedEvaluations, samples: Sequence[SampleLine]) -> 
     if not samples:
         return ""
     blocks = "".join(
-        f'<h3>{safe_text(line.label)}</h3><div class="line-text" dir="auto">'
-        f"{safe_text(line.text)}</div>{''.join(_row(report, cut) for cut in line.cuts)}"
+        f'<h3>{escaped(line.label)}</h3><div class="line-text" dir="auto">'
+        f"{escaped(line.text)}</div>{''.join(_row(report, cut) for cut in line.cuts)}"
         for line in samples
     )
     return (
@@ -131,7 +132,7 @@ def _row(report: ReportedEvaluations, line: CutLine) -> str:
     else:
         inner = "".join(
             f'<span class="h{hue}" title="id {id} · bytes {token.hex(" ") or "none"}">'
-            f"{safe_text(visible_token(token)) or '∅'}</span>"
+            f"{escaped(visible_token(token)) or '∅'}</span>"
             f'<i class="id">{id}</i><i class="bytes">{token.hex(" ") or "none"}</i>'
             for (id, token), hue in zip(line.tokens, hues(id for id, _ in line.tokens), strict=True)
         )
@@ -139,6 +140,6 @@ def _row(report: ReportedEvaluations, line: CutLine) -> str:
         summary += "" if line.is_exact else " ⚠ not restored"
         summary += "</span>"
     return (
-        f'<div class="cut"><div>{swatch(place)}{safe_text(line.name)}{summary}</div>'
+        f'<div class="cut"><div>{swatch(place)}{escaped(line.name)}{summary}</div>'
         f'<div class="tokens" dir="auto">{inner}</div></div>'
     )

@@ -10,10 +10,9 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from jeton.analysis.values import Value
-from jeton.display.human_readable import without_controls
+from jeton.display.notebooks import escaped
 
 COLOURS = 12
 """The number of colours for series in the style sheet; further series reuse them."""
@@ -31,15 +30,6 @@ class Series:
     place: int
     x: Sequence[float]
     y: Sequence[float]
-
-
-def safe_text(text: str) -> str:
-    """Untrusted text, escaped and without characters that reverse or hide what follows.
-
-    >>> safe_text("</b>\\u202e")
-    '&lt;/b&gt;‹U+202E›'
-    """
-    return escape(without_controls(text))
 
 
 def number(value: float | None) -> str:
@@ -77,7 +67,7 @@ _PLACES = ((100, 1), (10, 2), (1, 3), (0, 4))
 def _svg(width: int, height: int, title: str, described: str, parts: Iterator[str]) -> str:
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" class="chart">'
-        f"<title>{safe_text(title)}</title><desc>{safe_text(described)}</desc>"
+        f"<title>{escaped(title)}</title><desc>{escaped(described)}</desc>"
         f"{''.join(parts)}</svg>"
     )
 
@@ -100,8 +90,8 @@ def bars(
             top = at * height
             label_text = name if len(name) <= 11 else f"{name[:10]}…"
             label_text += " ⚠" if name in marked else ""
-            yield f'<g class="s{place % COLOURS}"><title>{safe_text(name)}: {number(value)}</title>'
-            yield f'<text x="{label - 6}" y="{top + 14}" class="end">{safe_text(label_text)}</text>'
+            yield f'<g class="s{place % COLOURS}"><title>{escaped(name)}: {number(value)}</title>'
+            yield f'<text x="{label - 6}" y="{top + 14}" class="end">{escaped(label_text)}</text>'
             length = 0.0 if value is None or most <= 0 else room * max(0.0, value) / most
             yield f'<rect x="{label}" y="{top + 3}" width="{length:.1f}" height="14" rx="2"/>'
             yield f'<text x="{label + length + 5:.1f}" y="{top + 14}">{number(value)}</text></g>'
@@ -188,11 +178,11 @@ def _frame(x: _Axis, y: _Axis, x_unit: str, y_unit: str) -> Iterator[str]:
         yield f'<path class="grid" d="M{at:.1f} {_TOP}V{bottom}"/>'
         yield f'<text x="{at:.1f}" y="{bottom + 17}" class="middle tick">{_short(tick)}</text>'
     middle = (_LEFT + right) / 2
-    yield f'<text x="{middle}" y="{_HEIGHT - 8}" class="middle unit">{safe_text(x_unit)}</text>'
+    yield f'<text x="{middle}" y="{_HEIGHT - 8}" class="middle unit">{escaped(x_unit)}</text>'
     up = (_TOP + bottom) / 2
     yield (
         f'<text x="14" y="{up}" class="middle unit" transform="rotate(-90 14 {up})">'
-        f"{safe_text(y_unit)}</text>"
+        f"{escaped(y_unit)}</text>"
     )
 
 
@@ -233,7 +223,7 @@ def lines(
             ]
             path = "L".join(f"{x.at(a):.1f} {y.at(b):.1f}" for a, b in visible_points)
             if path:
-                yield f'<g class="s{one.place % COLOURS}"><title>{safe_text(one.name)}</title>'
+                yield f'<g class="s{one.place % COLOURS}"><title>{escaped(one.name)}</title>'
                 yield f'<path class="line" d="M{path}"/></g>'
 
     return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
@@ -264,10 +254,10 @@ def points(
             tooltip = f"{one.name}: {number(one.x[0])} {x_unit}, {number(one.y[0])} {y_unit}"
             label = one.name + (" ⚠" if one.name in marked else "")
             across, down, side = place.find(across_mark, top, 7 * len(label))
-            yield f'<g class="s{one.place % COLOURS}"><title>{safe_text(tooltip)}</title>'
+            yield f'<g class="s{one.place % COLOURS}"><title>{escaped(tooltip)}</title>'
             yield f'<circle cx="{across_mark:.1f}" cy="{top:.1f}" r="5.5"/>'
             yield f'<text x="{across:.1f}" y="{down:.1f}" class="{side}">'
-            yield f"{safe_text(label)}</text></g>"
+            yield f"{escaped(label)}</text></g>"
 
     return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
 
@@ -332,7 +322,7 @@ def standalone(
         size = re.match(r'<svg viewBox="0 0 (\d+) (\d+)"', chart)
         assert size is not None
         own_width, own_height = map(int, size.groups())
-        parts.append(f'<text x="8" y="{height + 18}" font-weight="bold">{safe_text(title)}</text>')
+        parts.append(f'<text x="8" y="{height + 18}" font-weight="bold">{escaped(title)}</text>')
         place = f'<svg x="0" y="{height + 26}" width="{own_width}" height="{own_height}" '
         parts.append(chart.replace("<svg ", place, 1))
         width, height = max(width, own_width), height + own_height + 34
@@ -340,7 +330,7 @@ def standalone(
         parts.append(
             f'<g class="s{number_of_series % COLOURS}"><circle cx="14" cy="{height + 8}" r="5"/>'
         )
-        parts.append(f'<text x="26" y="{height + 12}">{safe_text(name)}</text></g>')
+        parts.append(f'<text x="26" y="{height + 12}">{escaped(name)}</text></g>')
         height += 20
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="chart">'
     ground = f'<rect width="{width}" height="{height}" fill="#ffffff"/>'

@@ -17,12 +17,12 @@ from jeton.analysis.report.parts import (
     head,
     marked,
     measured_value,
-    safe_text,
     swatch,
     value_of,
 )
 from jeton.analysis.report.svg_charts import shade
 from jeton.analysis.values import Measured
+from jeton.display.notebooks import escaped
 
 SUMMARY: Final = (
     ("", "bytes_per_token"),
@@ -53,7 +53,7 @@ def glance(report: ReportedEvaluations) -> str:
         )
         rows.append(
             f'<tr><th scope="row">{swatch(place)}{marked(one, name)} '
-            f'<small class="quiet">{safe_text(one.kind)}</small></th>'
+            f'<small class="quiet">{escaped(one.kind)}</small></th>'
             f"{cell(one.vocab_size)}{cells}</tr>"
         )
     return (
@@ -81,7 +81,7 @@ def _best(
 
 def _lossy(report: ReportedEvaluations) -> str:
     rows = "".join(
-        f"<li><b>{safe_text(name)}</b>: {safe_text('; '.join(one.lossy))}</li>"
+        f"<li><b>{escaped(name)}</b>: {escaped('; '.join(one.lossy))}</li>"
         for name, one in zip(report.names, report.all, strict=True)
         if one.lossy
     )
@@ -126,7 +126,7 @@ def premiums(report: ReportedEvaluations) -> str:
     )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Premiums"><table class="heat"'
-        f' id="heat"><caption>How many times as many tokens the same text needs: {safe_text(how)}. '
+        f' id="heat"><caption>How many times as many tokens the same text needs: {escaped(how)}. '
         "Colours by the logarithm; 1 is as many.</caption>"
         f"<thead><tr>{head('tokenizer')}{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
@@ -143,7 +143,7 @@ def values(report: ReportedEvaluations) -> str:
     places = list(dict.fromkeys(where for one in report.all for where, _ in one.parts()))
     parts_of_each = [dict(one.parts()) for one in report.all]
     rows = [row for where in places for row in _value_rows(where, parts_of_each)]
-    choices = "".join(f"<option>{safe_text(where)}</option>" for where in places)
+    choices = "".join(f"<option>{escaped(where)}</option>" for where in places)
     heads = "".join(
         head(name + (" ⚠" if one.lossy else ""))
         for name, one in zip(report.names, report.all, strict=True)
@@ -171,10 +171,10 @@ def _value_rows(where: str, parts_of_each: Sequence[dict[str, Measured]]) -> Ite
         title = _title_with_formula(name)
         cells = "".join(cell(value) for value in values)
         yield (
-            f'<tr data-where="{safe_text(where)}"><td>{safe_text(where)}</td>'
+            f'<tr data-where="{escaped(where)}"><td>{escaped(where)}</td>'
             f'<td class="left">{title}</td>'
-            f'<td class="left quiet"><abbr title="{safe_text(first.how)}">'
-            f"{safe_text(first.unit)}</abbr></td>{cells}</tr>"
+            f'<td class="left quiet"><abbr title="{escaped(first.how)}">'
+            f"{escaped(first.unit)}</abbr></td>{cells}</tr>"
         )
 
 
@@ -182,6 +182,6 @@ def _title_with_formula(measure: str) -> str:
     """The title of a measure, with its formula and source as a tooltip."""
     description = MEASURES.get(measure)
     if description is None:
-        return safe_text(measure)
+        return escaped(measure)
     about = f"{description.formula} ({description.source})"
-    return f'<abbr title="{safe_text(about)}">{safe_text(description.title)}</abbr>'
+    return f'<abbr title="{escaped(about)}">{escaped(description.title)}</abbr>'

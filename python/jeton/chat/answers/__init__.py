@@ -11,8 +11,8 @@ taken. Where to look for the rest:
 - where in a prompt the answer begins: `prompts.py`
 - how a mark is found, and what happens to one that is out of place: `marks.py`
 - when an event is certain, and where a turn ends: `machine.py`
-- where the arguments of a call are read: `readers.py` (JSON, Python, braces), `calls.py` (one by
-  one), `arguments.py` (their types)
+- where the arguments of a call are read: `call_readers.py` (JSON, Python, braces), `calls.py` (one
+  by one), `argument_types.py` (their types)
 - ids, stops and the parts of an answer: `stream.py`; the results: `parsed.py`
 """
 
@@ -22,8 +22,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jeton.arguments import checked_id, checked_iterable
-from jeton.chat.answers.arguments import parameters_of
+from jeton.arguments import check_kind, checked_id, checked_iterable
+from jeton.chat.answers.argument_types import parameters_of
 from jeton.chat.answers.formats import FORMATS
 from jeton.chat.answers.marks import compiled
 from jeton.chat.answers.parsed import Event, Parsed, ParsedCall, Part, Problem
@@ -152,8 +152,7 @@ def _by_description(tok: BaseTokenizer) -> Turn:
 
 
 def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None) -> Turn:
-    if not isinstance(format, (str, type(None))):
-        raise ArgumentTypeError(f"format must be a str, not {type(format).__name__}")
+    check_kind("format", format, (str, type(None)), "a str")
     if format is not None and format not in FORMATS:
         raise UnknownNameError(
             f"there is no format {format!r:.60} (there are {', '.join(FORMATS)})"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from jeton.chat.answers.arguments import (
+from jeton.chat.answers.argument_types import (
     BUT_TEXT,
     WRONG_TYPE,
     Parameters,

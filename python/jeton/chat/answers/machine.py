@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Final, cast
 
-from jeton.chat.answers import readers
+from jeton.chat.answers import call_readers
 from jeton.chat.answers.calls import NAMELESS, Calls, Tools
 from jeton.chat.answers.field_values import Unreadable
 from jeton.chat.answers.fields import Fields
@@ -311,7 +311,7 @@ class Machine:
         if True not in answers:
             is_open = None in answers and not last and len(buffer) - at < _LONGEST_SHAPE
             return None if is_open else False
-        end, is_whole = readers.end_of_calls(buffer, at)
+        end, is_whole = call_readers.end_of_calls(buffer, at)
         rest = buffer[end:].lstrip()
         if rest.strip() in ("", ",", ";") and not last:
             return None  # another call may follow
@@ -437,8 +437,8 @@ class Machine:
         self._broken = self._odd = False
         self._began = self._claimed = place
         self._reader = None
-        if reader := readers.READERS.get(spec.takes):
-            self._source = readers.GrowingText(-1, self._compiled.quote)
+        if reader := call_readers.READERS.get(spec.takes):
+            self._source = call_readers.GrowingText(-1, self._compiled.quote)
             self._reader = reader(self._source, self)
 
     def _leave(self, target: str, place: int) -> str:
@@ -638,7 +638,7 @@ class Machine:
         except StopIteration:
             self._reader = None
             return source.place - base
-        except (readers.Broken, RecursionError) as error:
+        except (call_readers.Broken, RecursionError) as error:
             self._reader, self._broken = None, True
             self.problem(str(error), source.place)
             if self._calls.open is None:

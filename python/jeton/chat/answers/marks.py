@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from jeton.chat.answers import readers
+from jeton.chat.answers import call_readers
 from jeton.chat.answers.formats import BARE_CALLS, END, Format, State
 
 _FIRST: Final = 0xD800
@@ -300,7 +300,7 @@ def compiled(
     with_symbols, symbol_of = control_tokens([*used, *others[: _MAX_SYMBOLS - len(used)]])
 
     # The bracket at the end of a mark in front of these belongs to them.
-    keeping = {name for name, state in format.states.items() if state.takes in readers.READERS}
+    keeping = {name for name, state in format.states.items() if state.takes in call_readers.READERS}
     states = {
         name: _state(name, state, with_symbols, ends, written, keeping, recovers=recovers)
         for name, state in {**format.states, END: State("space")}.items()

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.chat.answers.arguments import parameters_of
+from jeton.chat.answers.argument_types import parameters_of
+from jeton.chat.answers.call_readers import ADJOINING
 from jeton.chat.answers.calls import Tools
 from jeton.chat.answers.formats import END, FORMATS, PLAIN, Format
 from jeton.chat.answers.inference import inferred
 from jeton.chat.answers.machine import Machine
 from jeton.chat.answers.marks import Compiled, compiled
-from jeton.chat.answers.readers import ADJOINING
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.trust import REASONING
 from jeton.chat.templates.turn_shape import (

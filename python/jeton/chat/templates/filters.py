@@ -17,6 +17,7 @@ from jinja2.utils import _PassArg
 from markupsafe import Markup
 
 from jeton.chat.templates.growth import GROWTH
+from jeton.chat.templates.held_text import is_held, refuse, searched
 from jeton.chat.templates.json_text import to_json
 from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
 from jeton.chat.templates.lost_origins import conservatively, printed
@@ -27,6 +28,7 @@ from jeton.chat.templates.traced import Traced, joined
 COUNTED: Final = "counted by jeton"
 MADE: Final = "made by jeton"
 JOINED: Final = "joined by jeton"
+SEARCHED: Final = "searched by jeton"
 """Names of filters that no template can write after `|`."""
 
 _HANDS_ON = """
@@ -69,12 +71,23 @@ def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         spend(ITEM)
+        if is_held(*args, *kwargs.values()):
+            return _of_held(name, function, *args, **kwargs)
         if growth is not None:
             guard(growth(*args[skipped:], **kwargs))
         result = function(*args, **kwargs)
         return counted_items(result) if isinstance(result, Iterator) else made(result)
 
     return called
+
+
+def _of_held(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a filter gives of words that are held back, if it does not read them."""
+    if name in ("default", "d"):
+        return function(*args, **kwargs)
+    if kwargs or len(args) != 1 or name not in ("trim", "string"):
+        refuse(*args, *kwargs.values())
+    return args[0].strip() if name == "trim" else args[0]
 
 
 def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -233,5 +246,6 @@ ADDED: Final = {
     COUNTED: counted,
     MADE: made,
     JOINED: lambda values: joined([printed(it) for it in values]),
+    SEARCHED: searched,
 }
-"""The filters through which the sandbox sends loops, lists, slices and `a ~ b`."""
+"""The filters through which the sandbox sends loops, lists, slices, `a ~ b` and `in b`."""

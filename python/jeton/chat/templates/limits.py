@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final, TypeVar
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_kind, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 ITEM: Final = 8
@@ -115,8 +115,8 @@ def limits(
         seconds = float(seconds)
     if memory is not None:
         memory = checked_int("memory", memory, 1)
-    if isolate is not None and not isinstance(isolate, bool):
-        raise ArgumentTypeError(f"isolate must be a bool, not {type(isolate).__name__}")
+    if isolate is not None:
+        check_kind("isolate", isolate, bool, "a bool")
     passed = {"seconds": seconds, "memory": memory, "isolate": isolate}
     changes: dict[str, Any] = {name: it for name, it in passed.items() if it is not None}
     with under(replace(current(), **changes)):

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jeton.chat.templates import printing
+from jeton.chat.templates.held_text import HeldText
 from jeton.chat.templates.limits import counted_items
 from jeton.chat.templates.origins import Origin
 from jeton.chat.templates.parts import data_in, plain, raw
@@ -49,6 +50,6 @@ def conservatively(function: Callable[..., Any], *args: object, **kwargs: object
 def printed(value: Any) -> str:
     """What `{{ value }}` shows: `str(value)` with its origins."""
     kind = type(value)
-    if kind is str or kind is Traced:
+    if kind is str or kind is Traced or kind is HeldText:
         return value  # type: ignore[no-any-return]
     return whole(printing.printed(value))

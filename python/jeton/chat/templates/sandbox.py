@@ -21,9 +21,10 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, counted, filters_of
+from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, SEARCHED, counted, filters_of
 from jeton.chat.templates.formatting import braces, percent
 from jeton.chat.templates.growth import GROWTH, widths
+from jeton.chat.templates.held_text import Blank, HeldText, mapped, refuse, searched
 from jeton.chat.templates.limits import (
     PIECE,
     LimitError,
@@ -60,7 +61,7 @@ class Refusal(TemplateError):
 
 
 class _Rewriter(NodeTransformer):
-    """Sends loops, lists, slices and `a ~ b` through filters of the sandbox."""
+    """Sends loops, lists, slices, `a ~ b` and `in b` through filters of the sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -98,6 +99,14 @@ class _Rewriter(NodeTransformer):
         self.generic_visit(node)
         return self.through(JOINED, nodes.Tuple(node.nodes, "load", lineno=node.lineno))
 
+    def visit_Compare(self, node: Any) -> nodes.Node:
+        for left, operand in zip(
+            [node.expr, *(it.expr for it in node.ops)], node.ops, strict=False
+        ):
+            if operand.op in ("in", "notin") and not isinstance(left, nodes.Const):
+                operand.expr = self.through(SEARCHED, operand.expr)
+        return self.generic_visit(node)
+
     def visit_EvalContextModifier(self, node: Any) -> nodes.Node:
         raise TemplateSyntaxError("a chat template cannot escape for HTML", node.lineno)
 
@@ -117,7 +126,13 @@ class _Generation(Extension):
 
     def _written(self, caller: Macro) -> str:
         text = caller()
-        return traced(text, [(length, generated(origin)) for length, origin in runs_of(text)])
+        return mapped(text, _generated) if type(text) is HeldText else _generated(text)
+
+
+def _generated(part: Any) -> Any:
+    if isinstance(part, Blank):
+        return part._replace(origin=generated(part.origin))
+    return traced(part, [(length, generated(origin)) for length, origin in runs_of(part)])
 
 
 class _Dict:
@@ -210,6 +225,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             finalize=_finalize,
         )
         self.filters = filters_of(dict(self.filters)) | ADDED
+        self.tests["in"] = lambda value, within: value in searched(within)
         self.globals.pop("lipsum", None)
         self.globals.update(
             dict=_Dict(),
@@ -229,6 +245,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "+" and type(left) in _TEXTS and type(right) in _TEXTS:
             return joined((left, right))
+        if operator != "+":
+            refuse(left, right)
         if operator in GROWTH:
             guard(GROWTH[operator](left, right))
         operation = self.binop_table[operator]
@@ -283,6 +301,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 def _call_result(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a method of a value, or of its type."""
+    if type(owner) is HeldText:
+        return method(*args, **kwargs)
+    refuse(*args, *kwargs.values())
     name = method.__name__
     args = tuple(list(counted_items(it)) if isinstance(it, Iterator) else it for it in args)
     if name in GROWTH:

@@ -6,7 +6,7 @@ text is taken for data. A plain `str` is text of the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
 from jeton.chat.templates.formatting import braces, percent
@@ -44,8 +44,12 @@ def joined(parts: Iterable[str]) -> str:
     """Texts one after another."""
     parts = parts if isinstance(parts, (list, tuple)) else list(parts)
     spend(sum(map(len, parts)))
-    if all(type(part) is str for part in parts):
+    kinds = {*map(type, parts)}
+    if kinds <= {str}:
         return "".join(parts)
+    for kind in kinds - {str, Traced}:
+        if issubclass(kind, Traced):
+            return kind._joined(parts)
     return traced("".join(parts), [run for part in parts for run in runs_of(part)])
 
 
@@ -76,6 +80,11 @@ class Traced(str):
 
     def __format__(self, spec: str) -> str:
         return self if not spec else self._whole(str.__format__(raw(self), spec))
+
+    @staticmethod
+    def _joined(parts: Sequence[str]) -> str:
+        """Texts one after another, of which a subclass makes one of its own."""
+        raise NotImplementedError
 
     def _whole(self, text: str, *others: object) -> str:
         """A text from this one and others, joined in a way that is not followed."""

@@ -9,10 +9,11 @@ import copy
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from jeton.chat.call_arguments import with_parsed_arguments
+from jeton.chat.message_arguments import with_parsed_arguments
 from jeton.chat.messages import TEXTS, Sent, is_text
+from jeton.chat.templates.held_text import Blank, HeldText, Reading
 from jeton.chat.templates.input import Group, TemplateInput, untrusted_tools
-from jeton.chat.templates.parts import raw
+from jeton.chat.templates.parts import raw, runs_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.rendering import RenderRequest
 from jeton.chat.templates.traced import joined
@@ -84,6 +85,11 @@ class TemplateValues:
         return seen
 
     @property
+    def has_more_than_messages(self) -> bool:
+        """Whether the template gets tools or documents, or leaves a message open."""
+        return not (self._tools is self._documents is self._continued is None)
+
+    @property
     def groups(self) -> Mapping[Group, list[str]]:
         """The fields with text, by the fields that they are printed with."""
         return self._values.groups
@@ -100,6 +106,16 @@ class TemplateValues:
         first._further = {**self._further, "add_generation_prompt": prompt}
         first._continued = None
         return first
+
+    def held(self, reading: Reading) -> TemplateValues:
+        """The values of the same call, in which all that messages say but their roles is held
+        back."""
+        copied = copy.copy(self)
+        copied._messages = [
+            {name: _held(value, reading) for name, value in message.items()}
+            for message in self._messages
+        ]
+        return copied
 
     def text(self, left_out: Collection[Group] = ()) -> str:
         """What the template writes; or what it would write without some of its values."""
@@ -169,6 +185,14 @@ class TemplateValues:
         parts = [{"type": "text", "text": it} if isinstance(it, str) else it for it in content]
         texts = [it[TEXTS[it.get("type", "text")]] for it in parts if is_text(it)]
         return {**message, "content": parts if takes else joined(texts)}
+
+
+def _held(value: Any, reading: Reading) -> Any:
+    """A field of a message, held back if it is text."""
+    for _, origin in runs_of(value) if isinstance(value, str) else ():
+        if origin.field != "role":
+            return HeldText([Blank(origin.message or 0, origin.field, (), origin)], reading)
+    return value
 
 
 def _without_items(items: list[Any] | None, left_out: set[Path]) -> list[Any] | None:

@@ -44,6 +44,16 @@ class _MessagePart:
         return part_of_field(self.ends_with) == "calls"
 
 
+@dataclass(frozen=True)
+class Learnt:
+    """A range of characters that a model learns: each token that has one of them."""
+
+    start: int
+    end: int
+    is_apart: bool
+    """Whether that is only so if no token has the character in front of it, too."""
+
+
 @dataclass
 class _Alone:
     """A message as the last one of a short chat."""
@@ -139,6 +149,50 @@ class Answers:
         for at in self._silences():
             mask[at] = True
         return mask
+
+    def ranges(self) -> list[Learnt] | None:
+        """The same in characters, if it depends on who wrote what alone; else `None`.
+
+        That is so where each message is in one place, begins with its words or behind the
+        generation prompt, and ends with a control token that ends all turns, directly behind its
+        words. A chat that differs in its words alone has the same ranges.
+        """
+        said = [at for at, is_said in enumerate(self._said) if is_said]
+        groups = [
+            (message, [*runs])
+            for message, runs in itertools.groupby(said, lambda at: self._runs[at][1].message)
+        ]
+        expected = [at for at, role in enumerate(self._speakers) if role in self._roles]
+        parts = {part.message: part for part in self._parts}
+        if sorted(message or 0 for message, _ in groups) != expected or len(parts) != len(groups):
+            return None
+        found = list[Learnt]()
+        for message, (first, *rest) in groups:
+            assert message is not None
+            part, last = parts[message], [first, *rest][-1]
+            stop, start = self._stop(part.end), self._starts[first]
+            others = [self._runs[at][1] for at in range(first, last) if not self._said[at]]
+            if any(it.kind != "template" for it in others) or not self._ends_all_turns(part, stop):
+                return None
+            if self._chat.text[self._starts[last + 1] : self._spans[stop][0]].strip():
+                return None
+            begin = start if self._speakers[message] not in ANSWERING else self._after_prompt(part)
+            if begin is None:
+                return None
+            found.append(Learnt(begin, self._spans[stop][1], is_apart=begin < start))
+        return found
+
+    def _ends_all_turns(self, part: _MessagePart, at: int) -> bool:
+        """Whether the token at an index ends a part, whatever chat shows it."""
+        ids = self._ids
+        if part.is_call or at >= len(ids) or not self._is_control[at]:
+            return False
+        if ids[at] == self._end:
+            return True
+        ends_texts = any(self._is_control[it] for it, id in enumerate(ids) if id == self._end)
+        is_last = not any(self._is_control[at + 1 : at + 2])
+        is_end = ids[at] == self._end_of_user and not ends_texts
+        return is_end and (is_last or ids[at + 1] in self._after_questions)
 
     def _stop(self, at: int) -> int:
         """The first place from here on where a turn cannot continue."""
@@ -346,6 +400,16 @@ class Answers:
     def _begin_of_answer(self, part: _MessagePart) -> int | None:
         """Where the model begins to write: after the part of the answer that the generation prompt
         has, or where another answer would begin."""
+        begin = self._after_prompt(part)
+        if begin is not None:
+            return begin
+        opening, end = self._opening(part.message), self._starts[self._run_of[part.start]]
+        if opening and self._chat.text[:end].endswith(opening):
+            return end - len(opening)
+        return None
+
+    def _after_prompt(self, part: _MessagePart) -> int | None:
+        """The end of the part of an answer that the generation prompt has, if it has any."""
         run = self._run_of[part.start]
         end = self._starts[run]
         while run and self._is_head(self._runs[run - 1][1], part.message):
@@ -358,9 +422,6 @@ class Answers:
                 at += len(prompt)
                 more = head[at:][: shared_length(head[at:], self._prompt[len(prompt) :])]
                 return start + at + len(more) - len(more.lstrip())
-        opening = self._opening(part.message)
-        if opening and self._chat.text[:end].endswith(opening):
-            return end - len(opening)
         return None
 
     @staticmethod

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
-import jeton._core as _core
+from jeton.arguments import suggestion
 from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.corpora.token_blocks.blocks import (
     Block,
@@ -172,8 +172,7 @@ class IteratedTexts(Iterated):
         if isinstance(item, Mapping):
             field = self._field or "text"
             if field not in item:
-                close = _core.did_you_mean(field, [str(name) for name in item])
-                hint = f"did you mean {close!r}?" if close else "name one by field="
+                hint = suggestion(field, [str(name) for name in item]) or "name one by field="
                 raise ArgumentError(f"document {number} has no field {field!r} ({hint})")
             item = item[field]
             item = "" if item is None else item
@@ -312,7 +311,6 @@ def can_be_sliced(data: Any) -> bool:
 
 def _column(name: str, names: list[str]) -> str:
     if name not in names:
-        close = _core.did_you_mean(name, names)
-        hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
+        hint = suggestion(name, names) or f"it has {', '.join(names)}"
         raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
     return name

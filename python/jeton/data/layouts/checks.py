@@ -7,15 +7,14 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import checked_int
+from jeton.arguments import check_text, checked_flag, checked_int, one_of
 from jeton.data.layouts.layout import BaseLayout
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 
 def checked_split(split: object) -> str:
     """`split`, if file names can begin with it."""
-    if not isinstance(split, str):
-        raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
+    split = check_text("split", split)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", split) or re.search(r"_\d+$", split):
         raise ArgumentError(
             f"split cannot be {split[:100]!r}: it must be a letter, then letters, digits and _, "
@@ -26,19 +25,13 @@ def checked_split(split: object) -> str:
 
 def checked_dtype(dtype: object) -> str:
     """`"uint16"` or `"uint32"`."""
-    if not isinstance(dtype, str):
-        raise ArgumentTypeError(f"dtype must be a str, not {type(dtype).__name__}")
-    if dtype not in ("uint16", "uint32"):
-        raise ArgumentError(f'dtype must be "uint16" or "uint32", not {dtype[:100]!r}')
-    return dtype
+    return one_of("dtype", dtype, ("uint16", "uint32"))
 
 
 def checked_masks(layout: BaseLayout, masks: object) -> bool:
-    if not isinstance(masks, bool):
-        raise ArgumentTypeError(f"masks must be a bool, not {type(masks).__name__}")
-    if masks and not layout.holds_masks:
+    if checked_flag("masks", masks) and not layout.holds_masks:
         raise no_masks(layout)
-    return masks
+    return bool(masks)
 
 
 def no_masks(layout: BaseLayout) -> ArgumentError:

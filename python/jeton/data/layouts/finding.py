@@ -9,14 +9,13 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-import jeton._core as _core
 from jeton import files
+from jeton.arguments import check_text, suggestion
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.data.layouts.npy import is_npy
 from jeton.errors import (
     ArgumentError,
-    ArgumentTypeError,
     FileError,
     FormatError,
     MissingFileError,
@@ -26,11 +25,9 @@ from jeton.errors import (
 
 def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
     """The layout with this name."""
-    if not isinstance(name, str):
-        raise ArgumentTypeError(f"layout must be a str, not {type(name).__name__}")
+    name = check_text("layout", name)
     if name not in layouts:
-        close = _core.did_you_mean(name, list(layouts))
-        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(layouts)}"
+        hint = suggestion(name, list(layouts)) or f"there are {', '.join(layouts)}"
         raise ArgumentError(f"there is no layout {name[:100]!r} ({hint})")
     return layouts[name]
 
@@ -66,11 +63,9 @@ def find_layout(
 def _split_named(split: object, names: list[str]) -> str | None:
     """The split with this name, or whose name ends in it, as in `fineweb_train`; by default the
     only one, or `train`."""
-    if split is not None and not isinstance(split, str):
-        raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
     if split is None and len(names) == 1:
         return names[0]
-    target = split or "train"
+    target = "train" if split is None else check_text("split", split) or "train"
     if target in names:
         return target
     ending = [name for name in names if name.endswith("_" + target)]
@@ -135,29 +130,30 @@ def _listed(kind: BaseLayout, index: Path) -> list[Path]:
     """The files that an index lists, in its order, which may differ from that of their names."""
     try:
         with files.opened(index) as file:
-            listed = [*kind.listed(json.loads(file.read()))]
-        names = [str.__str__(name) for name, _ in listed]
+            listed = [(str.__str__(name), least) for name, least in kind.listed(json.load(file))]
     except UnsupportedError as error:
         raise error.reworded(f"{index}: {error.message}") from None
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
         raise FormatError(f"{index}: is damaged, or not an index of {kind.name}") from None
-    paths = []
-    for name, (_, least) in zip(names, listed, strict=True):
-        path = index.parent / name
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise FormatError(f"{index}: lists {name!r:.100}, which is in another folder")
-        try:
-            size = path.stat().st_size
-        except OSError:
-            raise MissingFileError(
-                f"{path}: is missing, and {index.name} lists it; copy the whole folder"
-            ) from None
-        if size < least:
-            raise FormatError(
-                f"{path}: has {size:,} bytes, and {index.name} lists {least:,}; it is truncated"
-            )
-        paths.append(path)
-    return paths
+    return [_listed_file(index, name, least) for name, least in listed]
+
+
+def _listed_file(index: Path, name: str, least: int) -> Path:
+    """A file that an index lists, with at least so many bytes."""
+    path = index.parent / name
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise FormatError(f"{index}: lists {name!r:.100}, which is in another folder")
+    try:
+        size = path.stat().st_size
+    except OSError:
+        raise MissingFileError(
+            f"{path}: is missing, and {index.name} lists it; copy the whole folder"
+        ) from None
+    if size < least:
+        raise FormatError(
+            f"{path}: has {size:,} bytes, and {index.name} lists {least:,}; it is truncated"
+        )
+    return path
 
 
 def _layout_of(path: Path, folder: Path | None = None) -> str:

@@ -93,7 +93,7 @@ def size_of(path: Path) -> int:
         return os.fstat(file.fileno()).st_size
 
 
-def mapped(path: Path, dtype: str, offset: int = 0) -> npt.NDArray[Any]:
+def mapped(path: Path, dtype: str | np.dtype[Any], offset: int = 0) -> npt.NDArray[Any]:
     """A file from byte `offset` on as an array, mapped into memory read-only."""
     size = size_of(path) - offset
     kind = np.dtype(dtype).newbyteorder("<")

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from jeton.arguments import check_kind
 from jeton.data.layouts.checks import (
     checked_dtype,
     checked_masks,
@@ -324,10 +325,7 @@ class Writer:
         self._remove_parts(0)
 
     def _resume(self, state: Mapping[str, Any]) -> None:
-        if not isinstance(state, Mapping):
-            raise ArgumentTypeError(
-                f"state must be a result of checkpoint, not {type(state).__name__}"
-            )
+        check_kind("state", state, Mapping, "a result of checkpoint")
         for name, value in self._settings().items():
             if state.get(name) != value:
                 raise ArgumentError(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import json
 import pickle
 import re
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ from jeton.errors import (
 if TYPE_CHECKING:
     from jeton.chat import Chat
     from jeton.chat.chat import Notes
+    from jeton.chat.outlines import Outlines
     from jeton.data.preparing.chat_processes import ChatProcesses
     from jeton.tokenizer import Tokenizer
 
@@ -48,8 +49,8 @@ _TOKENS = 1 << 16
 _RECORDS = 10_000
 """Maximum number of records of a block: filters may leave out almost all."""
 
-_FEW = 256
-"""Records that are encoded before processes are started for more of them."""
+_SECONDS = 1.0
+"""How long this process encodes before it starts others, which takes about as long."""
 
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
 """The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
@@ -112,9 +113,9 @@ class ChatEncoder(RecordEncoder):
         super().__init__(filters, [options.field, *filter(None, [options.tools])])
         self._options, self._keys = options, keys
         self._conversation_encoder = ConversationEncoder(tokenizer, options)
-        self._losses = set[frozenset[str]]()
-        #: How many records were encoded, up to those that make processes worth starting.
-        self._encoded = 0
+        self._warnings = LossWarnings()
+        #: How long this process encoded.
+        self._seconds = 0.0
         self._processes: ChatProcesses | None = None
 
     def close(self) -> None:
@@ -168,12 +169,17 @@ class ChatEncoder(RecordEncoder):
         self, rows: Iterator[SourceRecord]
     ) -> Iterator[tuple[SourceRecord, _Outcome | None]]:
         """Each record with what it becomes; `None` if a filter leaves it out."""
-        for row in itertools.islice(rows, max(0, _FEW - self._encoded)):
-            self._encoded += 1
-            yield row, self._conversation_encoder(_kept(row))
+        for row in rows if self._processes is None else ():
+            start = time.monotonic()
+            outcome = self._conversation_encoder(_kept(row))
+            self._seconds += time.monotonic() - start
+            yield row, outcome
+            if self._seconds >= _SECONDS:
+                break
         from jeton.data.preparing.chat_processes import ChatProcesses, process_count
 
-        if self._processes is None and self._encoded >= _FEW and (count := process_count()):
+        enough = self._processes is None and self._seconds >= _SECONDS
+        if enough and (count := process_count()):
             with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
                 self._processes = ChatProcesses(count, self._conversation_encoder)
         if self._processes is None:
@@ -196,7 +202,7 @@ class ChatEncoder(RecordEncoder):
             return None, replace(progress, place=row.place, counts=tuple(all_counts))
         counts = dict(zip(_COUNTS, all_counts, strict=False))
         document, error = outcome.document, outcome.error
-        self._say(outcome.losses)
+        self._warnings.say(outcome.losses)
         if document is not None:
             counts["learnt_tokens"] += document.learnt_tokens
             counts["truncated"] += document.left_out > 0
@@ -219,18 +225,24 @@ class ChatEncoder(RecordEncoder):
         )
         return document, after
 
-    def _say(self, losses: list[str]) -> None:
-        """Warns about content that the template leaves out, once per kind of loss."""
+
+class LossWarnings:
+    """Warnings of content that templates leave out, once per kind."""
+
+    _ONCE = " (this warning comes once per kind)"
+
+    def __init__(self) -> None:
+        self._known = set[frozenset[str]]()
+        """By what losses have in common that differ only in numbers and order."""
+
+    def say(self, losses: Iterable[str]) -> None:
+        """Warns about losses, or about warnings of them from other machines."""
         for loss in losses:
-            kind = kind_of_loss(loss)
-            if kind not in self._losses:
-                self._losses.add(kind)
-                warn_caller(f"{loss} (this warning comes once per kind)", ChatWarning)
-
-
-def kind_of_loss(loss: str) -> frozenset[str]:
-    """What sentences about losses have in common that differ only in numbers and order."""
-    return frozenset(re.sub(r"\d+", "…", loss).split(", "))
+            loss = loss.removesuffix(self._ONCE)
+            kind = frozenset(re.sub(r"\d+", "…", loss).split(", "))
+            if kind not in self._known:
+                self._known.add(kind)
+                warn_caller(loss + self._ONCE, ChatWarning)
 
 
 class ConversationEncoder:
@@ -238,6 +250,10 @@ class ConversationEncoder:
 
     def __init__(self, tokenizer: Tokenizer, options: Conversations) -> None:
         self._tokenizer, self._options = tokenizer, options
+        self._outlines: Outlines | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConversationEncoder, (self._tokenizer, self._options)
 
     def __call__(self, record: Any) -> _Outcome | None:
         """What a record becomes; `None` for one that a filter leaves out."""
@@ -245,8 +261,10 @@ class ConversationEncoder:
             return None
         losses = list[str]()
         try:
-            document = self._document_of(
-                *self._read(record), lambda notes: losses.append(str(notes))
+            messages, tools = self._read(record)
+            document = None if tools else self._known(messages)
+            document = document or self._document_of(
+                messages, tools, lambda notes: losses.append(str(notes))
             )
         except _TooLong:
             return _Outcome(None, None, losses)
@@ -266,6 +284,19 @@ class ConversationEncoder:
             return messages, _field(record, options.tools) or None
         except FormatError as error:
             raise _Bad(error) from None
+
+    def _known(self, messages: Any) -> _Document | None:
+        """A conversation that differs from an earlier one in its words alone."""
+        if self._outlines is None or (chat := self._outlines.encoded(messages)) is None:
+            return None
+        most = self._options.max_tokens
+        if most is not None and len(chat.ids) > most:
+            return None
+        try:
+            text = chat.text.encode()
+        except UnicodeEncodeError:
+            return None  # rendering says what is wrong
+        return _document(text, len(text), chat.ids, chat.mask, 0)
 
     def _document_of(
         self, messages: object, tools: object, says: Callable[[Notes], None]
@@ -287,18 +318,21 @@ class ConversationEncoder:
                 ).build()
                 _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._options.roles), _utf8(chat.text)
+                if not tools:
+                    self._learn(messages, chat, mask)
                 if self._options.max_tokens is not None and len(chat) > self._options.max_tokens:
                     chat, mask = self._shortened(chat, self._options.max_tokens)
         except (ArgumentError, ArgumentTypeError, EncodeError, UnprintedError) as error:
             raise _Bad(error) from None
-        return _Document(
-            marked(np.array(chat.ids, np.uint32), mask),
-            len(_utf8(chat.text)),
-            # Of the whole text, so that it does not depend on truncation.
-            int.from_bytes(hashlib.sha256(text).digest()[:8], "big"),
-            sum(mask),
-            len(chat.dropped),
-        )
+        return _document(text, len(_utf8(chat.text)), chat.ids, mask, len(chat.dropped))
+
+    def _learn(self, messages: Any, chat: Chat, mask: list[int]) -> None:
+        from jeton.chat.outlines import EncodedChat, Outlines
+
+        if self._outlines is None:
+            self._outlines = Outlines()
+        encoded = EncodedChat(chat.text, chat.ids, [*map(bool, mask)])
+        self._outlines.learn(messages, encoded, lambda: chat.outline(self._options.roles))
 
     def _shortened(self, chat: Chat, most: int) -> tuple[Chat, list[int]]:
         """A conversation without its oldest turns, and its mask."""
@@ -314,6 +348,22 @@ class ConversationEncoder:
             return chat, chat.loss_mask(self._options.roles)
         except ArgumentError:
             raise _TooLong from None
+
+
+def _document(
+    whole: bytes, size: int, ids: list[int], mask: Sequence[int], left_out: int
+) -> _Document:
+    """The tokens of a conversation.
+
+    Args:
+        whole: Its text before any truncation, so that its key does not depend on that.
+        size: The bytes of its text.
+        ids: Its tokens.
+        mask: Which of them a model learns.
+        left_out: How many messages were left out.
+    """
+    key = int.from_bytes(hashlib.sha256(whole).digest()[:8], "big")
+    return _Document(marked(np.array(ids, np.uint32), mask), size, key, sum(mask), left_out)
 
 
 def _check_read(messages: Any, chat: Chat) -> None:

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.dropped_file import dropped_of
 from jeton.data.preparing.loss_mask_bits import marked, summed
 from jeton.data.preparing.record_pieces import PIECE, stands_for_its_file
+from jeton.data.preparing.sinks import some_at_a_time
 from jeton.errors import ArgumentError, FormatError, JetonError
 
 _AT_A_TIME = 1 << 20
@@ -131,7 +131,7 @@ class PartsSource(DocumentSource):
                 if ends is None:
                     raise FormatError(f"{folder}: does not say where its documents end")
                 skipped = max(0, min(before - document, len(ends))) if number == first else 0
-                for row, stop in _slices(ends, skipped):
+                for row, stop in some_at_a_time(ends, _AT_A_TIME, skipped):
                     begin = int(ends[row - 1]) if row else 0
                     tokens = np.array(shard.tokens[begin : int(ends[stop - 1])])
                     if shard.mask is not None:
@@ -166,15 +166,6 @@ class PartsSource(DocumentSource):
         }
         of_split |= {None} if self._split == "train" else set()
         return tuple(record for record in records if record.place.path in of_split)
-
-
-def _slices(ends: Any, row: int) -> Iterator[tuple[int, int]]:
-    """Ranges of documents from `row` on, each with about the tokens of a block."""
-    while row < len(ends):
-        before = int(ends[row - 1]) if row else 0
-        stop = max(row + 1, int(np.searchsorted(ends, before + _AT_A_TIME, side="right")))
-        yield row, stop
-        row = stop
 
 
 def _manifest_of(folder: Path) -> bytes:

@@ -27,7 +27,7 @@ import jeton._core as _core
 from jeton.corpora.token_blocks.blocks import Block, DocumentSource, SourcePosition
 from jeton.corpora.token_blocks.ids import Ids
 from jeton.data.layouts.shard import mapped
-from jeton.data.preparing.sinks import Sink
+from jeton.data.preparing.sinks import Sink, some_at_a_time
 from jeton.errors import FileError, FormatError
 
 _ENTRY = np.dtype([("length", "<i8"), ("key", "<u8")])
@@ -326,19 +326,15 @@ class Shuffled(DocumentSource):
         for number in range(first, len(self._files)):
             check_sum(self._files[number].tokens, self._sums()[number][0])
             records = self._in_order(number)
-            ends = np.cumsum(records["length"])
             row = row if number == first else 0
-            while row < len(records):
-                before = int(ends[row - 1]) if row else 0
-                stop = int(np.searchsorted(ends, before + _AT_A_TIME, side="right"))
-                stop = max(stop, row + 1)
-                some = records[row:stop]
+            for begin, stop in some_at_a_time(np.cumsum(records["length"]), _AT_A_TIME, row):
+                some = records[begin:stop]
                 tokens = gathered(some, self._tokens)
                 read += tokens.nbytes
                 after = SourcePosition((number, stop), start.documents)
                 lengths, keys = (np.ascontiguousarray(some[name]) for name in ("length", "key"))
                 yield Block(tokens, lengths, keys, progress, after, read)
-                progress, row = after, stop
+                progress = after
 
     def _bytes(self, number: int) -> int:
         path = self._files[number].tokens

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,28 @@ class CutAtToken(Sink):
         if self._open:
             self._train.append(np.empty(0, np.uint16), np.zeros(1, np.int64))
             self._open = False
+
+
+def some_at_a_time(
+    ends: npt.NDArray[np.integer], tokens: int, first: int = 0, stop: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """Ranges of documents, each with about so many tokens, and with one document at least.
+
+    Args:
+        ends: The number of tokens up to the end of each document.
+        tokens: The maximum number of tokens of a range of several documents.
+        first, stop: The documents that the ranges cover.
+
+    >>> [*some_at_a_time(np.cumsum([3, 4, 9, 2, 2]), 8)]
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    stop = len(ends) if stop is None else stop
+    while first < stop:
+        before = int(ends[first - 1]) if first else 0
+        until = int(np.searchsorted(ends, before + tokens, side="right"))
+        until = min(stop, max(first + 1, until))
+        yield first, until
+        first = until
 
 
 def split_lengths(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import jeton._core as _core
 from jeton import components
-from jeton.arguments import one_of
+from jeton.arguments import check_kind, one_of
 from jeton.components.assembly import added_to_core
 from jeton.components.component import AddedToken, Component, stored_component
 from jeton.encoding.base_tokenizer.settings import HasSettings
@@ -84,10 +84,8 @@ class ChangeMethods(HasSettings):
             >>> tok.replace(normalizer=normalizers.Lowercase()).encode("HOLE")
             [1, 3, 2, 0]
         """
-        if model is not _KEEP and not isinstance(model, components.models.Model):
-            raise ArgumentTypeError(
-                f"model must be one of jeton.components.models, not {type(model).__name__}"
-            )
+        if model is not _KEEP:
+            check_kind("model", model, components.models.Model, "one of jeton.components.models")
         arguments: tuple[tuple[type[Component], Component | None], ...] = (
             (components.normalizers.Normalizer, normalizer),
             (components.pre_tokenizers.PreTokenizer, pre_tokenizer),
@@ -179,17 +177,11 @@ class ChangeMethods(HasSettings):
         one_of("existing", existing, ("raise", "keep"))
         if isinstance(tokens, str):
             raise ArgumentTypeError("tokens must be an iterable of tokens, not one str")
-        if not isinstance(tokens, Iterable):
-            raise ArgumentTypeError(
-                f"tokens must be an iterable of tokens, not {type(tokens).__name__}"
-            )
+        check_kind("tokens", tokens, Iterable, "an iterable of tokens")
         more: list[AddedToken] = []
         for position, token in enumerate(tokens):
             entry = AddedToken(token, special=True) if isinstance(token, str) else token
-            if not isinstance(entry, AddedToken):
-                raise ArgumentTypeError(
-                    f"tokens[{position}] must be a str or an AddedToken, not {type(entry).__name__}"
-                )
+            check_kind(f"tokens[{position}]", entry, AddedToken, "a str or an AddedToken")
             more.append(entry)
         if existing == "keep":
             more = self._without_existing(more)

@@ -6,6 +6,8 @@ Look here for the order of the steps, and for which columns a result has.
 from __future__ import annotations
 
 import functools
+import itertools
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -17,8 +19,7 @@ from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
 from jeton.encoding.calls.encoded_texts import EncodingOptions, encoded
 from jeton.encoding.calls.frames import Frame, frame_of
 from jeton.encoding.calls.front_spaces import FrontSpaces, shows_one_space
-from jeton.encoding.calls.glued_words import glued_words
-from jeton.encoding.calls.inputs import Inputs, read
+from jeton.encoding.calls.inputs import Column, Inputs, read
 from jeton.encoding.calls.padding_arguments import (
     Defaults,
     Padding,
@@ -28,15 +29,16 @@ from jeton.encoding.calls.padding_arguments import (
 )
 from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
-from jeton.encoding.calls.short_text import SHORT, columns_alone
 from jeton.encoding.calls.windows import PerText, RowWindows, share_room, windows_of
 from jeton.encoding.languages import is_translator
-from jeton.errors import ArgumentError, ChatWarning, UnsupportedError, warn_caller
+from jeton.errors import ArgumentError, ChatWarning, JetonError, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
+    from jeton.encoding.calls.encoded_texts import EncodingOptions
+    from jeton.encoding.calls.frames import Frame
 
 _TEXTS: Final = ("text", "text_pair")
 _TARGETS: Final = ("text_target", "text_pair_target")
@@ -328,3 +330,87 @@ class _RowRequest:
 
 def _special_count(frame: Frame | None) -> int:
     return sum(piece.text is None for piece in frame or ())
+
+
+_WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+"""How the Unicode names of letters begin, for scripts that do not separate words by spaces."""
+
+
+def glued_words(tokenizer: BaseTokenizer, column: Column) -> str | None:
+    """A warning about words that get no space between them; `None` if the first two get one.
+
+    BERT's tokens mark where a word begins, and SentencePiece puts a space in front of each word.
+    Byte-level tokenizers encode each word unchanged: `["New", "York"]` has the tokens of `NewYork`.
+    """
+    words = _first_two(column)
+    if words is None:
+        return None
+    first, second = words
+    try:
+        both, one, other = (
+            tokenizer.decode(tokenizer.encode_with_spans(part, is_split_into_words=True).ids)
+            for part in ([first, second], [first], [second])
+        )
+    except JetonError:
+        return None
+    if both != one + other:
+        return None
+    return (
+        f"the words {first!r} and {second!r} have the tokens of {both!r}: this tokenizer puts no "
+        f"space between words (give them with their spaces, as {' ' + second!r})"
+    )
+
+
+def _first_two(column: Column) -> tuple[str, str] | None:
+    """The first two neighbouring words, if a space belongs between them."""
+    if column.words is None or not isinstance(column.texts, list):
+        return None
+    start = 0
+    for count in column.words:
+        for first, second in itertools.pairwise(column.texts[start : start + count]):
+            if first and second:
+                is_word = first[-1].isalnum() and second[0].isalnum()
+                name = unicodedata.name(second[0], "")
+                return (first, second) if is_word and not name.startswith(_WITHOUT_SPACES) else None
+        start += count
+    return None
+
+
+SHORT: Final = 2_000
+"""The maximum length of a short text, in characters: for longer ones arrays are as fast."""
+
+
+def columns_alone(
+    how: EncodingOptions, texts: list[str], frame: Frame, names: list[str], max_length: int | None
+) -> dict[str, list[object]] | None:
+    """The columns of one row by name; `None` if it has more than `max_length` tokens."""
+    tokenizer = how.spelling.tokenizer
+    with_spans = "offset_mapping" in names
+    ids: list[list[int]] = []
+    spans: list[list[tuple[int, ...]]] = []
+    for text in texts:
+        if with_spans:
+            array, places = tokenizer.encode_array(text, spans=how.unit, special=how.special)
+            ids.append(array.tolist())
+            spans.append(list(map(tuple, places.tolist())))
+        else:
+            ids.append(tokenizer.encode(text, special=how.special))
+    lengths = [1 if piece.text is None else len(ids[piece.text]) for piece in frame]
+    total = sum(lengths)
+    if max_length is not None and total > max_length:
+        return None
+    columns: dict[str, list[object]] = {name: [] for name in names}
+    for piece, length in zip(frame, lengths, strict=True):
+        number = piece.text
+        columns["input_ids"] += [piece.id] if number is None else ids[number]
+        if "token_type_ids" in columns:
+            columns["token_type_ids"] += [piece.type_id] * length
+        if "special_tokens_mask" in columns:
+            columns["special_tokens_mask"] += [int(number is None)] * length
+        if with_spans:
+            columns["offset_mapping"] += [(0, 0)] if number is None else spans[number]
+    if "attention_mask" in columns:
+        columns["attention_mask"] = [1] * total
+    if "length" in columns:
+        columns["length"] = [total]
+    return columns

@@ -154,15 +154,7 @@ def chunks_of(
     """The chunks of a text; see `Tokenizer.chunk`."""
     limit = checked_int("max_tokens", max_tokens, 1)
     shared = None if overlap is None else checked_int("overlap", overlap, 0)
-    options = _Options(
-        name="max_tokens",
-        limit=limit,
-        at=at,
-        special=special,
-        add_special_tokens=add_special_tokens,
-        width=_PART,
-        boundaries=within,
-    )
+    options = _Options("max_tokens", limit, at, special, add_special_tokens, _PART, within)
     cutter = _Cutter(tokenizer, text, options)
     if cutter.room < 1:
         raise _no_room(options, cutter.frame)
@@ -218,9 +210,17 @@ def truncate(
 ) -> Truncated:
     """A text without its right side, its left side or its middle; see `Tokenizer.truncate`."""
     one_of("side", side, ("right", "left", "middle"))
+    limit = checked_int("n", n, 0)
+
+    def cutter_of(limit: int, added: bool) -> _Cutter:
+        # Tokens of usual text are no longer than this, so only the beginning of a long text is
+        # encoded.
+        width = min(8 * limit + 1024, _PART)
+        return _Cutter(tokenizer, text, _Options("n", limit, at, special, added, width))
+
+    cutter = cutter_of(limit, add_special_tokens)
     if side == "middle":
-        return _without_middle(tokenizer, text, n, at, special, add_special_tokens)
-    cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
+        return _without_middle(cutter, lambda limit: cutter_of(limit, False))
 
     def truncate_side() -> Truncated:
         start, end = cutter.fit(side)
@@ -237,60 +237,35 @@ def truncate(
     return cutter.run(truncate_side)
 
 
-def _without_middle(
-    tokenizer: BaseTokenizer,
-    text: str,
-    n: int,
-    at: Unit,
-    special: SpecialPolicy,
-    add_special_tokens: bool,
-) -> Truncated:
+def _without_middle(whole: _Cutter, part_of: Callable[[int], _Cutter]) -> Truncated:
     """The beginning and the end of a text; the end has no more tokens than the beginning.
 
     Joined, the two may have other tokens than apart, so the end is shortened until they fit.
+
+    Args:
+        whole: Finds out whether all of the text fits.
+        part_of: Finds parts of the same text, given the maximum number of their tokens.
     """
-    whole = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
+    text = whole.text
     if whole.run(lambda: whole.fit("right")) == (0, len(text)):
         return Truncated(text, 0, len(text), whole.size(0, len(text)), "", 0)
     half = (whole.room + 1) // 2
-    head = _cutter_of_ends(tokenizer, text, half, at, special, False)
+    head = part_of(half)
     _, end = head.run(lambda: head.fit("right"))
     room, step = whole.room - half, 1
     while True:
-        tail = _cutter_of_ends(tokenizer, text, max(room, 0), at, special, False)
+        tail = part_of(max(room, 0))
         start, _ = tail.run(functools.partial(tail.fit, "left"))
         start = len(text) if room < 1 else max(start, end)
         both = text[:end] + text[start:]
-        tokens = tokenizer.count(both, special=whole.special, add_special_tokens=add_special_tokens)
-        if tokens <= n or start == len(text):
+        tokens = whole.count(both)
+        if tokens <= whole.limit or start == len(text):
             break
-        room -= max(tokens - n, step)
+        room -= max(tokens - whole.limit, step)
         step *= 2
-    middle = text[end:start]
-    middle_tokens = tokenizer.count(middle, special=whole.special)
-    return Truncated(both, 0, len(text), tokens, middle, middle_tokens, gap=end)
-
-
-def _cutter_of_ends(
-    tokenizer: BaseTokenizer,
-    text: str,
-    n: int,
-    at: Unit,
-    special: SpecialPolicy,
-    add_special_tokens: bool,
-) -> _Cutter:
-    limit = checked_int("n", n, 0)
-    options = _Options(
-        name="n",
-        limit=limit,
-        at=at,
-        special=special,
-        add_special_tokens=add_special_tokens,
-        # Tokens of usual text are no longer than this, so only the beginning of a long text is
-        # encoded.
-        width=min(8 * limit + 1024, _PART),
+    return Truncated(
+        both, 0, len(text), tokens, text[end:start], whole.bare_size(end, start), gap=end
     )
-    return _Cutter(tokenizer, text, options)
 
 
 class _Options(NamedTuple):
@@ -396,10 +371,12 @@ class _Cutter:
     def size(self, start: int, end: int) -> int:
         """How many tokens a part of the text has alone, including added special tokens."""
         part = self.text[start:end]
+        return self.count(self.head(start) + part if self.tables else part)
+
+    def count(self, text: str) -> int:
+        """How many tokens a text has, including added special tokens."""
         return self.tokenizer.count(
-            self.head(start) + part if self.tables else part,
-            special=self.special,
-            add_special_tokens=self.options.add_special_tokens,
+            text, special=self.special, add_special_tokens=self.options.add_special_tokens
         )
 
     def head(self, start: int) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
+from jeton.encoding.gotchas.gotcha import Check, GotchaSubject, Hit
 
 _BIDI: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _TAGS: Final = "\U000e0001\U000e0020-\U000e007f"

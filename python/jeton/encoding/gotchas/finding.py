@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from jeton.arguments import check_kind, checked_int
 from jeton.display.human_readable import counted
 from jeton.encoding.gotchas import characters, look_alikes, tokens, words
-from jeton.encoding.gotchas.gotcha import NAMES, Gotcha
+from jeton.encoding.gotchas.gotcha import NAMES, Check, Gotcha, GotchaSubject, Hit
 from jeton.encoding.gotchas.gotchas import Gotchas
-from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer

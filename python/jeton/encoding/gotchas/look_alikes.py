@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
+from jeton.encoding.gotchas.gotcha import Check, GotchaSubject, Hit
 from jeton.encoding.unicode import scripts
 
 _LATIN: Final[Mapping[str, Mapping[str, str]]] = {

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
+from jeton.encoding.gotchas.gotcha import Check, GotchaSubject, Hit
 from jeton.errors import EncodeError
 
 _FOREIGN: Final = re.compile(

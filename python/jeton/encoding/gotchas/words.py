@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
+from jeton.encoding.gotchas.gotcha import Check, GotchaSubject, Hit
 from jeton.errors import EncodeError
 
 _WORD: Final = re.compile(r"[^\W\d_]+")

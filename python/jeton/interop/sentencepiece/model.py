@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import jeton._core as _core
 from jeton import files
-from jeton.arguments import checked_int, checked_iterable, checked_path
+from jeton.arguments import check_kind, checked_int, checked_iterable, checked_path, suggestion
 from jeton.components import decoders, models, normalizers
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
@@ -154,8 +154,7 @@ class SentencePieceModel:
         """Loads the contents of a file, which replace the current model."""
         if hasattr(serialized, "SerializeToString"):
             serialized = serialized.SerializeToString()
-        if not isinstance(serialized, bytes):
-            raise ArgumentTypeError(f"model_proto must be bytes, not {type(serialized).__name__}")
+        check_kind("model_proto", serialized, bytes, "bytes")
         self._use(BaseTokenizer._for_users(models.SentencePiece(serialized)))
         return True
 
@@ -290,8 +289,7 @@ class SentencePieceModel:
         flags: dict[str, Any] = {}
         for name, value in options.items():
             if name not in _FLAGS:
-                close = _core.did_you_mean(name, list(_FLAGS))
-                hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(_FLAGS)}"
+                hint = suggestion(name, list(_FLAGS)) or f"it is one of {', '.join(_FLAGS)}"
                 raise ArgumentError(f"a normalizer has no option {name!r} ({hint})")
             if str(value).lower() not in ("true", "false", "1", "0"):
                 raise ArgumentTypeError(f"{name} must be a bool, not {value!r}")
@@ -373,10 +371,7 @@ class SentencePieceModel:
         options = []
         for name in text.split(":") if text else ():
             if name not in _OPTIONS:
-                close = _core.did_you_mean(name, list(_OPTIONS))
-                hint = (
-                    f"did you mean {close!r}?" if close else f"it is one of {', '.join(_OPTIONS)}"
-                )
+                hint = suggestion(name, list(_OPTIONS)) or f"it is one of {', '.join(_OPTIONS)}"
                 raise ArgumentError(f"there is no extra option {name!r} ({hint})")
             if name in ("bos", "eos"):
                 self._mark(name)

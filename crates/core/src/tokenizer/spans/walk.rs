@@ -6,11 +6,14 @@
 //! of its tokens, as the strategy's own cache keeps the tokens. If the stages give a chunk other tokens than
 //! the fast path, the whole text goes through the stages.
 
+mod chunk;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
+use chunk::{Chunk, End};
 use foldhash::fast::RandomState;
 
 use super::kept::KeptCharacters;
@@ -30,8 +33,6 @@ use jeton_text::text::{AlignedText, Span};
 
 /// Tokens between two polls for an interrupt.
 const STEPS: usize = 1 << 14;
-/// First byte of the key of a chunk at an end of a text, before a code for its ends is added. Not in UTF-8.
-const AT_AN_END: u8 = 0xF5;
 /// Bytes to normalize after text that a form changes, since its tokens may reach into them.
 const BEHIND: usize = 16;
 
@@ -430,92 +431,4 @@ impl Call<'_, '_, '_> {
         self.found = found;
         Some(())
     }
-}
-
-/// A stretch of text that becomes the same wherever it is, except at the ends of a text.
-struct Chunk<'t> {
-    text: &'t str,
-    begins_with_space: bool,
-    place: Place,
-    end: End,
-}
-
-/// What follows a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// Another chunk.
-    Inner,
-    /// An added token.
-    Section,
-    /// Nothing.
-    Text,
-}
-
-impl Chunk<'_> {
-    /// Its key in the cache.
-    fn key(&self) -> Cow<'_, [u8]> {
-        let place = match self.place {
-            Place::Inner => 0,
-            Place::First => 1,
-            Place::Section => 2,
-        };
-        match place + 3 * self.end as u8 {
-            0 => self.text.as_bytes().into(),
-            ends => [&[AT_AN_END + ends][..], self.text.as_bytes()]
-                .concat()
-                .into(),
-        }
-    }
-
-    /// Fills `found` with the tokens of the chunk and their places in it, if these are the first of `ids`.
-    fn ask(
-        &self,
-        walk: &Walk,
-        stages: &Stages,
-        ids: &[u32],
-        found: &mut Vec<Spanned>,
-    ) -> Option<()> {
-        let before = match self.place {
-            Place::First => "",
-            Place::Inner if !self.begins_with_space => "x\n",
-            Place::Inner | Place::Section => "x",
-        };
-        let behind = match self.end {
-            End::Inner => " x",
-            End::Section => "x",
-            End::Text => "",
-        };
-        let whole = [before, self.text, behind].concat();
-        // The last character, `x`, takes the place of an added token, and is removed again.
-        let start = usize::from(self.place == Place::Section);
-        let end = whole.len() - usize::from(self.end == End::Section);
-        let text = AlignedText::original(&whole).slice(start..end);
-        let pieces = stages.before_model().pieces(text).ok()?;
-        let within = before.len()..before.len() + self.text.len();
-        let parts = pieces.iter().map(|it| (it, part_of(it, &within)));
-        let parts = parts.filter(|(_, part)| !part.is_empty());
-        found.clear();
-        for (piece, part) in parts {
-            let rest = &ids[found.len()..];
-            walk.place(stages, piece, part, rest, found)?;
-        }
-        for (_, span) in found {
-            let [start, end] = [span.start, span.end].map(|it| it.checked_sub(within.start));
-            *span = Span::new(start?, end?);
-        }
-        Some(())
-    }
-}
-
-/// The bytes of a piece that came from a part of the original.
-fn part_of(piece: &AlignedText, within: &Range<usize>) -> Range<usize> {
-    let is_before = |at: usize, place: usize| piece.span_of(at..at + 1).start < place;
-    let mut places = 0..piece.as_str().len();
-    while !places.is_empty() && is_before(places.start, within.start) {
-        places.start += 1;
-    }
-    while !places.is_empty() && !is_before(places.end - 1, within.end) {
-        places.end -= 1;
-    }
-    places
 }

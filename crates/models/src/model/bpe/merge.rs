@@ -64,11 +64,6 @@ impl Pairs {
         self.0.insert(Self::key(left, right), merge);
     }
 
-    /// The merge of two neighbours, if there is one.
-    pub fn merge_of(&self, left: u32, right: u32) -> Option<Merge> {
-        self.0.get(&Self::key(left, right)).copied()
-    }
-
     /// The merge of two neighbours, if there is one of another rank than `except`.
     fn get(&self, left: Symbol, right: Symbol, except: u32) -> Merge {
         match self.0.get(&Self::key(left.id, right.id)) {

@@ -9,7 +9,8 @@ use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 use crate::pattern::branch_order::would_change_some;
-use crate::pattern::dialects::{Dialect, WORD, alike, reads_count_alike};
+use crate::pattern::dialects::{Dialect, alike, reads_count_alike};
+use crate::pattern::oniguruma_words::WORD;
 use crate::pattern::syntax::{parse, to_hir};
 
 /// The character that replaces the first part taken out; the next characters replace the others.

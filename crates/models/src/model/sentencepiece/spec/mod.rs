@@ -5,7 +5,9 @@
 
 mod pieces;
 mod proto;
+mod specifications;
 mod wire;
 
 pub use pieces::{Piece, PieceKind, Pieces};
-pub use proto::{Algorithm, ModelProto, NormalizerSpec, SelfTest, TrainerSpec};
+pub use proto::{ModelProto, SelfTest};
+pub use specifications::{Algorithm, NormalizerSpec, TrainerSpec};

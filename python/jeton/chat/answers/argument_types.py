@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.answers.readers import CONSTANTS, NOT_ESCAPED, loose
+from jeton.chat.answers.call_readers import CONSTANTS, NOT_ESCAPED, loose
 from jeton.errors import ArgumentTypeError
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
