@@ -149,7 +149,8 @@ impl<'j, S: Sink> Joiner<'j, S> {
         let mut linked: u64 = 0;
         for &token in tokens {
             let both = u64::from((before & token) / MARK);
-            linked = linked >> 1 | (both & links.links(before & MAX_ID, token & MAX_ID)) << 63;
+            let bit = both & links.links(before & MAX_ID, token & MAX_ID);
+            linked = (linked >> 1) | (bit << 63);
             before = token;
         }
         linked >>= CHUNK - tokens.len();
@@ -251,6 +252,7 @@ fn has_inner_space(token: &[u8]) -> bool {
 pub(super) fn word_starts(text: &[u8], masks: &mut Vec<u64>) {
     const ONES: u64 = u64::MAX / 0xFF;
     const TOPS: u64 = 0x80 * ONES;
+    const SPACES: u64 = 0x20 * ONES;
     masks.clear();
     let (blocks, rest) = text.as_chunks::<64>();
     let mut last = [0; 64];
@@ -263,9 +265,9 @@ pub(super) fn word_starts(text: &[u8], masks: &mut Vec<u64>) {
         let (eights, _) = block.as_chunks::<8>();
         for (number, &eight) in eights.iter().enumerate() {
             let bytes = u64::from_le_bytes(eight);
-            let other = bytes ^ u64::from(b' ') * ONES;
+            let other = bytes ^ SPACES;
             let spaces = !(((other & !TOPS) + !TOPS) | other) & TOPS;
-            let printed = ((bytes & !TOPS) + (0x7F - u64::from(b' ')) * ONES | bytes) & TOPS;
+            let printed = (((bytes & !TOPS) + (0x7F * ONES - SPACES)) | bytes) & TOPS;
             let starts = spaces & (printed << 8 | before);
             before = printed >> 56;
             // The product brings the eight bits together.

@@ -17,6 +17,7 @@ const SIGNS: &str = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)";
 
 const ONES: u64 = u64::MAX / 0xFF;
 const TOPS: u64 = 0x80 * ONES;
+const SPACES: u64 = 0x20 * ONES;
 
 /// A pattern of phrases.
 #[derive(Clone, Debug)]
@@ -102,13 +103,14 @@ impl Phrases {
                 at_least(first) & !at_least(last + 1) & TOPS
             };
             let digits = within(bytes, b'0', b'9');
-            let mut found = digits | bytes & TOPS;
+            let mut found = digits | (bytes & TOPS);
             if matches!(self, Self::Signs) {
-                let letters = within(bytes | u64::from(b' ') * ONES, b'a', b'z');
+                let letters = within(bytes | SPACES, b'a', b'z');
                 let spaces = within(bytes, b' ', b' ');
                 let white = spaces | within(bytes, b'\t', b'\r');
                 let signs = !(digits | letters | white) & TOPS;
-                found |= signs & (signs << 8 | last_sign) | white & (spaces << 8 | last_space);
+                found |= signs & ((signs << 8) | last_sign);
+                found |= white & ((spaces << 8) | last_space);
                 (last_sign, last_space) = (signs >> 56, spaces >> 56);
             }
             end += found.trailing_zeros() as usize / 8;
