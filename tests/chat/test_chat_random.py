@@ -41,6 +41,8 @@ OPERATIONS = """
 [{a}, {b}]|map('upper')|join ¦ {a}|format ¦ '%s'|format({a}) ¦ {a} or {b} ¦ ({a} if {b} else 'n')
 {a}|first ¦ {a}|last ¦ [{a}, {b}]|max ¦ {a}|urlize ¦ {a}|forceescape ¦ {a}|string ¦ {a}|attr('upper')()
 {a}['lower']() ¦ {a}.removeprefix('x') ¦ dict(a={a})|string ¦ {{'a': {a}}}|xmlattr ¦ {a}|unique|join
+('y' if {a} in {b} else 'n') ¦ ('y' if {a} == {b} else 'n') ¦ ('y' if {a} < {b} else 'n')
+('y' if {a} is in {b} else 'n') ¦ ('y' if [{a}] == [{b}] else 'n') ¦ ('y' if {a} in [{b}, 'a'] else 'n')
 {a}.casefold() ¦ {a}.ljust(9, '.') ¦ {a}.rpartition({b})|join ¦ 'a{{}}'.join([{a}, {b}]) ¦ {a}|slice(2)|list|string
 """
 
