@@ -12,8 +12,11 @@ import jeton
 from jeton import samples
 from jeton.components import pre_tokenizers
 
-LOOSE = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+LOOSE = (r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)",)
 """Parts numbers, runs of signs and white space from phrases of words."""
+
+PUBLISHED = (r"\p{N}+", r"(?=(\d{3})+(?!\d))")
+"""Parts numbers only, and groups their digits from the right."""
 
 TALES = samples.read("tales").splitlines(keepends=True)
 ODD = [
@@ -25,14 +28,17 @@ ODD = [
     "日本 語の the 12345 of",
     "\r\n of\n the  \n",
     "é ü",
+    "a 1234567, ½12٣٤٥٦ of 1",
 ]
 
 
-def superbpe(words: int = 500, size: int = 800, pattern: str = LOOSE) -> jeton.Tokenizer:
+def superbpe(
+    words: int = 500, size: int = 800, patterns: tuple[str, ...] = LOOSE
+) -> jeton.Tokenizer:
     """Words first; then merges within phrases, which start from those of words."""
     loose = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(jeton.components.Regex(pattern), "isolated"),
+            *(pre_tokenizers.Split(jeton.components.Regex(it), "isolated") for it in patterns),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -41,9 +47,9 @@ def superbpe(words: int = 500, size: int = 800, pattern: str = LOOSE) -> jeton.T
     return trainer.train(TALES)
 
 
-@pytest.fixture(scope="module")
-def tok() -> jeton.Tokenizer:
-    return superbpe()
+@pytest.fixture(scope="module", params=[LOOSE, PUBLISHED], ids=["loose", "published"])
+def tok(request: pytest.FixtureRequest) -> jeton.Tokenizer:
+    return superbpe(patterns=request.param)
 
 
 def texts(seed: int) -> list[str]:

@@ -193,16 +193,19 @@ fn of_phrases(numbers: &mut ChaCha8Rng, round: usize) -> Tokenizer {
     let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
     let bpe = Bpe::by_merges(vocab, merges, BpeOptions::default()).unwrap();
     let mut stages = Stages::of_model(Model::Bpe(bpe));
-    let pattern = [
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)",
-        r"\n+",
-        r"\p{N}",
-    ][round % 3];
-    stages.pre_tokenizer = Some(PreTokenizer::Split {
-        pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Oniguruma).unwrap()),
+    let patterns: &[&str] = [
+        &[r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"][..],
+        &[r"\n+"],
+        &[r"\p{N}"],
+        &[r"\p{N}+", r"(?=(\d{3})+(?!\d))"],
+    ][round % 4];
+    let split = |pattern: &&str| PreTokenizer::Split {
+        pattern: SearchPattern::Regex(Regex::new(*pattern, Dialect::Oniguruma).unwrap()),
         behavior: SplitBehavior::Isolated,
         invert: false,
-    });
+    };
+    let splits = patterns.iter().map(split).collect();
+    stages.pre_tokenizer = Some(PreTokenizer::Sequence(splits));
     let all = normalizers();
     stages.normalizer = all[numbers.random_range(0..all.len())].clone();
     Tokenizer::new(stages).unwrap()
@@ -234,4 +237,28 @@ fn phrases_have_the_ids_and_spans_of_the_stages() {
         }
     }
     assert!(compiled > 5, "{compiled}");
+}
+
+#[test]
+fn stretches_of_any_length_are_joined() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(8);
+    let tokenizers = [
+        tokenizer(&mut numbers, "gpt2", Joining::All),
+        of_phrases(&mut numbers, 1),
+        of_phrases(&mut numbers, 3),
+    ];
+    let options = EncodeOptions::default();
+    for tokenizer in tokenizers {
+        for count in (0..140).chain([255, 256, 257, 384, 385, 1000]) {
+            let words = &WORDS[numbers.random_range(0..5)..][..numbers.random_range(1..6)];
+            let text: String = (0..count)
+                .map(|_| words[numbers.random_range(0..words.len())])
+                .collect();
+            let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
+            for _ in 0..2 {
+                let ids = tokenizer.encode_ids(&text, &options).unwrap();
+                assert_eq!(ids, staged, "{text:?}");
+            }
+        }
+    }
 }

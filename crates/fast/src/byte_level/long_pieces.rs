@@ -36,7 +36,7 @@ impl<'t> ByteLevelCall<'_, 't> {
             }
             if self.compiled.whole_piece_tokens.is_empty() {
                 group.ask_between(self.words, text, &bounds[..=count]);
-                self.group(&group, text, &bounds[..=count], sink);
+                self.group(&group, text, &bounds[..=count], 0, sink);
             } else {
                 self.parts(&mut group, text, &bounds[..=count], sink);
             }
@@ -64,7 +64,7 @@ impl<'t> ByteLevelCall<'_, 't> {
             let last = odd.map_or(bounds.len() - 1, |count| first + count);
             if first < last {
                 group.ask_between(self.words, text, &bounds[first..=last]);
-                self.group(group, text, &bounds[first..=last], sink);
+                self.group(group, text, &bounds[first..=last], 0, sink);
             }
             if odd.is_some() {
                 self.fill(sink);

@@ -3,6 +3,7 @@
 
 mod accepted;
 mod joining;
+mod links;
 mod long_pieces;
 mod whole_piece_tokens;
 
@@ -29,7 +30,7 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
 use jeton_text::mem::short_keys::{LONG, ShortKey};
 use jeton_text::threads::{LARGE, both};
-use joining::{Joiner, Joining, PHRASE_END, word_ends};
+use joining::{Joiner, Joining, PHRASE_END, word_starts};
 use whole_piece_tokens::WholePieceTokens;
 
 /// Bytes, about, that are copied where a space is put in front.
@@ -57,6 +58,9 @@ pub struct ByteLevel {
 struct ByteLevelWorkspace {
     scanner: Scanner,
     bounds: Vec<u32>,
+    /// Where words begin, and where phrases end, if phrases are cut into words.
+    starts: Vec<u64>,
+    ends: Vec<u32>,
     groups: [Group; 2],
     words: WordCache,
     tokens: Box<[u32; MAX_PENDING]>,
@@ -69,6 +73,8 @@ impl Reusable for ByteLevelWorkspace {
         Box::new(Self {
             scanner: Scanner::default(),
             bounds: Vec::new(),
+            starts: Vec::new(),
+            ends: Vec::new(),
             groups: [Group::NONE; 2],
             words: WordCache::new(RandomState::default().hash_one(0)),
             tokens: Box::new([0; MAX_PENDING]),
@@ -104,7 +110,7 @@ impl ByteLevel {
         let (listed, phrases) = phrases.unzip();
         let too_large = || UnsupportedStage::model(&stages.model, "has an id of 2²⁰ or more");
         let joining = match superwords {
-            Some(model) => Some(Joining::of(model).ok_or_else(too_large)?),
+            Some(model) => Some(Joining::of(bpe, model).ok_or_else(too_large)?),
             None => phrases,
         };
         let merges = || match (bpe.newly_derived(), listed) {
@@ -179,6 +185,8 @@ impl ByteLevel {
         let ByteLevelWorkspace {
             scanner,
             bounds,
+            starts,
+            ends,
             groups,
             words,
             tokens,
@@ -192,6 +200,8 @@ impl ByteLevel {
             pending: Pending::new(tokens, holes),
             pace: Pace::default(),
         };
+        let joining = self.joining.as_ref();
+        let cuts_phrases = joining.is_some_and(|joining| !joining.joins_words());
         let mut too_long = None;
         for text in [&*front, rest] {
             self.splitter.split(scanner, text, |offset, length, bits| {
@@ -199,16 +209,19 @@ impl ByteLevel {
                     too_long = Some(length);
                     return;
                 };
-                bounds.clear();
-                for (base, bits) in (0..)
-                    .step_by(BLOCKS_AT_ONCE * 64)
-                    .zip(bits.chunks(BLOCKS_AT_ONCE))
-                {
-                    pieces.pace.step();
-                    set_bits(bits, base, bounds);
+                let text = &text.as_bytes()[offset..];
+                if cuts_phrases {
+                    word_starts(&text[..length], starts);
+                    starts
+                        .iter_mut()
+                        .zip(bits)
+                        .for_each(|(word, bit)| *word |= bit);
+                    pieces.bounds(bits, end, ends);
+                    pieces.bounds(starts, end, bounds);
+                } else {
+                    pieces.bounds(bits, end, bounds);
                 }
-                bounds.push(end);
-                pieces.split(groups, &text.as_bytes()[offset..], bounds, sink);
+                pieces.all(groups, text, bounds, ends, sink);
             })?;
         }
         pieces.fill(sink);
@@ -281,40 +294,27 @@ struct ByteLevelCall<'c, 't> {
 }
 
 impl<'t> ByteLevelCall<'_, 't> {
-    /// Tokens of what the pattern has split: words, or phrases, which are cut into words.
-    fn split(
-        &mut self,
-        groups: &mut [Group; 2],
-        text: &'t [u8],
-        bounds: &[u32],
-        sink: &mut impl Sink,
-    ) {
-        let joining = self.compiled.joining.as_ref();
-        if joining.is_none_or(Joining::joins_words) {
-            return self.all(groups, text, bounds, sink);
+    /// Writes where pieces begin whose bits are set, and where the last one ends.
+    fn bounds(&mut self, bits: &[u64], end: u32, bounds: &mut Vec<u32>) {
+        bounds.clear();
+        for (base, bits) in (0..)
+            .step_by(BLOCKS_AT_ONCE * 64)
+            .zip(bits.chunks(BLOCKS_AT_ONCE))
+        {
+            self.pace.step();
+            set_bits(bits, base, bounds);
         }
-        let mut words = Vec::new();
-        for phrase in bounds.windows(2) {
-            words.clear();
-            words.push(phrase[0]);
-            let ends = word_ends(&text[phrase[0] as usize..phrase[1] as usize]);
-            words.extend(ends.map(|end| phrase[0] + end as u32));
-            words.push(phrase[1]);
-            self.all(groups, text, &words, sink);
-            if !self.pending.has_room(1) {
-                self.fill(sink);
-            }
-            self.pending.many(&[PHRASE_END]);
-        }
+        bounds.push(end);
     }
 
-    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is requested on
-    /// behalf of a group while the one before it is looked up.
+    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`, some of which are `ends` of
+    /// phrases. Memory is requested on behalf of a group while the one before it is looked up.
     fn all(
         &mut self,
         groups: &mut [Group; 2],
         text: &'t [u8],
         bounds: &[u32],
+        mut ends: &[u32],
         sink: &mut impl Sink,
     ) {
         let [mut group, mut next] = groups.each_mut();
@@ -328,16 +328,37 @@ impl<'t> ByteLevelCall<'_, 't> {
             if last < end {
                 next.ask_between(self.words, text, &bounds[last..=until(last)]);
             }
-            self.group(group, text, &bounds[first..=last], sink);
+            let bounds = &bounds[first..=last];
+            let mut number = 0;
+            while let Some((&end, later)) = ends.split_first()
+                && end <= bounds[last - first]
+            {
+                let count = bounds.partition_point(|&bound| bound < end);
+                self.group(group, text, &bounds[..=count], number, sink);
+                if !self.pending.has_room(1) {
+                    self.fill(sink);
+                }
+                self.pending.many(&[PHRASE_END]);
+                (number, ends) = (count, later);
+            }
+            if number < last - first {
+                self.group(group, text, bounds, number, sink);
+            }
             std::mem::swap(&mut group, &mut next);
             first = last;
         }
     }
 
-    /// Tokens of the pieces of a group whose memory is prefetched.
-    fn group(&mut self, group: &Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+    /// Tokens of the pieces of a group from `number` on, whose memory is prefetched.
+    fn group(
+        &mut self,
+        group: &Group,
+        text: &'t [u8],
+        bounds: &[u32],
+        mut number: usize,
+        sink: &mut impl Sink,
+    ) {
         self.make_room(sink);
-        let mut number = 0;
         loop {
             number = group.emit_known(self.words, text, bounds, number, &mut self.pending);
             let [start, end] = match bounds.get(number..number + 2) {

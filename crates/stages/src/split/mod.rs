@@ -6,6 +6,7 @@ pub mod delimiters;
 #[cfg(neon)]
 mod neon;
 pub mod one_pass;
+mod phrases;
 pub mod scanner;
 pub mod set_bits;
 pub mod split_points;

@@ -2,6 +2,7 @@
 //! engine.
 
 use super::one_pass::OnePass;
+use super::phrases::Phrases;
 use super::scanner::{Numbers, Rules, Scanner, safe_end};
 use super::stretch::Stretches;
 use crate::pre_tokenizer::named::{self, Named};
@@ -49,6 +50,8 @@ const NUMBERS: &[(&str, Numbers)] = &[
 pub enum Splitter {
     /// A hand-written scanner.
     Scanner(Rules),
+    /// Phrases of several words.
+    Phrases(Phrases),
     /// One automaton for all stages.
     OnePass(OnePass),
     /// The matches of an expression are the pieces; what lies between is dropped.
@@ -81,6 +84,10 @@ impl Splitter {
         if let Some(rules) = rules(stages) {
             return Some(Self::Scanner(rules));
         }
+        let regexes: Option<Vec<_>> = stages.iter().map(|it| isolated(it)).collect();
+        if let Some(phrases) = regexes.and_then(|regexes| Phrases::of(&regexes)) {
+            return Some(Self::Phrases(phrases));
+        }
         let [stage] = stages else {
             return None;
         };
@@ -109,7 +116,7 @@ impl Splitter {
         match self {
             Self::Scanner(_) => safe_end(text.as_bytes(), start, reach, accepts),
             Self::OnePass(one_pass) => one_pass.split_point(text, start, reach),
-            Self::Matches(_) | Self::Isolated(_) => text.len(),
+            Self::Phrases(_) | Self::Matches(_) | Self::Isolated(_) => text.len(),
         }
     }
 
@@ -125,6 +132,7 @@ impl Splitter {
                 scanner.scan(*rules, text, visit);
                 return Ok(());
             }
+            Self::Phrases(phrases) => return phrases.split(text, visit),
             Self::OnePass(one_pass) => return one_pass.split(text, visit),
             Self::Matches(regex) => (regex, false),
             Self::Isolated(regex) => (regex, true),

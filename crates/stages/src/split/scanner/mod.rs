@@ -20,7 +20,7 @@ use crate::split::BLOCK;
 use bits::STRIP;
 use blocks::{Blocks, classify, next, previous};
 pub use classes::decode;
-use classes::{CLASSES, LETTER};
+pub(super) use classes::{CLASSES, Classes, LETTER, NUMBER, SPACE};
 use jeton_text::interrupt::{self, Pace};
 pub use rules::{Contraction, Numbers, Rules};
 
