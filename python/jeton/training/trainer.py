@@ -252,7 +252,7 @@ class WordTrainer(Trainer):
         default_pattern: str | None = None,
         **changed: Any,
     ) -> None:
-        """Checks the stages around the model: arguments of the trainer, but for those `changed`."""
+        """Checks the stages around the model, given by the trainer's arguments or `changed`."""
         given = {"pattern": None, "min_word_count": 0, **self._arguments, **changed}
         self.known_tokens = checked_tokens(given["special_tokens"], given["user_defined_symbols"])
         unk_token, start = parameters.get("unk_token"), parameters.get("start")

@@ -327,7 +327,7 @@ impl DecodeStream {
 }
 
 impl Tokenizer {
-    /// Refuses a stop that holds the spelling of a token which is left out of the text.
+    /// Refuses a stop string that contains a token which decoding skips.
     fn check_stop(&self, number: usize, stop: &str, skipped: &Skipped) -> Result<()> {
         let holds = |content: &str| !content.trim().is_empty() && stop.contains(content);
         let is_skipped = |id: u32, content: &str| match skipped {

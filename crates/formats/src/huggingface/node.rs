@@ -117,7 +117,7 @@ impl<'j> Node<'j> {
         }
     }
 
-    /// The items of an array as merges: two strings, or one that holds both; `None` for what is neither.
+    /// Reads the items of an array as merges: two strings, or one string with both. Any other item is `None`.
     pub(super) fn merges(
         &self,
     ) -> Result<impl Iterator<Item = Option<(&'j str, Option<&'j str>)>> + Clone> {

@@ -113,7 +113,7 @@ fn sextets(letters: &[u8; 4]) -> u32 {
         bits
     };
     let [a, b, c, d] = letters.map(|letter| BITS[usize::from(letter)]);
-    // What is no letter is seen wherever it is: its bit is the highest, or is shifted out.
+    // A byte outside the alphabet is found at any of the four positions, although shifts may drop its bit.
     (a << 18 | b << 12 | c << 6 | d) | (a | b | c | d) & NO_LETTER
 }
 

@@ -65,7 +65,7 @@ impl Margins {
 pub enum Trimming {
     /// None.
     None,
-    /// All of it.
+    /// All white space.
     All,
     /// All but the space that was put in front of the text.
     BehindPrefix,

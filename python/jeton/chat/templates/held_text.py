@@ -183,7 +183,7 @@ class _Searched(str):
 
 
 def searched(value: Any) -> Any:
-    """What stands to the right of `in`: no text reads what is held back."""
+    """Prepares the right side of `in`, so that a plain text refuses to search for held words."""
     return _Searched(value) if isinstance(value, str) and type(value) is not HeldText else value
 
 

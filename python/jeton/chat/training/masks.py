@@ -51,7 +51,7 @@ class Learnt:
     start: int
     end: int
     is_apart: bool
-    """Whether that is only so if no token has the character in front of it, too."""
+    """Whether the range counts only if no token also covers the character before it."""
 
 
 @dataclass

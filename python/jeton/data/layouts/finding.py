@@ -139,7 +139,7 @@ def _listed(kind: BaseLayout, index: Path) -> list[Path]:
 
 
 def _listed_file(index: Path, name: str, least: int) -> Path:
-    """A file that an index lists, with at least so many bytes."""
+    """The path of a file that an index lists. It must have at least `least` bytes."""
     path = index.parent / name
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise FormatError(f"{index}: lists {name!r:.100}, which is in another folder")

@@ -101,7 +101,7 @@ impl KeyFront {
         }
     }
 
-    /// What of it matters for how a key goes on.
+    /// The part of this that decides how a key can continue.
     fn state(self) -> Self {
         match self.missing {
             0 => Self {

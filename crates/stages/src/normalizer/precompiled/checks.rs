@@ -1,4 +1,4 @@
-//! What a map is refused for: a trie that points outside of it or back at itself, values that are no text.
+//! The checks of a map: its trie must not point outside the map or back to itself, and its values must be text.
 
 use super::double_array::{Children, base, ends_key, label, value};
 use super::{Charsmap, broken};

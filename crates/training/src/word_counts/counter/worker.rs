@@ -70,7 +70,7 @@ impl Worker {
         })
     }
 
-    /// Counts the stretches of words that a splitter makes of a text.
+    /// Splits a text and counts its stretches of words.
     pub fn split_stretches(
         &mut self,
         splitter: &Splitter,

@@ -12,7 +12,7 @@ use jeton_text::text::{AlignedText, Span};
 /// First byte of the key of a chunk at an end of a text, before a code for its ends is added. Not in UTF-8.
 const AT_AN_END: u8 = 0xF5;
 
-/// A stretch of text that becomes the same wherever it is, except at the ends of a text.
+/// A stretch of text with the same result anywhere inside a text. At the ends of a text it may differ.
 pub struct Chunk<'t> {
     pub text: &'t str,
     pub begins_with_space: bool,
