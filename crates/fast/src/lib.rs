@@ -39,7 +39,8 @@ mod sink;
 mod unsupported_stage;
 mod words;
 
-pub use cache::word_cache::{WordCache, limit as cache_limit, set_limit as set_cache_limit};
+pub use cache::capacities::{limit as cache_limit, set_limit as set_cache_limit};
+pub use cache::word_cache::WordCache;
 pub use cache::workspace_pool::{Reusable, Taken, WorkspacePool};
 pub use place::{Place, Spanning, Stretch};
 pub use plan::{Compiled, Plan, Strategy};

@@ -11,9 +11,10 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
+use crate::cache::entries::SHORT_IDS;
 use crate::cache::group::{GROUP, Group};
 use crate::cache::pending::{MAX_NEW, MAX_PENDING, Pending};
-use crate::cache::word_cache::{SHORT_IDS, WordCache};
+use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;

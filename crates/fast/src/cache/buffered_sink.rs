@@ -1,6 +1,6 @@
 //! `BufferedSink`: collects the tokens that the word cache finds, and passes them on to a sink many at a time.
 
-use super::word_cache::SHORT_IDS;
+use super::entries::SHORT_IDS;
 use crate::sink::Sink;
 
 /// Tokens that the buffer holds.

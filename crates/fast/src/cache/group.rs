@@ -1,8 +1,9 @@
 //! Groups of pieces: 32 of them are looked up in the word cache together, so that the memory of all is
 //! prefetched before the first is read.
 
+use super::entries::Found;
 use super::pending::Pending;
-use super::word_cache::{Found, WordCache};
+use super::word_cache::WordCache;
 use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
 /// Pieces that are looked up together.

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
+use super::entries::Found;
 use super::group::{GROUP, Group};
-use super::word_cache::{Found, WordCache};
+use super::word_cache::WordCache;
 use crate::cache::buffered_sink::{BUFFER_TOKENS, BufferedSink};
 use crate::sink::Sink;
 use jeton_stages::split::delimiters::{Chunks, Delimiters};

@@ -2,6 +2,8 @@
 //! tokens, and the pool of workspaces.
 
 pub mod buffered_sink;
+pub mod capacities;
+pub mod entries;
 pub mod group;
 pub mod lookup;
 mod overflow;

@@ -4,7 +4,7 @@
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are collected
 //! and merged side by side, while the text after them is looked up.
 
-use super::word_cache::Found;
+use super::entries::Found;
 use crate::sink::Sink;
 use jeton_text::mem::short_keys::ShortKey;
 

@@ -5,9 +5,11 @@
 //! new words until they have the bytes that [`limit`] allows; then new words replace
 //! old ones.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crate::cache::overflow::Overflow;
+use super::capacities::{Capacities, FEWEST, limit};
+use super::entries::{
+    Found, LONG_COUNT, LONG_IDS, Line, LongEntry, SHORT_COUNT, SHORT_IDS, SOME, ShortEntry,
+};
+use super::overflow::Overflow;
 use crate::sink::Sink;
 use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;
@@ -15,20 +17,8 @@ use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
 
 /// Bytes of the longest word that is cached.
 pub const LONGEST: usize = 512;
-/// The most tokens in the entry of a short word.
-pub const SHORT_IDS: usize = 4;
-/// The most tokens in the entry of a long word.
-pub const LONG_IDS: usize = 8;
 /// Tokens of a row outside the entries, for words whose entry has no room for theirs.
 const SPILL_ROW: usize = 4;
-/// Tokens outside the entries that can be copied at once: more than any short word has.
-pub const SOME: usize = SHORT + 1;
-/// Cache lines that a table begins with.
-const FEWEST: usize = 1 << 9;
-/// Tokens outside entries for which there is room in any case.
-const FEWEST_SPILLED: usize = 1 << 12;
-/// Tokens outside entries, at most: their rows are numbers of 32 bits.
-const MAX_SPILLED: usize = u32::MAX as usize;
 /// Times by which a table grows, until it fills the processor's second cache.
 const GROWTH: usize = 4;
 /// Cache lines from which on a table only doubles.
@@ -41,183 +31,6 @@ const ROOMIEST: usize = 1 << 20;
 const FOURS_AHEAD: usize = 4;
 /// Entries, at most, from where its hash points to where a long word lies.
 const REACH: usize = 8;
-
-/// The most bytes of a cache, unless another limit is set.
-const DEFAULT_LIMIT: usize = 160 << 20;
-
-/// What [`limit`] says.
-static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
-
-/// How many bytes a cache has at most; every tokenizer has as many caches as threads use it at once.
-pub fn limit() -> usize {
-    LIMIT.load(Ordering::Relaxed)
-}
-
-/// Sets how many bytes a cache has at most, beside some 100 kB that each has. Caches that were made
-/// before are given up when they are used next.
-pub fn set_limit(bytes: usize) {
-    LIMIT.store(bytes, Ordering::Relaxed);
-}
-
-/// Bits below the count of a short entry's tokens, which is above the length.
-const SHORT_COUNT: u32 = 60;
-/// Bits below the count of a long entry's tokens, which is above the length.
-const LONG_COUNT: u32 = 56;
-
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ShortEntry {
-    low: u64,
-    /// The rest of the bytes, the length, and the count of tokens; zero when empty.
-    high: u64,
-    /// The tokens; if they are too many, where their rows begin.
-    ids: [u32; SHORT_IDS],
-}
-
-impl ShortEntry {
-    const EMPTY: Self = Self {
-        low: 0,
-        high: 0,
-        ids: [0; SHORT_IDS],
-    };
-
-    #[inline(always)]
-    fn key(&self) -> ShortKey {
-        ShortKey {
-            low: self.low,
-            high: self.high & ((1 << SHORT_COUNT) - 1),
-        }
-    }
-
-    /// Zero if the key is the entry's.
-    #[inline(always)]
-    #[cfg(not(target_arch = "x86_64"))]
-    fn differs(&self, key: ShortKey) -> u64 {
-        (self.low ^ key.low) | (self.high ^ key.high) << (64 - SHORT_COUNT)
-    }
-}
-
-/// Two entries that one look at memory brings.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([ShortEntry; 2]);
-
-impl Line {
-    const EMPTY: Self = Self([ShortEntry::EMPTY; 2]);
-
-    /// The entry that has a key; which of the two it is cannot be guessed, but that it is one of them.
-    #[inline(always)]
-    #[cfg(target_arch = "x86_64")]
-    fn find(&self, key: ShortKey) -> Option<&ShortEntry> {
-        use std::arch::x86_64::*;
-        let Self(entries) = self;
-        // SAFETY: every such processor has SSE2; a key and the front of an entry are 16 bytes.
-        let which = unsafe {
-            let key = _mm_loadu_si128((&raw const key).cast());
-            let differs = |entry: &ShortEntry| {
-                let front = _mm_load_si128((&raw const *entry).cast());
-                _mm_xor_si128(front, key)
-            };
-            let [first, second] = [differs(&entries[0]), differs(&entries[1])];
-            let low = _mm_unpacklo_epi64(first, second);
-            let high = _mm_unpackhi_epi64(first, second);
-            let differ = _mm_or_si128(low, _mm_slli_epi64::<{ 64 - SHORT_COUNT as i32 }>(high));
-            let halves = _mm_cmpeq_epi32(differ, _mm_setzero_si128());
-            let alike = _mm_and_si128(halves, _mm_shuffle_epi32::<0b10_11_00_01>(halves));
-            _mm_movemask_pd(_mm_castsi128_pd(alike))
-        };
-        (which != 0).then(|| &entries[which as usize >> 1 & 1])
-    }
-
-    /// The entry that has a key; which of the two it is cannot be guessed, but that it is one of them.
-    #[inline(always)]
-    #[cfg(not(target_arch = "x86_64"))]
-    fn find(&self, key: ShortKey) -> Option<&ShortEntry> {
-        let Self(entries) = self;
-        let [first, second] = [entries[0].differs(key), entries[1].differs(key)];
-        (first.min(second) == 0).then(|| &entries[usize::from(second == 0)])
-    }
-}
-
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct LongEntry {
-    /// The key, and the count of tokens; zeros when empty.
-    words: [u64; 4],
-    /// The tokens; if they are too many, where their rows begin.
-    ids: [u32; LONG_IDS],
-}
-
-impl LongEntry {
-    const EMPTY: Self = Self {
-        words: [0; 4],
-        ids: [0; LONG_IDS],
-    };
-
-    #[inline(always)]
-    fn key(&self) -> LongKey {
-        let [a, b, c, d] = self.words;
-        LongKey([a, b, c, d & ((1 << LONG_COUNT) - 1)])
-    }
-
-    fn is_empty(&self) -> bool {
-        self.words[3] == 0
-    }
-}
-
-/// The tokens of a cached piece, and where they are.
-#[derive(Clone, Copy)]
-pub enum Found<'c> {
-    /// A short entry's.
-    Short(&'c [u32; SHORT_IDS], usize),
-    /// A long entry's.
-    Long(&'c [u32; LONG_IDS], usize),
-    /// Outside, since no entry has room for them.
-    Spilled(&'c [u32; SOME], usize),
-    /// Outside, and more than these.
-    Many(&'c [u32]),
-}
-
-impl<'c> Found<'c> {
-    /// The tokens.
-    pub fn as_slice(self) -> &'c [u32] {
-        match self {
-            Self::Short(ids, count) => &ids[..count],
-            Self::Long(ids, count) => &ids[..count],
-            Self::Spilled(ids, count) => &ids[..count],
-            Self::Many(ids) => ids,
-        }
-    }
-}
-
-/// The capacities of the parts of a cache.
-struct Capacities {
-    /// Cache lines of two short entries: up to half of the bytes.
-    short: usize,
-    /// Long entries: up to a quarter.
-    long: usize,
-    /// Bytes of the pieces that no entry holds, with their tokens: an eighth.
-    overflow: usize,
-    /// Tokens that lie outside their entries: what is left.
-    spilled: usize,
-}
-
-impl Capacities {
-    fn of(limit: usize) -> Self {
-        let lines = |bytes: usize| {
-            let lines = bytes / size_of::<Line>();
-            FEWEST.max(lines.checked_ilog2().map_or(0, |bits| 1 << bits))
-        };
-        let (short, long, overflow) = (lines(limit / 2), lines(limit / 4), limit / 8);
-        let left = limit.saturating_sub((short + long) * size_of::<Line>() + overflow);
-        Self {
-            short,
-            long,
-            overflow,
-            spilled: (left / size_of::<u32>()).clamp(FEWEST_SPILLED, MAX_SPILLED),
-        }
-    }
-}
 
 /// The cache: words of earlier text, with their tokens.
 pub struct WordCache {
@@ -352,22 +165,20 @@ impl WordCache {
 
     /// Gives the tokens of any piece to `sink`, if they are known.
     pub fn emit(&self, piece: &[u8], sink: &mut impl Sink) -> bool {
-        if piece.len() <= SHORT {
-            let key = ShortKey::new(piece, 0, piece.len());
-            let found = self.find_short(key, key.hash(self.seed));
-            found
-                .inspect(|found| sink.push_all(found.as_slice()))
-                .is_some()
-        } else if piece.len() <= LONG {
-            let key = LongKey::new(piece, 0, piece.len());
-            let found = self.find_long(key, key.hash(self.seed));
-            found
-                .inspect(|found| sink.push_all(found.as_slice()))
-                .is_some()
-        } else {
-            let ids = self.find_overflow(piece);
-            ids.inspect(|ids| sink.push_all(ids)).is_some()
-        }
+        let found = match piece.len() {
+            ..=SHORT => {
+                let key = ShortKey::new(piece, 0, piece.len());
+                self.find_short(key, key.hash(self.seed))
+            }
+            ..=LONG => {
+                let key = LongKey::new(piece, 0, piece.len());
+                self.find_long(key, key.hash(self.seed))
+            }
+            _ => self.find_overflow(piece).map(Found::Many),
+        };
+        found
+            .inspect(|found| sink.push_all(found.as_slice()))
+            .is_some()
     }
 
     /// Remembers the tokens of any piece.
