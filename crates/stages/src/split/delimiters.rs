@@ -3,14 +3,12 @@
 //! Look here for the scanner behind the strategies that cache chunks. It reads 64 bytes at a time and
 //! knows only ASCII, so each delimiter is one byte.
 
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod masks;
 
 use super::BLOCK;
 use jeton_text::interrupt::{self, Pace, paced};
 pub use masks::Set;
-use masks::{BLOCKS_AT_ONCE, MAX_CHUNKS, Portable, Way};
+use masks::{BLOCKS_AT_ONCE, MAX_CHUNKS, mask, write};
 
 /// The bytes at which text is split into chunks.
 #[derive(Clone, Debug)]
@@ -86,11 +84,6 @@ impl Delimiters {
         visit: impl FnMut(&[usize], &[usize]) -> Result<(), E>,
     ) -> Result<(), E> {
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = avx512::Avx512::detected() {
-            // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { self.chunks_avx512(avx512, text, start, chunks, visit) };
-        }
-        #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
@@ -99,21 +92,7 @@ impl Delimiters {
             // SAFETY: the processor has the features that the function is compiled for.
             return unsafe { self.chunks_avx2(text, start, chunks, visit) };
         }
-        self.chunks_by(Portable, text, start, chunks, visit)
-    }
-
-    /// The same code, with what the newest processors have for bits.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512bw,avx512vbmi2")]
-    fn chunks_avx512<E>(
-        &self,
-        avx512: avx512::Avx512,
-        text: &[u8],
-        start: usize,
-        chunks: &mut Chunks,
-        visit: impl FnMut(&[usize], &[usize]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.chunks_by(avx512, text, start, chunks, visit)
+        self.chunks_by(text, start, chunks, visit)
     }
 
     /// The same code, with what newer processors have for bits.
@@ -126,13 +105,12 @@ impl Delimiters {
         chunks: &mut Chunks,
         visit: impl FnMut(&[usize], &[usize]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.chunks_by(Portable, text, start, chunks, visit)
+        self.chunks_by(text, start, chunks, visit)
     }
 
     #[inline(always)]
     fn chunks_by<E>(
         &self,
-        way: impl Way,
         text: &[u8],
         start: usize,
         chunks: &mut Chunks,
@@ -155,18 +133,13 @@ impl Delimiters {
         let mut blocks = 0;
         while at < text.len() {
             let (spaces, alone, valid) = match text[at..].first_chunk::<BLOCK>() {
-                Some(block) => (
-                    way.mask(block, &self.spaces),
-                    way.mask(block, &self.alone),
-                    !0,
-                ),
+                Some(block) => (mask(block, &self.spaces), mask(block, &self.alone), !0),
                 None => {
                     let rest = &text[at..];
                     let mut block = [0; BLOCK];
                     block[..rest.len()].copy_from_slice(rest);
                     let valid = (1 << rest.len()) - 1;
-                    let [spaces, alone] =
-                        [&self.spaces, &self.alone].map(|set| way.mask(&block, set));
+                    let [spaces, alone] = [&self.spaces, &self.alone].map(|set| mask(&block, set));
                     (spaces & valid, alone & valid, valid)
                 }
             };
@@ -182,9 +155,9 @@ impl Delimiters {
             if at == start && !self.dropped {
                 starts &= !1;
             }
-            begun = way.write(starts, at, &mut chunks.starts, begun);
+            begun = write(starts, at, &mut chunks.starts, begun);
             if self.dropped {
-                ended = way.write(ends, at, &mut chunks.ends, ended);
+                ended = write(ends, at, &mut chunks.ends, ended);
             }
             at += BLOCK;
             blocks += 1;
@@ -276,18 +249,6 @@ mod tests {
         found
     }
 
-    /// As [`found`], with what each processor of the family has.
-    fn found_portably(delimiters: &Delimiters, text: &str) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        let visit = |starts: &[usize], ends: &[usize]| -> Result<(), ()> {
-            found.extend(starts.iter().copied().zip(ends.iter().copied()));
-            Ok(())
-        };
-        let mut chunks = Chunks::default();
-        (delimiters.chunks_by(Portable, text.as_bytes(), 0, &mut chunks, visit)).unwrap();
-        found
-    }
-
     /// One by one.
     fn expected(delimiters: &Delimiters, text: &str) -> Vec<(usize, usize)> {
         let bytes = text.as_bytes();
@@ -345,7 +306,6 @@ mod tests {
                 .collect();
             let expected = expected(&delimiters, &text);
             assert_eq!(found(&delimiters, &text), expected, "{text:?}");
-            assert_eq!(found_portably(&delimiters, &text), expected, "{text:?}");
         }
     }
 }

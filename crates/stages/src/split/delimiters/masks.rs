@@ -6,62 +6,36 @@ use std::ops::RangeInclusive;
 /// Blocks that are scanned before their chunks are handed on.
 pub const BLOCKS_AT_ONCE: usize = 16;
 /// Places that are written at a time.
-pub const ROW: usize = 8;
+const ROW: usize = 8;
 /// Chunks, at most, that begin in this many blocks, and one that began before; and a row of room, since
-/// whole rows are written, where a block has AVX-512 write eight.
+/// whole rows are written.
 pub const MAX_CHUNKS: usize = BLOCK * BLOCKS_AT_ONCE + 1 + ROW;
 
 /// Sets of ASCII characters, each as ranges.
 pub type Set = Vec<RangeInclusive<u8>>;
 
-/// How bytes become bits, and bits places.
-pub trait Way: Copy {
-    /// Which bytes of a block are in `set`.
-    fn mask(self, block: &[u8; BLOCK], set: &Set) -> u64;
-
-    /// Writes `base + i` after the first `count` of `places` for each bit `i` of `mask`; returns how
-    /// many there are then. Whole rows are written, since how many bits are set is no guess that a
-    /// processor often gets right.
-    fn write(self, mask: u64, base: usize, places: &mut [usize; MAX_CHUNKS], count: usize)
-    -> usize;
-}
-
-/// With what each processor of the family has.
-#[derive(Clone, Copy)]
-pub struct Portable;
-
-impl Way for Portable {
-    #[inline(always)]
-    fn mask(self, block: &[u8; BLOCK], set: &Set) -> u64 {
-        mask(block, set)
-    }
-
-    #[inline(always)]
-    fn write(
-        self,
-        mask: u64,
-        base: usize,
-        places: &mut [usize; MAX_CHUNKS],
-        count: usize,
-    ) -> usize {
-        let mut rest = mask;
-        let mut next = count;
-        while rest != 0 {
-            let row = places[next..].first_chunk_mut::<ROW>();
-            for place in row.into_iter().flatten() {
-                *place = base + rest.trailing_zeros() as usize;
-                rest &= rest.wrapping_sub(1);
-            }
-            next += ROW;
+/// Writes `base + i` after the first `count` of `places` for each bit `i` of `mask`; returns how many there
+/// are then. Whole rows are written, since how many bits are set is no guess that a processor often gets
+/// right.
+#[inline(always)]
+pub fn write(mask: u64, base: usize, places: &mut [usize; MAX_CHUNKS], count: usize) -> usize {
+    let mut rest = mask;
+    let mut next = count;
+    while rest != 0 {
+        let row = places[next..].first_chunk_mut::<ROW>();
+        for place in row.into_iter().flatten() {
+            *place = base + rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
         }
-        count + mask.count_ones() as usize
+        next += ROW;
     }
+    count + mask.count_ones() as usize
 }
 
 /// Which bytes of a block are in `set`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
+pub fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     use std::arch::x86_64::*;
 
     // SAFETY: 16 bytes of the block's 64 are read, four times. The instructions are SSE2, which every
@@ -86,7 +60,7 @@ fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
 /// Which bytes of a block are in `set`.
 #[cfg(neon)]
 #[inline(always)]
-fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
+pub fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     use std::arch::aarch64::*;
 
     use crate::split::neon::{bits, load};
@@ -107,7 +81,7 @@ fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
 
 /// Which bytes of a block are in `set`.
 #[cfg(not(any(target_arch = "x86_64", neon)))]
-fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
+pub fn mask(block: &[u8; BLOCK], set: &Set) -> u64 {
     let inside = |byte: &u8| set.iter().any(|range| range.contains(byte));
     let bits = block.iter().map(|byte| u64::from(inside(byte)));
     bits.enumerate().fold(0, |found, (i, bit)| found | bit << i)
