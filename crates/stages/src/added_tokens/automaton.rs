@@ -3,17 +3,19 @@
 //!
 //! Look here for why there are two automata. The one of the crate `aho-corasick` is faster, and
 //! serves the usual few tokens; but ordering its states may take quadratic time, which is
-//! half a minute for 200,000 added tokens. The plain one takes time proportional to the spellings.
+//! half a minute for 200,000 added tokens. That of `daachorse` is built in time proportional to the spellings.
 
+use std::fmt;
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
+use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
 
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{self, Pace};
 
-/// Bytes of all spellings from which on the plain automaton finds them.
-const PLAIN_FROM: usize = 1 << 14;
+/// Bytes of all spellings from which on the automaton of `daachorse` finds them.
+const MANY_FROM: usize = 1 << 14;
 
 /// Bytes of one spelling above which the automaton of the crate is not made deterministic: that takes
 /// time in the square of a spelling that repeats itself.
@@ -23,7 +25,7 @@ const MAX_DETERMINISTIC: usize = 512;
 const STRETCH: usize = 1 << 20;
 
 /// An automaton over some spellings.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Automaton {
     kind: Kind,
     /// Bytes of the longest spelling.
@@ -32,10 +34,10 @@ pub(super) struct Automaton {
     has_empty: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Kind {
     Few(AhoCorasick),
-    Many(Plain),
+    Many(DoubleArrayAhoCorasick<u32>),
 }
 
 /// An occurrence of a spelling.
@@ -63,7 +65,7 @@ impl Automaton {
         let lengths = || spellings.iter().map(|spelling| spelling.len());
         let has_empty = lengths().any(|length| length == 0);
         let kind = match lengths().sum::<usize>() {
-            PLAIN_FROM.. if !has_empty => Kind::Many(Plain::new(spellings)?),
+            MANY_FROM.. if !has_empty => Kind::Many(many(spellings)?),
             _ => Kind::Few(few(
                 spellings,
                 lengths().any(|length| length > MAX_DETERMINISTIC),
@@ -85,7 +87,13 @@ impl Automaton {
     pub fn find(&self, text: &[u8], part: Range<usize>) -> Option<Hit> {
         match &self.kind {
             Kind::Few(automaton) => automaton.find(Input::new(text).range(part)).map(Hit::from),
-            Kind::Many(automaton) => automaton.find(text, part),
+            Kind::Many(automaton) => {
+                let hit = automaton.leftmost_find_iter(&text[part.clone()]).next()?;
+                Some(Hit {
+                    spelling: hit.value() as usize,
+                    range: part.start + hit.start()..part.start + hit.end(),
+                })
+            }
         }
     }
 
@@ -127,10 +135,23 @@ impl Automaton {
     }
 }
 
+impl fmt::Debug for Automaton {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Automaton").finish_non_exhaustive()
+    }
+}
+
 fn few(spellings: &[&str], has_long: bool) -> Result<AhoCorasick> {
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .kind(has_long.then_some(AhoCorasickKind::ContiguousNFA))
+        .build(spellings)
+        .map_err(|error| too_many(spellings, &error.to_string()))
+}
+
+fn many(spellings: &[&str]) -> Result<DoubleArrayAhoCorasick<u32>> {
+    DoubleArrayAhoCorasickBuilder::new()
+        .match_kind(daachorse::MatchKind::LeftmostLongest)
         .build(spellings)
         .map_err(|error| too_many(spellings, &error.to_string()))
 }
@@ -143,170 +164,13 @@ fn too_many(spellings: &[&str], why: &str) -> Error {
     Error::new(ErrorKind::Unsupported, message)
 }
 
-/// The automaton of Aho and Corasick: a trie of the spellings, each node of which knows the longest of
-/// the others that its end spells.
-#[derive(Clone, Debug)]
-struct Plain {
-    /// Level by level, so that the children of a node lie side by side, in the order of their bytes.
-    nodes: Vec<Node>,
-    /// The last byte of what each node spells.
-    bytes: Vec<u8>,
-    /// The children of the root by their byte; the root itself where there is none.
-    first: Box<[u32; 256]>,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    /// The children, places in the list of nodes.
-    children: Range<u32>,
-    /// How many bytes the node spells.
-    depth: u32,
-    /// The node of the longest end of what this node spells that is a node too.
-    fallback: u32,
-    /// The node of the longest end of it, the whole included, that is one of the spellings.
-    output: Option<u32>,
-    /// Which of the spellings it is.
-    spelling: Option<u32>,
-}
-
-const ROOT: u32 = 0;
-
-impl Plain {
-    fn new(spellings: &[&str]) -> Result<Self> {
-        let bytes: usize = spellings.iter().map(|spelling| spelling.len()).sum();
-        if bytes.max(spellings.len()) >= u32::MAX as usize {
-            return Err(too_many(spellings, "they have more than 4 GB"));
-        }
-        let mut sorted: Vec<(&[u8], u32)> = (spellings.iter())
-            .map(|spelling| spelling.as_bytes())
-            .zip(0..)
-            .collect();
-        sorted.sort_unstable();
-        let mut plain = Self {
-            nodes: Vec::new(),
-            bytes: Vec::new(),
-            first: Box::new([ROOT; 256]),
-        };
-        // Of each node, which of the sorted spellings begin with it and are longer.
-        let mut longer: Vec<Range<usize>> = Vec::new();
-        plain.add(0, ROOT, 0, 0..sorted.len(), &sorted, &mut longer);
-        let mut pace = Pace::default();
-        let mut node = 0;
-        while node < longer.len() {
-            let Range { mut start, end } = longer[node].clone();
-            let depth = plain.nodes[node].depth as usize;
-            let children = plain.nodes.len() as u32;
-            while start < end {
-                pace.step();
-                let byte = sorted[start].0[depth];
-                let same = sorted[start..end].partition_point(|(bytes, _)| bytes[depth] == byte);
-                let fallback = match node {
-                    0 => ROOT,
-                    _ => plain.step(plain.nodes[node].fallback, byte),
-                };
-                let range = start..start + same;
-                plain.add(byte, fallback, depth + 1, range, &sorted, &mut longer);
-                start += same;
-            }
-            plain.nodes[node].children = children..plain.nodes.len() as u32;
-            if node == 0 {
-                for child in children..plain.nodes.len() as u32 {
-                    plain.first[usize::from(plain.bytes[child as usize])] = child;
-                }
-            }
-            node += 1;
-        }
-        Ok(plain)
-    }
-
-    /// Adds a node, `beginning` being those of the sorted spellings that begin with it.
-    fn add(
-        &mut self,
-        byte: u8,
-        fallback: u32,
-        depth: usize,
-        mut beginning: Range<usize>,
-        sorted: &[(&[u8], u32)],
-        longer: &mut Vec<Range<usize>>,
-    ) {
-        let shortest = sorted.get(beginning.start);
-        let own = shortest.filter(|(bytes, _)| bytes.len() == depth);
-        beginning.start += usize::from(own.is_some());
-        let number = self.nodes.len() as u32;
-        let output = match own {
-            Some(_) => Some(number),
-            None => self.nodes.get(fallback as usize).and_then(|it| it.output),
-        };
-        self.nodes.push(Node {
-            children: 0..0,
-            depth: depth as u32,
-            fallback,
-            output,
-            spelling: own.map(|(_, spelling)| *spelling),
-        });
-        self.bytes.push(byte);
-        longer.push(beginning);
-    }
-
-    /// The node of the longest end of a node and a byte after it.
-    #[inline]
-    fn step(&self, mut node: u32, byte: u8) -> u32 {
-        while node != ROOT {
-            let Node {
-                children, fallback, ..
-            } = &self.nodes[node as usize];
-            let bytes = &self.bytes[children.start as usize..children.end as usize];
-            if let Ok(place) = bytes.binary_search(&byte) {
-                return children.start + place as u32;
-            }
-            node = *fallback;
-        }
-        self.first[usize::from(byte)]
-    }
-
-    fn find(&self, text: &[u8], part: Range<usize>) -> Option<Hit> {
-        let mut best: Option<Hit> = self.nodes[0].spelling.map(|spelling| Hit {
-            spelling: spelling as usize,
-            range: part.start..part.start,
-        });
-        let mut node = ROOT;
-        let mut at = part.start;
-        while at < part.end {
-            if node == ROOT && best.is_none() {
-                let begins = |byte: &u8| self.first[usize::from(*byte)] != ROOT;
-                at += text[at..part.end].iter().position(begins)?;
-            }
-            node = self.step(node, text[at]);
-            at += 1;
-            let Node { depth, output, .. } = &self.nodes[node as usize];
-            let first = best.as_ref().map(|hit| hit.range.start);
-            // Nothing that begins where the best does, or before it, goes on.
-            if first.is_some_and(|first| at - *depth as usize > first) {
-                break;
-            }
-            let Some(output) = *output else { continue };
-            let Node {
-                depth, spelling, ..
-            } = &self.nodes[output as usize];
-            let start = at - *depth as usize;
-            if first.is_none_or(|first| start <= first) {
-                best = spelling.map(|spelling| Hit {
-                    spelling: spelling as usize,
-                    range: start..at,
-                });
-            }
-        }
-        best
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn plain(spellings: &[&str]) -> Automaton {
+    fn of_many(spellings: &[&str]) -> Automaton {
         Automaton {
-            kind: Kind::Many(Plain::new(spellings).unwrap()),
+            kind: Kind::Many(many(spellings).unwrap()),
             longest: spellings.iter().map(|it| it.len()).max().unwrap_or(0),
             has_empty: false,
         }
@@ -333,7 +197,7 @@ mod tests {
             let expected = expected(spellings, text);
             let mut automata = vec![Automaton::new(spellings).unwrap()];
             if !spellings.contains(&"") {
-                automata.push(plain(spellings));
+                automata.push(of_many(spellings));
             }
             for automaton in automata {
                 for stretch in 1..text.len() + 2 {
@@ -363,7 +227,7 @@ mod tests {
             spellings.sort();
             spellings.dedup();
             let spellings: Vec<&str> = spellings.iter().map(String::as_str).collect();
-            let found: Vec<_> = plain(&spellings).hits(&text).collect();
+            let found: Vec<_> = of_many(&spellings).hits(&text).collect();
             assert_eq!(
                 found,
                 expected(&spellings, &text),

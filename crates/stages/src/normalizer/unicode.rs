@@ -120,7 +120,7 @@ impl Form {
     pub fn normalize(self, text: &mut AlignedText) -> Result<()> {
         let old = text.clone();
         let old = old.as_str();
-        if self.table().is_normalized(old) {
+        if self.next_unsure(old, 0).is_none() {
             return Ok(());
         }
         let characters = self.with_origins(old);
@@ -304,20 +304,6 @@ impl FormTable {
         let character = text[at..].chars().next();
         character.is_some_and(|character| self.of(character) == 0)
     }
-
-    /// Whether the quick check finds all of `text` to be normalized.
-    fn is_normalized(&self, text: &str) -> bool {
-        let mut at = 0;
-        let mut pace = Pace::default();
-        while let Some((unsure, is_normalized)) = self.next_unsure(text, at) {
-            pace.step();
-            if !is_normalized {
-                return false;
-            }
-            at = unsure.end;
-        }
-        true
-    }
 }
 
 #[cfg(test)]
@@ -459,7 +445,7 @@ mod tests {
                     Form::Nfkd => is_nfkd_quick(text.chars()),
                 };
                 assert_eq!(
-                    form.table().is_normalized(&text),
+                    form.next_unsure(&text, 0).is_none(),
                     quick == IsNormalized::Yes,
                     "{form:?} {text:?}"
                 );

@@ -3,6 +3,8 @@
 mod withheld;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 
@@ -97,17 +99,17 @@ impl Vocab {
         }
         let there = |range: &&(u32, u32)| **range != ABSENT;
         let mut index = Index::with_room(ranges.iter().filter(there).count());
+        let Index { ids, hashes } = &mut index;
+        let hash = |&id: &u32| hashes.of_range(&bytes, ranges[id as usize]);
         for (&(start, end), id) in ranges.iter().zip(0..).filter(|(range, _)| there(range)) {
-            let (start, length) = (start as usize, (end - start) as usize);
-            let token = &bytes[start..start + length];
-            let hash = index.hash(&bytes, start, length);
-            let is = |id: u32| {
-                let (start, end) = ranges[id as usize];
+            let token = &bytes[start as usize..end as usize];
+            let is = |&other: &u32| {
+                let (start, end) = ranges[other as usize];
                 bytes[start as usize..end as usize] == *token
             };
-            match index.find(hash, is) {
-                Ok(_) => return None,
-                Err(free) => index.put(free, hash, id),
+            match ids.entry(hash(&id), is, hash) {
+                Entry::Occupied(_) => return None,
+                Entry::Vacant(free) => drop(free.insert(id)),
             }
         }
         Some(Self {
@@ -121,17 +123,16 @@ impl Vocab {
     /// Takes a token in; `twice` says whether it may be there already, under another id.
     fn insert(&mut self, token: &[u8], id: u32, twice: bool) -> Result<()> {
         let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
-        if self.index.is_full() {
-            self.make_room();
-        }
-        let hash = self.index.hash(token, 0, token.len());
-        let place = self
+        let hash = self.index.hashes.of(token, 0, token.len());
+        let known = self
             .index
-            .find(hash, |other| self.token(other) == Some(token));
-        if let Ok(place) = place
+            .ids
+            .find(hash, |other| self.token(*other) == Some(token));
+        let known = known.copied();
+        if let Some(other) = known
             && !twice
         {
-            let (token, other) = (show(token), self.index.id(place));
+            let token = show(token);
             return broken(format!("token {token} has two ids, {other} and {id}"));
         }
         if id > MAX_ID {
@@ -156,27 +157,21 @@ impl Vocab {
             self.ranges.resize(id as usize + 1, ABSENT);
         }
         self.ranges[id as usize] = (start as u32, end);
-        match place {
-            Ok(place) => self.index.replace(place, id),
-            Err(free) => self.index.put(free, hash, id),
-        }
-        Ok(())
-    }
-
-    /// Makes the index again, larger.
-    fn make_room(&mut self) {
-        let mut index = Index::with_room(2 * self.index.count + 1);
-        for id in self.index.ids() {
-            let Some(&(start, end)) = self.ranges.get(id as usize) else {
-                continue;
-            };
-            let hash = index.hash(&self.bytes, start as usize, (end - start) as usize);
-            // All are different.
-            if let Err(free) = index.find(hash, |_| false) {
-                index.put(free, hash, id);
+        let Self {
+            bytes,
+            ranges,
+            index,
+            ..
+        } = self;
+        let Index { ids, hashes } = index;
+        match known.and_then(|other| ids.find_mut(hash, |it| *it == other)) {
+            Some(other) => *other = id,
+            None => {
+                let hash_of = |id: &u32| hashes.of_range(bytes, ranges[*id as usize]);
+                ids.insert_unique(hash, id, hash_of);
             }
         }
-        self.index = index;
+        Ok(())
     }
 
     /// The id of a token.
@@ -188,10 +183,13 @@ impl Vocab {
     /// after it.
     #[inline]
     pub fn id_of_part(&self, text: &[u8], start: usize, length: usize) -> Option<u32> {
-        let hash = self.index.hash(text, start, length);
+        let hash = self.index.hashes.of(text, start, length);
         let token = &text[start..start + length];
-        let place = self.index.find(hash, |id| self.token(id) == Some(token));
-        place.ok().map(|place| self.index.id(place))
+        let id = self
+            .index
+            .ids
+            .find(hash, |id| self.token(*id) == Some(token));
+        id.copied()
     }
 
     /// The id of the token that text of this spelling is: no withheld one.
@@ -225,7 +223,7 @@ impl Vocab {
 
     /// How many distinct tokens there are.
     pub fn len(&self) -> usize {
-        self.index.count
+        self.index.ids.len()
     }
 
     /// Whether there are none.
@@ -244,13 +242,16 @@ impl Vocab {
     }
 }
 
-/// Ids by the hash of their tokens: each lies in the first place that was free from that of its hash
-/// on. More than half of all places are free.
+/// Ids by the hash of their tokens.
 #[derive(Clone)]
 struct Index {
-    /// An id, and above it a part of the hash.
-    places: Vec<u32>,
-    count: usize,
+    ids: HashTable<u32>,
+    hashes: Hashes,
+}
+
+/// The hashes of tokens.
+#[derive(Clone)]
+struct Hashes {
     /// Moves the hashes of short tokens, so that no file can aim them at one place.
     seed: u64,
     /// The same for others.
@@ -264,79 +265,33 @@ impl Default for Index {
 }
 
 impl Index {
-    /// No part of a hash is that of a free place.
-    const FREE: u32 = u32::MAX;
-    const TAG: u32 = !MAX_ID;
-
     /// An empty one with room for this many ids.
     fn with_room(count: usize) -> Self {
         let long = RandomState::default();
         Self {
-            places: vec![Self::FREE; 2 * count + 1],
-            count: 0,
-            seed: long.hash_one(0),
-            long,
+            ids: HashTable::with_capacity(count),
+            hashes: Hashes {
+                seed: long.hash_one(0),
+                long,
+            },
         }
     }
+}
 
-    /// Whether one more id would be too many.
-    fn is_full(&self) -> bool {
-        2 * self.count + 1 >= self.places.len()
-    }
-
+impl Hashes {
     /// The hash of `text[start..start + length]`.
     #[inline]
-    fn hash(&self, text: &[u8], start: usize, length: usize) -> u64 {
+    fn of(&self, text: &[u8], start: usize, length: usize) -> u64 {
         match length {
             ..=SHORT => ShortKey::new(text, start, length).hash(self.seed),
             _ => self.long.hash_one(&text[start..start + length]),
         }
     }
 
+    /// The hash of what lies between two places.
     #[inline]
-    fn tag(hash: u64) -> u32 {
-        (hash as u32 & Self::TAG).min(Self::TAG << 1)
-    }
-
-    /// The place of the id that `is` right among those of a hash, or else the one that is free for it.
-    #[inline]
-    fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> std::result::Result<usize, usize> {
-        let mut place = (((hash >> 32) * self.places.len() as u64) >> 32) as usize;
-        loop {
-            match self.places[place] {
-                Self::FREE => return Err(place),
-                entry if entry & Self::TAG == Self::tag(hash) && is(entry & MAX_ID) => {
-                    return Ok(place);
-                }
-                _ => {}
-            }
-            place += 1;
-            if place == self.places.len() {
-                place = 0;
-            }
-        }
-    }
-
-    /// The id that lies there.
-    fn id(&self, place: usize) -> u32 {
-        self.places[place] & MAX_ID
-    }
-
-    /// Puts an id in a place that is free for its hash.
-    fn put(&mut self, place: usize, hash: u64, id: u32) {
-        self.places[place] = Self::tag(hash) | id;
-        self.count += 1;
-    }
-
-    /// Puts an id in the place of another one of the same token.
-    fn replace(&mut self, place: usize, id: u32) {
-        self.places[place] = self.places[place] & Self::TAG | id;
-    }
-
-    /// All ids, in no order.
-    fn ids(&self) -> impl Iterator<Item = u32> {
-        let taken = self.places.iter().filter(|entry| **entry != Self::FREE);
-        taken.map(|entry| entry & MAX_ID)
+    fn of_range(&self, text: &[u8], (start, end): (u32, u32)) -> u64 {
+        self.of(text, start as usize, (end - start) as usize)
     }
 }
 
@@ -443,11 +398,10 @@ mod tests {
         ];
         for ending in endings {
             let homes = || {
-                let index = Index::with_room(4_000);
+                let hashes = Index::default().hashes;
                 (0..4_000u64)
                     .map(|number| [&number.to_be_bytes(), ending].concat())
-                    .map(|token| index.hash(&token, 0, token.len()) >> 32)
-                    .map(|hash| (hash * 8_001) >> 32)
+                    .map(|token| hashes.of(&token, 0, token.len()) % (1 << 13))
                     .collect::<HashSet<u64>>()
                     .len()
             };
