@@ -50,7 +50,7 @@ use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{Pace, paced};
 use jeton_text::length_limit::LengthLimit;
-use jeton_text::log::{self, Topic};
+use jeton_text::log;
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Unit};
@@ -198,7 +198,7 @@ impl Tokenizer {
                     .push(UnsupportedStage::post_processor(post_processor));
             }
         }
-        log::tell(Topic::Plan, || plan.to_string());
+        log::tell_plan(|| plan.to_string());
         Ok(Self {
             walk: Walk::new(&stages, compiled.as_ref()),
             compiled,

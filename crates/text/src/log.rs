@@ -1,7 +1,7 @@
 //! Log messages on standard error, by topics: the environment variable `JETON_LOG` names them,
-//! separated by commas.
+//! separated by commas. There is one topic, [`tell_plan`]'s.
 //!
-//! The variable is read once, when the first topic is checked.
+//! The variable is read once, when a message is first offered.
 
 use std::io::Write;
 
@@ -10,35 +10,20 @@ use crate::mem::lazy::LazyStatic;
 /// The variable that names the topics.
 const VARIABLE: &str = "JETON_LOG";
 
-/// A subject of log messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topic {
-    /// How each new tokenizer encodes text, and why not faster.
-    Plan,
-}
+/// The topic of how each new tokenizer encodes text, and why not faster.
+const PLAN: &str = "plan";
 
-impl Topic {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-        }
-    }
-}
-
-/// Writes the message to standard error, if the variable names the topic.
-pub fn tell(topic: Topic, message: impl FnOnce() -> String) {
-    static TOPICS: LazyStatic<String> = LazyStatic::new(|| {
+/// Writes how a tokenizer encodes text to standard error, if the variable names the topic `plan`.
+pub fn tell_plan(message: impl FnOnce() -> String) {
+    static IS_WANTED: LazyStatic<bool> = LazyStatic::new(|| {
         let topics = std::env::var(VARIABLE).unwrap_or_default();
-        for name in unknown(&topics) {
-            write(&format!(
-                "{VARIABLE}: no topic {name:?}; there is {:?}",
-                Topic::Plan.name()
-            ));
+        for name in names(&topics).filter(|name| *name != PLAN) {
+            write(&format!("{VARIABLE}: no topic {name:?}; there is {PLAN:?}"));
         }
-        topics
+        names(&topics).any(|name| name == PLAN)
     });
-    if asks_for(&TOPICS, topic) {
-        write(&format!("{}: {}", topic.name(), message()));
+    if *IS_WANTED {
+        write(&format!("{PLAN}: {}", message()));
     }
 }
 
@@ -47,14 +32,9 @@ fn write(message: &str) {
     let _ = std::io::stderr().write_all(format!("jeton {message}\n").as_bytes());
 }
 
-/// The names that are no topics.
-fn unknown(topics: &str) -> impl Iterator<Item = &str> {
+fn names(topics: &str) -> impl Iterator<Item = &str> {
     let names = topics.split(',').map(str::trim);
-    names.filter(|name| !name.is_empty() && *name != Topic::Plan.name())
-}
-
-fn asks_for(topics: &str, topic: Topic) -> bool {
-    topics.split(',').any(|name| name.trim() == topic.name())
+    names.filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -64,13 +44,11 @@ mod tests {
     #[test]
     fn topics_are_names_between_commas() {
         for (topics, expected) in [
-            ("plan", true),
-            ("other, plan", true),
-            ("", false),
-            ("plans", false),
+            ("plan", &["plan"][..]),
+            ("other, plan,", &["other", "plan"]),
+            ("", &[]),
         ] {
-            assert_eq!(asks_for(topics, Topic::Plan), expected, "{topics:?}");
+            assert_eq!(names(topics).collect::<Vec<_>>(), expected, "{topics:?}");
         }
-        assert_eq!(unknown("plans, plan,").collect::<Vec<_>>(), ["plans"]);
     }
 }

@@ -6,21 +6,17 @@
 //! are known if the caller split the text into them, or if nothing splits it; otherwise the stages run.
 
 use std::iter::repeat_n;
-use std::rc::Rc;
 
 use super::encoding_builder::EncodingBuilder;
 use super::entries::Encoder;
 use super::spans::Row;
 use super::{EncodeOptions, Entry, Input, Tokenizer};
-use jeton_fast::{Compiled, Place, Stretch};
 use jeton_models::model::{Sampler, Sampling};
-use jeton_stages::added_tokens::TextOrToken;
 use jeton_stages::encoding::Encoding;
 use jeton_stages::post_processor::{Part, PostProcessor};
 use jeton_text::error::Result;
 use jeton_text::interrupt::{filled, paced};
-use jeton_text::length_limit::LengthLimit;
-use jeton_text::text::{AlignedText, Unit};
+use jeton_text::text::Unit;
 
 /// An encoding of which ids and spans are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,16 +183,13 @@ impl Tokenizer {
             }
             Source::Text(None, count) => Ok(filled(Some(0), count)),
             Source::Text(Some(text), count) => {
-                let words = match &self.compiled {
-                    Some(compiled) if self.stages.pre_tokenizer.is_none() => {
-                        self.sections_of_tokens(compiled, text, count, options)?
-                    }
-                    _ => None,
-                };
-                let words = match words {
-                    Some(words) => words,
-                    None => self.words_fallback(text, options)?,
-                };
+                let is_one_word = self.compiled.is_some()
+                    && self.stages.pre_tokenizer.is_none()
+                    && self.added_tokens.finds_nothing(&options.special);
+                if is_one_word {
+                    return Ok(filled(Some(0), count));
+                }
+                let words = self.words_fallback(text, options)?;
                 assert_eq!(words.len(), count, "each token has its word");
                 Ok(words)
             }
@@ -209,42 +202,5 @@ impl Tokenizer {
         let mut sampler = Sampler::new(Sampling::default());
         self.encode_text(text, options, &mut sampler, &mut rows)?;
         Ok(rows.encoding.word_ids)
-    }
-
-    /// The word of each token where nothing splits text but added tokens; none where some stretch between
-    /// them has no tokens, which may be a word all the same.
-    fn sections_of_tokens(
-        &self,
-        compiled: &Compiled,
-        text: &str,
-        count: usize,
-        options: &EncodeOptions,
-    ) -> Result<Option<Vec<Option<u32>>>> {
-        if self.added_tokens.finds_nothing(&options.special) {
-            return Ok(Some(filled(Some(0), count)));
-        }
-        let normalizer = self.sought_in_normalized(options);
-        let limit = Rc::new(LengthLimit::of(text.len()));
-        let mut words = Vec::with_capacity(count);
-        let mut ids = Vec::new();
-        let aligned = AlignedText::original(text);
-        let cuts = self
-            .added_tokens
-            .cut(aligned, normalizer, &options.special)?;
-        for (word, cut) in (0..).zip(paced(cuts.into_iter())) {
-            match cut {
-                TextOrToken::Token(..) => words.push(Some(word)),
-                TextOrToken::Text(text) => {
-                    let stretch = Stretch::of(&text, Place::First, normalizer.is_some());
-                    ids.clear();
-                    compiled.encode(&self.stages, stretch, &limit, &mut ids)?;
-                    if ids.is_empty() {
-                        return Ok(None);
-                    }
-                    words.extend(repeat_n(Some(word), ids.len()));
-                }
-            }
-        }
-        Ok(Some(words))
     }
 }

@@ -1,5 +1,4 @@
-//! How long the text of each token of a byte-level model is, and how much of a character a token holds that
-//! begins or ends inside one.
+//! How long the text of each token of a byte-level model is.
 //!
 //! Look in `run` for the walk that adds these lengths up.
 
@@ -8,13 +7,10 @@ use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::Unit;
 
 /// How long each token is: bytes of the text in bits 0 to 7, units in bits 8 to 15, spaces in front in
-/// bits 16 to 19 and at the end in bits 20 to 23, then flags. Of a token that ends inside a character bits 20
-/// to 23 say how, since no spaces are there.
+/// bits 16 to 19 and at the end in bits 20 to 23, then flags.
 #[derive(Debug)]
 pub struct LengthTable {
     pub unit: Unit,
-    /// Some tokens begin or end inside a character, and it matters how much of it is theirs.
-    pub has_cuts: bool,
     pub entries: Box<[u32]>,
 }
 
@@ -22,24 +18,15 @@ pub struct LengthTable {
 pub const ODD: u32 = 1 << 24;
 /// It begins inside a character.
 pub const INSIDE: u32 = 1 << 30;
-/// It ends inside a character whose begin it holds, and it matters how much of it.
-pub const CUT: u32 = 1 << 31;
 
 impl LengthTable {
     /// The lengths of all tokens.
     fn new(vocab: &Vocab, unit: Unit) -> Self {
         let mut entries = vec![ODD; ids(vocab)].into_boxed_slice();
-        let mut has_cuts = false;
         for (token, id) in vocab.iter() {
-            let entry = entry_of(token, unit);
-            has_cuts |= unit != Unit::Characters && entry & (CUT | INSIDE) != 0;
-            entries[id as usize] = entry;
+            entries[id as usize] = entry_of(token, unit);
         }
-        Self {
-            unit,
-            has_cuts,
-            entries,
-        }
+        Self { unit, entries }
     }
 }
 
@@ -57,35 +44,12 @@ fn entry_of(token: &[u8], unit: Unit) -> u32 {
     if !(1..=0xFF).contains(&length) || front > 15 || back > 15 {
         return ODD;
     }
-    let mut flags = 0;
-    if matches!(token[0], 0x80..0xC0) {
-        flags |= INSIDE;
-    }
-    let mut last = [0; 3];
-    for (last, byte) in last.iter_mut().rev().zip(token.iter().rev()) {
-        *last = *byte;
-    }
-    flags |= cut_end(unit, last);
+    let flags = match token[0] {
+        0x80..0xC0 => INSIDE,
+        _ => 0,
+    };
     let units = unit.count(token) as u32;
     flags | length as u32 | units << 8 | front << 16 | back << 20
-}
-
-/// Bits 20 to 23 and `CUT` of a token with these last bytes, if it ends inside a character: how many
-/// units before its end count for who begins there, and in the upper two bits how many after it.
-fn cut_end(unit: Unit, [third, second, last]: [u8; 3]) -> u32 {
-    let (begun, first) = match (third, second, last) {
-        (.., 0xC0..) => (1, last),
-        (_, 0xE0.., _) => (2, second),
-        (0xF0.., ..) => (3, third),
-        _ => return 0,
-    };
-    let length = 2 + u32::from(first >= 0xE0) + u32::from(first >= 0xF0);
-    match unit {
-        Unit::Characters => 0,
-        Unit::Bytes => CUT | begun << 20 | (length - begun) << 22,
-        // A character of four bytes has two.
-        Unit::Utf16 => CUT | (1 + length / 4) << 20,
-    }
 }
 
 /// The bytes of a token.
