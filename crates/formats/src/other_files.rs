@@ -11,140 +11,81 @@ pub struct OtherFile {
     pub hint: &'static str,
 }
 
+/// What it is, and what to do instead.
+const fn other(what: &'static str, hint: &'static str) -> OtherFile {
+    OtherFile { what, hint }
+}
+
 const TO_THE_TOKENIZER: &str = "load the tokenizer.json or tokenizer.model that lies beside it";
 const TO_THE_FOLDER: &str = "load the folder that it lies in, or the tokenizer.json in it";
 const TO_UTF_8: &str = "save it as UTF-8 without a byte-order mark";
 const TO_UNPACK: &str = "unpack it first";
 
+const PICKLE: OtherFile = other(
+    "a pickle, which is not read: it may run any code",
+    TO_THE_TOKENIZER,
+);
+const WEB_PAGE: OtherFile = other(
+    "a web page",
+    "download the file itself, not the page about it",
+);
+const MODEL_CONFIGURATION: OtherFile = other("the configuration of a model", TO_THE_TOKENIZER);
+
 /// Files that begin with some bytes.
 const BY_FIRST_BYTES: &[(&[u8], OtherFile)] = &[
     (
         b"version https://git-lfs.github.com/spec/",
-        OtherFile {
-            what: "a Git LFS pointer to a file that was not fetched",
-            hint: "run `git lfs pull` where it came from",
-        },
+        other(
+            "a Git LFS pointer to a file that was not fetched",
+            "run `git lfs pull` where it came from",
+        ),
     ),
     (
         b"PK\x03\x04",
-        OtherFile {
-            what: "a zip archive, as PyTorch saves models",
-            hint: TO_THE_TOKENIZER,
-        },
+        other("a zip archive, as PyTorch saves models", TO_THE_TOKENIZER),
     ),
-    (
-        b"\x80\x02",
-        OtherFile {
-            what: "a pickle, which is not read: it may run any code",
-            hint: TO_THE_TOKENIZER,
-        },
-    ),
-    (
-        b"\x80\x04",
-        OtherFile {
-            what: "a pickle, which is not read: it may run any code",
-            hint: TO_THE_TOKENIZER,
-        },
-    ),
-    (
-        b"\x80\x05",
-        OtherFile {
-            what: "a pickle, which is not read: it may run any code",
-            hint: TO_THE_TOKENIZER,
-        },
-    ),
-    (
-        b"\x1f\x8b",
-        OtherFile {
-            what: "compressed by gzip",
-            hint: TO_UNPACK,
-        },
-    ),
+    (b"\x80\x02", PICKLE),
+    (b"\x80\x04", PICKLE),
+    (b"\x80\x05", PICKLE),
+    (b"\x1f\x8b", other("compressed by gzip", TO_UNPACK)),
     (
         b"\x28\xb5\x2f\xfd",
-        OtherFile {
-            what: "compressed by Zstandard",
-            hint: TO_UNPACK,
-        },
+        other("compressed by Zstandard", TO_UNPACK),
     ),
-    (
-        b"\xFF\xFE",
-        OtherFile {
-            what: "text in UTF-16",
-            hint: TO_UTF_8,
-        },
-    ),
-    (
-        b"\xFE\xFF",
-        OtherFile {
-            what: "text in UTF-16",
-            hint: TO_UTF_8,
-        },
-    ),
+    (b"\xFF\xFE", other("text in UTF-16", TO_UTF_8)),
+    (b"\xFE\xFF", other("text in UTF-16", TO_UTF_8)),
     (
         b"\xEF\xBB\xBF{",
-        OtherFile {
-            what: "JSON after a byte-order mark (BOM), which JSON must not have",
-            hint: TO_UTF_8,
-        },
+        other(
+            "JSON after a byte-order mark (BOM), which JSON must not have",
+            TO_UTF_8,
+        ),
     ),
-    (
-        b"<!DOCTYPE html",
-        OtherFile {
-            what: "a web page",
-            hint: "download the file itself, not the page about it",
-        },
-    ),
-    (
-        b"<html",
-        OtherFile {
-            what: "a web page",
-            hint: "download the file itself, not the page about it",
-        },
-    ),
+    (b"<!DOCTYPE html", WEB_PAGE),
+    (b"<html", WEB_PAGE),
 ];
 
-/// Objects of JSON that have a field, with what is in its value; the first that is found counts.
-const BY_FIELD: &[(&str, &str, OtherFile)] = &[
-    (
-        "model_type",
-        "",
-        OtherFile {
-            what: "the configuration of a model",
-            hint: TO_THE_TOKENIZER,
-        },
-    ),
-    (
-        "architectures",
-        "",
-        OtherFile {
-            what: "the configuration of a model",
-            hint: TO_THE_TOKENIZER,
-        },
-    ),
+/// Objects of JSON that have a field; the first that is found counts.
+const BY_FIELD: &[(&str, OtherFile)] = &[
+    ("model_type", MODEL_CONFIGURATION),
+    ("architectures", MODEL_CONFIGURATION),
     (
         "tokenizer_class",
-        "",
-        OtherFile {
-            what: "the configuration of a tokenizer, without its vocabulary",
-            hint: TO_THE_FOLDER,
-        },
+        other(
+            "the configuration of a tokenizer, without its vocabulary",
+            TO_THE_FOLDER,
+        ),
     ),
     (
         "eos_token",
-        "",
-        OtherFile {
-            what: "a list of special tokens, without a vocabulary",
-            hint: TO_THE_FOLDER,
-        },
+        other(
+            "a list of special tokens, without a vocabulary",
+            TO_THE_FOLDER,
+        ),
     ),
     (
         "weight_map",
-        "",
-        OtherFile {
-            what: "the index of a model's weights",
-            hint: TO_THE_TOKENIZER,
-        },
+        other("the index of a model's weights", TO_THE_TOKENIZER),
     ),
 ];
 
@@ -186,23 +127,16 @@ fn other_object(data: &[u8]) -> Option<OtherFile> {
                 let Some(key) = map.next_key::<String>()? else {
                     break;
                 };
-                let Some((_, inner, other)) = BY_FIELD.iter().find(|(name, ..)| *name == key)
-                else {
+                let Some((_, other)) = BY_FIELD.iter().find(|(name, _)| *name == key) else {
                     if key == "model" {
                         break;
                     }
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 };
-                // A vocabulary may hold any of these as a token.
-                let is_meant = match map.next_value::<serde_json::Value>()? {
-                    serde_json::Value::Object(fields) => {
-                        inner.is_empty() || fields.contains_key(*inner)
-                    }
-                    serde_json::Value::String(_) | serde_json::Value::Array(_) => inner.is_empty(),
-                    _ => false,
-                };
-                if is_meant {
+                // A vocabulary may hold any of these as a token, with a number.
+                let value = map.next_value::<serde_json::Value>()?;
+                if value.is_object() || value.is_string() || value.is_array() {
                     self.0 = Some(*other);
                     break;
                 }
