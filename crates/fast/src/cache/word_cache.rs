@@ -165,16 +165,14 @@ impl WordCache {
 
     /// Gives the tokens of any piece to `sink`, if they are known.
     pub fn emit(&self, piece: &[u8], sink: &mut impl Sink) -> bool {
-        let found = match piece.len() {
-            ..=SHORT => {
-                let key = ShortKey::new(piece, 0, piece.len());
-                self.find_short(key, key.hash(self.seed))
-            }
-            ..=LONG => {
-                let key = LongKey::new(piece, 0, piece.len());
-                self.find_long(key, key.hash(self.seed))
-            }
-            _ => self.find_overflow(piece).map(Found::Many),
+        let found = if piece.len() <= SHORT {
+            let key = ShortKey::new(piece, 0, piece.len());
+            self.find_short(key, key.hash(self.seed))
+        } else if piece.len() <= LONG {
+            let key = LongKey::new(piece, 0, piece.len());
+            self.find_long(key, key.hash(self.seed))
+        } else {
+            self.find_overflow(piece).map(Found::Many)
         };
         found
             .inspect(|found| sink.push_all(found.as_slice()))
