@@ -321,16 +321,13 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             name = yield from _string(source, calls)
             calls.begin(name, start)
             calls.arguments("".join(early))
-        elif key in _ARGUMENT_KEYS and name is not None and character == '"':
-            calls.arguments((yield from _quoted_json(source, calls)))
-        elif key in _ARGUMENT_KEYS and name is not None:
-            yield from _json(source, calls, calls.arguments)
         elif key in _ARGUMENT_KEYS:
             early.clear()
+            take = early.append if name is None else calls.arguments
             if character == '"':
-                early.append((yield from _quoted_json(source, calls)))
+                take((yield from _quoted_json(source, calls)))
             else:
-                yield from _json(source, calls, early.append)
+                yield from _json(source, calls, take)
         elif key in _IDS and character == '"':
             calls.identify((yield from _string(source, calls)))
         elif key == "function" and character == "{":
