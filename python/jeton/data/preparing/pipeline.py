@@ -18,11 +18,12 @@ from jeton._core import __version__
 from jeton.corpora.token_blocks.blocks import DocumentSource, Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import Writer
+from jeton.data.layouts.growing_file import GrowingFile
 from jeton.data.manifest import Manifest, WrittenSplit, digests_of
 from jeton.data.preparing import loss_mask_bits
 from jeton.data.preparing.disk import DiskNeed, disk_need
 from jeton.data.preparing.document_keys import Keyed
-from jeton.data.preparing.dropped_file import DROPPED, DroppedFile
+from jeton.data.preparing.dropped_file import DROPPED, written
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
@@ -186,6 +187,7 @@ class PrepareRun:
                 "sink": None,
                 "writers": {},
                 "read": [],
+                "dropped": (0, 0),
                 "buckets": buckets_for(size, plan.memory),
             }
         with ExitStack() as stack:
@@ -204,9 +206,8 @@ class PrepareRun:
             if not state["writers"]:
                 self._save(state)
             passes = self._passes(state)
-            self._dropped = stack.enter_context(
-                closing(DroppedFile(self._journal.set, self._dropped_before(state, passes)))
-            )
+            dropped = GrowingFile(self._journal.set / DROPPED, state["dropped"])
+            self._dropped = stack.enter_context(closing(dropped))
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
             self._check_splits()
@@ -270,33 +271,28 @@ class PrepareRun:
             for block in blocks.of:
                 for number, size, sha256 in block.digests:
                     self._journal.add_digest(state["pass"], number, size, sha256)
-                self._dropped.add(block.dropped)
+                if block.dropped:
+                    self._dropped.append(written(block.dropped))
                 sink.append(block)
                 progress = block.after or progress
                 self._tell(work.phase, block.read, blocks.size, progress.documents, sink.tokens)
                 if time.monotonic() >= due and (point := sink.resume_point()) is not None:
-                    sink.sync()
-                    self._dropped.sync()
+                    self._sync(sink, state)
                     state["progress"], state["sink"] = point.to_json(), sink.state()
                     self._save(state)
                     due = time.monotonic() + CHECKPOINT_SECONDS
             sink.finish()
-            sink.sync()
-            self._dropped.sync()
+            self._sync(sink, state)
             state["made"] = sink.handover()
         state["read"].append(progress.to_json())
         state["pass"] += 1
         state["progress"], state["sink"] = SourcePosition().to_json(), None
         self._save(state)
 
-    def _dropped_before(self, state: dict[str, Any], passes: list[_Pass]) -> int:
-        """How many records the passes left out before the state was saved."""
-        positions = [*state["read"], state["progress"]]
-        return sum(
-            SourcePosition.from_json(position).bad
-            for of_pass, position in zip(passes, positions, strict=False)
-            if of_pass.phase == "encoding"
-        )
+    def _sync(self, sink: Sink, state: dict[str, Any]) -> None:
+        sink.sync()
+        self._dropped.sync()
+        state["dropped"] = self._dropped.state
 
     def _check_splits(self) -> None:
         for split, writer in self._writers.items():
