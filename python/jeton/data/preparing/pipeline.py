@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -64,29 +64,55 @@ class PrepareProgress:
 class SetPlan:
     """The plan of a set."""
 
-    layout: str
-    dtype: str
-    shard_tokens: int | None
     tokenizer: Tokenizer
     name: str
     """The name of the tokenizer; empty without one."""
     end_of_text: EndOfText | None
-    by: Literal["cut", "hash", "data"] | None
-    """How the validation split is chosen, if there is one."""
-    share: Fraction
-    """The share of the set that validates, unless there is separate data."""
-    seed: int | None
-    """The seed of shuffling."""
     memory: int
     """The memory for shuffling in bytes."""
     part: tuple[int, int] | None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any]
     """The options in the manifest, which must be unchanged to resume."""
+
+    @property
+    def layout(self) -> str:
+        """The layout of the whole set; its parts have `jeton`."""
+        return str(self.options["layout"])
+
+    @property
+    def shard_tokens(self) -> int | None:
+        """The maximum number of tokens per file, if it is set."""
+        most: int | None = self.options["shard_tokens"]
+        return most
+
+    @property
+    def dtype(self) -> str:
+        """The type of the tokens."""
+        return layouts.dtype_for(self.tokenizer.vocab.max_id)
+
+    @property
+    def by(self) -> Literal["cut", "hash", "data"] | None:
+        """How the validation split is chosen, if there is one."""
+        validation = self.options["validation"]
+        by: Literal["cut", "hash", "data"] | None = validation and validation["by"]
+        return by
+
+    @property
+    def share(self) -> Fraction:
+        """The share of the set that validates, unless there is separate data."""
+        validation = self.options["validation"]
+        return Fraction(validation["share"] if validation else 0)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of shuffling."""
+        seed: int | None = self.options["shuffle"]
+        return seed
 
     @property
     def masks(self) -> bool:
         """Whether the set has a loss mask."""
-        return self.options.get("messages") is not None
+        return self.options["messages"] is not None
 
     @property
     def is_shuffled(self) -> bool:
@@ -265,17 +291,20 @@ class PrepareRun:
 
     def _run(self, work: _Pass, state: dict[str, Any]) -> None:
         """Takes all blocks of a pass to its sink; updates `state` to that after the pass."""
-        progress = SourcePosition.from_json(state["progress"])
-        with closing(work.sink(state["sink"])) as sink, closing(_Blocks(work, progress)) as blocks:
+        progress, size = SourcePosition.from_json(state["progress"]), work.source.size
+        with (
+            closing(work.sink(state["sink"])) as sink,
+            closing(work.source.blocks(progress)) as blocks,
+        ):
             due = time.monotonic() + CHECKPOINT_SECONDS
-            for block in blocks.of:
+            for block in blocks:
                 for number, size, sha256 in block.digests:
                     self._journal.add_digest(state["pass"], number, size, sha256)
                 if block.dropped:
                     self._dropped.append(written(block.dropped))
                 sink.append(block)
                 progress = block.after or progress
-                self._tell(work.phase, block.read, blocks.size, progress.documents, sink.tokens)
+                self._tell(work.phase, block.read, size, progress.documents, sink.tokens)
                 if time.monotonic() >= due and (point := sink.resume_point()) is not None:
                     self._sync(sink, state)
                     state["progress"], state["sink"] = point.to_json(), sink.state()
@@ -405,17 +434,3 @@ def manifest_of(
         part=plan.part,
         jeton=__version__,
     )
-
-
-class _Blocks:
-    """The blocks of a pass; closing ends their source."""
-
-    def __init__(self, work: _Pass, start: SourcePosition) -> None:
-        self.size = work.source.size
-        self.of = work.source.blocks(start)
-
-    def close(self) -> None:
-        """Ends the source."""
-        end = getattr(self.of, "close", None)
-        if end is not None:
-            end()

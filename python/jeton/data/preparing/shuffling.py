@@ -12,7 +12,7 @@ number. If a cut splits the set afterwards, copies stay on their side of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.token_blocks.blocks import Block, DocumentSource, SourcePosition
+from jeton.corpora.token_blocks.blocks import Block, Blocks, DocumentSource, SourcePosition
 from jeton.corpora.token_blocks.ids import Ids
 from jeton.data.layouts.growing_file import GrowingFile, check_sum
 from jeton.data.layouts.shard import mapped
@@ -310,7 +310,7 @@ class Shuffled(DocumentSource):
         """Empty: buckets are derived from sources that have an identity."""
         return []
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks from `start` on."""
         for files, (_, of_documents) in zip(self._files, self._sums(), strict=True):
             check_sum(files.documents, of_documents)
