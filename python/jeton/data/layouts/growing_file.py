@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from jeton.errors import FormatError, MissingFileError
+from jeton.errors import FileError, FormatError, MissingFileError
 from jeton.files import file_errors
 
 if TYPE_CHECKING:
@@ -67,8 +67,11 @@ class GrowingFile:
 
     def append(self, data: Buffer) -> None:
         """Appends data; even of 0 bytes it creates the file."""
-        with file_errors(self._path):
-            self._opened().write(data)
+        file = self._file or self._opened()
+        try:
+            file.write(data)
+        except OSError as error:
+            raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
         size, checksum = self.state
         self.state = size + memoryview(data).nbytes, zlib.crc32(data, checksum)
 
@@ -99,9 +102,10 @@ class GrowingFile:
 
     def _opened(self) -> BinaryIO:
         if self._file is None:
-            self._file = self._path.open("ab")
-            if not self.state[0]:
-                self._file.truncate(self._head)
+            with file_errors(self._path):
+                self._file = self._path.open("ab")
+                if not self.state[0]:
+                    self._file.truncate(self._head)
         return self._file
 
 

@@ -257,8 +257,8 @@ class Buckets(Sink):
         waiting = zip(self._files, self._waiting, self._entries, strict=True)
         for (tokens, documents), tokens_here, entries_here in waiting:
             for file, arrays in ((tokens, tokens_here), (documents, entries_here)):
-                for array in arrays:
-                    file.append(np.ascontiguousarray(array).data)
+                if arrays:
+                    file.append(np.concatenate(arrays).data)
                 if sync:
                     file.sync()
                 file.close()

@@ -78,12 +78,13 @@ class BatchTokenizer:
             spans: Its span.
             is_first: Whether it is the first of its window.
         """
-        different, numbers = np.unique(ids, return_inverse=True)
-        tokens = [self(id) for id in different.tolist()]
-        leading, trailing = (
-            np.array([len(it) - len(strip(it, _SPACES)) for it in tokens], np.int64)[numbers]
-            for strip in (str.lstrip, str.rstrip)
-        )
+        spaces = np.zeros((2, int(ids.max(initial=0)) + 1), np.int64)
+        for id in np.flatnonzero(np.bincount(ids)).tolist():
+            token = self(id)
+            spaces[:, id] = [
+                len(token) - len(rest) for rest in (token.lstrip(_SPACES), token.rstrip(_SPACES))
+            ]
+        leading, trailing = spaces[:, ids]
         starts, ends = spans.T
         for keeps_one in self.trims:
             keeps = keeps_one & (leading == 1) & (is_first | (starts == 0))

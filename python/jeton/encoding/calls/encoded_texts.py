@@ -113,6 +113,8 @@ class EncodedTexts:
                 )
             texts = to_list()
         texts = [text or "" for text in texts]
+        if all(map(str.isascii, texts)):
+            return spans
         codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
         wider = (0xFFFF,) if self._how.unit == "utf-16" else (0x7F, 0x7FF, 0xFFFF)
         widths = 1 + sum((codes > limit).astype(np.int64) for limit in wider)
