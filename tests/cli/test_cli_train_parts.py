@@ -16,12 +16,15 @@ import pytest
 
 import jeton
 from jeton.cli import progress, train_progress
-from jeton.cli.train_options import settings
+from jeton.cli.train import train
+from jeton.cli.train_options import options_of, settings
 from jeton.cli.train_progress import TerminalLine, TrainJsonLines, watcher
 from jeton.cli.train_targets import check_ending, companion, rehearse, save
 from jeton.components import normalizers
 from jeton.corpora.corpus import Progress
 from jeton.errors import UnsupportedError
+
+OPTIONS = options_of(train)
 
 
 class Clock:
@@ -168,12 +171,12 @@ def test_quiet_says_nothing(clock: Clock, screen: Screen) -> None:
     ],
 )
 def test_settings(kind: str, given: str, expected: object) -> None:
-    assert settings(kind, (given,)) == {given.partition("=")[0]: expected}
+    assert settings(kind, (given,), OPTIONS) == {given.partition("=")[0]: expected}
 
 
 def test_the_last_setting_counts() -> None:
     given = ("tie_break=first", "limit_alphabet=3", "tie_break=alphabetic")
-    assert settings("bpe", given) == {"tie_break": "alphabetic", "limit_alphabet": 3}
+    assert settings("bpe", given, OPTIONS) == {"tie_break": "alphabetic", "limit_alphabet": 3}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,7 @@ def test_the_last_setting_counts() -> None:
 )
 def test_settings_that_are_none(given: str, told: str) -> None:
     with pytest.raises(click.UsageError, match=told):
-        settings("bpe", (given,))
+        settings("bpe", (given,), OPTIONS)
 
 
 @pytest.mark.parametrize(

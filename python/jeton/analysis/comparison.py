@@ -131,7 +131,7 @@ class Comparison(Saved):
             >>> page.count("<svg") > 3, "http:" in page
             (True, False)
         """
-        from jeton.analysis.report import page, sample_lines
+        from jeton.analysis.report import page
 
         check_text("title", title)
         for name, argument in (("tokenizers", tokenizers), ("lines", lines)):
@@ -139,7 +139,7 @@ class Comparison(Saved):
                 check_kind(name, argument, Mapping, "a mapping by names")
         if sweep is not None:
             check_kind("sweep", sweep, Sweep, "a Sweep")
-        return page(self.evaluations, title, sample_lines(tokenizers or {}, lines or {}), sweep)
+        return page(self, title, tokenizers or {}, lines or {}, sweep)
 
     def pictures(self, folder: str | os.PathLike[str]) -> list[str]:
         """Writes the pictures of the page as SVG, in which text stays text.
@@ -167,13 +167,13 @@ class Comparison(Saved):
         """
         from jeton.analysis.report import write_pictures
 
-        return write_pictures(self.evaluations, folder)
+        return write_pictures(self, folder)
 
     def _repr_html_(self) -> str:
         """A row per tokenizer with its main measures, for notebooks; `html` has all of them."""
         from jeton.analysis.report.notebook import glance
 
-        return glance(repr(self).strip("<>"), self.evaluations)
+        return glance(self)
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.evaluations)} on {', '.join(self.corpora)}>"

@@ -22,6 +22,7 @@ from jeton.cli.train_options import (
     TRAINERS,
     balance,
     check_kind,
+    options_of,
     parameters_of,
     settings,
 )
@@ -310,7 +311,7 @@ def train(
         is_model = target.name.lower().endswith(".model")
         options["style"] = "sentencepiece" if is_model else "huggingface"
     parameters = parameters_of(kind, options)
-    parameters |= settings(kind, assignments)
+    parameters |= settings(kind, assignments, options_of(click.get_current_context().command))
     fair = {} if languages is None else {"languages": balance(languages)}
     trainer = TRAINERS[kind](**parameters, **fair)
     for name in ("global_merges", "window_size", "alpha"):

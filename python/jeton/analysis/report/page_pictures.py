@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import jeton._core as _core
-from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import ReportedEvaluations, has, value_of
+from jeton.analysis.report.parts import value_of
 from jeton.analysis.report.svg_charts import Series, bars, lines, points, standalone
 from jeton.arguments import checked_path
 from jeton.display import palette
 from jeton.display.human_readable import without_controls
 from jeton.display.notebooks import escaped
+
+if TYPE_CHECKING:
+    from jeton.analysis.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -34,21 +36,18 @@ class _Chart:
     svg: str
 
 
-def write_pictures(
-    evaluations: Mapping[str, Evaluation], folder: str | os.PathLike[str]
-) -> list[str]:
+def write_pictures(comparison: Comparison, folder: str | os.PathLike[str]) -> list[str]:
     """Writes the pictures that have data as SVG; returns the names of the files."""
     target = os.path.expanduser(checked_path("folder", folder))
-    report = ReportedEvaluations(evaluations)
-    style, key = _style(), list(enumerate(report.names))
+    style, key = _style(), list(enumerate(comparison))
     pictures = {
-        file: standalone(_panels(report, measure, where), style)
+        file: standalone(_panels(comparison, measure, where), style)
         for file, measure, where in (
-            ("compression", "bytes_per_token", report.corpora),
-            ("languages", "tokens_per_line", report.languages),
-            ("premiums", "premium", report.languages),
+            ("compression", "bytes_per_token", comparison.corpora),
+            ("languages", "tokens_per_line", comparison.languages),
+            ("premiums", "premium", comparison.languages),
         )
-    } | {it.file: standalone([(it.title, it.svg)], style, key) for it in _curve_charts(report)}
+    } | {it.file: standalone([(it.title, it.svg)], style, key) for it in _curve_charts(comparison)}
     written = [(f"{file}.svg", svg.encode()) for file, svg in pictures.items() if svg]
     _core.write_into(target, written)
     return [name for name, _ in written]
@@ -62,11 +61,11 @@ def _style() -> str:
     return re.sub(r"var\(--([\w-]+)\)", lambda name: light[name[1]], rules)
 
 
-def bar_panels(report: ReportedEvaluations, measure: str, where: Iterable[str]) -> str:
+def bar_panels(comparison: Comparison, measure: str, where: Iterable[str]) -> str:
     """A panel of bars for each corpus or language; empty without values."""
     panels = "".join(
         f"<figure><h3>{escaped(name)}</h3>{chart}</figure>"
-        for name, chart in _panels(report, measure, where)
+        for name, chart in _panels(comparison, measure, where)
     )
     info = MEASURES[measure]
     better = f"; {info.better} is better" if info.better else ""
@@ -74,37 +73,35 @@ def bar_panels(report: ReportedEvaluations, measure: str, where: Iterable[str]) 
     return f'<p class="quiet">{about}</p><div class="panels">{panels}</div>' if panels else ""
 
 
-def _panels(
-    report: ReportedEvaluations, measure: str, where: Iterable[str]
-) -> list[tuple[str, str]]:
+def _panels(comparison: Comparison, measure: str, where: Iterable[str]) -> list[tuple[str, str]]:
     """Bars for each corpus or language by its name; none without values."""
     rows = {
         name: [
-            (label, place, one[name][measure] if has(one, name) else None)
-            for place, (label, one) in enumerate(zip(report.names, report.all, strict=True))
+            (label, place, one[name][measure] if name in one else None)
+            for place, (label, one) in enumerate(comparison.evaluations.items())
         ]
         for name in where
     }
     values = [value for of in rows.values() for *_, value in of if value is not None]
     if not values:
         return []
-    lossy, title = _lossy(report), MEASURES[measure].title
+    lossy, title = _lossy(comparison), MEASURES[measure].title
     return [
         (name, bars(f"{title}: {without_controls(name)}", of, max(values), lossy))
         for name, of in rows.items()
     ]
 
 
-def _lossy(report: ReportedEvaluations) -> set[str]:
-    return {name for name, one in zip(report.names, report.all, strict=True) if one.lossy}
+def _lossy(comparison: Comparison) -> set[str]:
+    return {name for name, one in comparison.evaluations.items() if one.lossy}
 
 
-def curves(report: ReportedEvaluations) -> str:
+def curves(comparison: Comparison) -> str:
     """Sizes, lengths of tokens, ranks and frequencies; empty without any."""
     figures = [
         f"<figure><h3>{escape(it.title)}</h3>{it.svg}"
         f"<figcaption>{escape(it.caption)}</figcaption></figure>"
-        for it in _curve_charts(report)
+        for it in _curve_charts(comparison)
     ]
     return f'<div class="charts">{"".join(figures)}</div>' if figures else ""
 
@@ -122,27 +119,27 @@ _CURVES: Final = (
 """Curves with their file, title, unit of y if that is a share, and caption."""
 
 
-def _curve_charts(report: ReportedEvaluations) -> Iterator[_Chart]:
+def _curve_charts(comparison: Comparison) -> Iterator[_Chart]:
     """The charts that have data."""
     sizes = [
         Series(name, place, (one.vocab_size,), (each,))
-        for place, (name, one) in enumerate(zip(report.names, report.all, strict=True))
+        for place, (name, one) in enumerate(comparison.evaluations.items())
         if (each := value_of(one, ("", "bytes_per_token"))) is not None
     ]
     title, caption = "Size and compression", "Vocabularies by their size, over all corpora."
     caption += " Up and to the left is better; ⚠ loses text."
     units = "tokens in the vocabulary", "bytes per token"
-    if svg := points(title, sizes, *units, _lossy(report)):
+    if svg := points(title, sizes, *units, _lossy(comparison)):
         yield _Chart("sizes", title, caption, svg)
     for curve, file, title, share, caption in _CURVES:
-        if svg := _lines_of(report, curve, title, share):
+        if svg := _lines_of(comparison, curve, title, share):
             yield _Chart(file, title, caption, svg)
 
 
-def _lines_of(report: ReportedEvaluations, curve: str, title: str, share: str | None) -> str | None:
+def _lines_of(comparison: Comparison, curve: str, title: str, share: str | None) -> str | None:
     """The curve of each tokenizer; those without a share are drawn on logarithmic scales."""
     series, units = [], ("", "")
-    for place, (name, one) in enumerate(zip(report.names, report.all, strict=True)):
+    for place, (name, one) in enumerate(comparison.evaluations.items()):
         drawn = one.curves.get(curve)
         if drawn is None or not drawn.x:
             continue

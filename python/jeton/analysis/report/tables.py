@@ -7,22 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import (
-    ReportedEvaluations,
-    cell,
-    has,
-    head,
-    marked,
-    measured_value,
-    swatch,
-    value_of,
-)
+from jeton.analysis.report.parts import cell, head, marked, measured_value, swatch, value_of
 from jeton.analysis.report.svg_charts import shade
 from jeton.analysis.values import Measured
 from jeton.display.notebooks import escaped
+
+if TYPE_CHECKING:
+    from jeton.analysis.comparison import Comparison
 
 SUMMARY: Final = (
     ("", "bytes_per_token"),
@@ -37,13 +31,13 @@ SUMMARY: Final = (
 """The columns of the first table: measures over all corpora, or overall."""
 
 
-def glance(report: ReportedEvaluations) -> str:
+def glance(comparison: Comparison) -> str:
     """A row per tokenizer with its main measures, and a list of losses."""
-    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in report.all)]
+    columns = summary_columns(comparison)
     heads = "".join(head(MEASURES[name].title) for _, name in columns)
-    best = [_best(report, [value_of(one, it) for one in report.all], it[1]) for it in columns]
+    best = [_best(comparison, column) for column in columns]
     rows = []
-    for place, (name, one) in enumerate(zip(report.names, report.all, strict=True)):
+    for place, (name, one) in enumerate(comparison.evaluations.items()):
         cells = "".join(
             cell(
                 measured_value(one, it),
@@ -61,28 +55,32 @@ def glance(report: ReportedEvaluations) -> str:
         '<table id="glance"><caption>Over all corpora; ★ is the best of those that lose '
         "no text. Click a head to sort.</caption><thead><tr>"
         f"{head('tokenizer')}{head('vocabulary')}{heads}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(report)}"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(comparison)}"
     )
 
 
-def _best(
-    report: ReportedEvaluations, values: Sequence[float | None], measure: str
-) -> float | None:
-    better = MEASURES[measure].better
+def summary_columns(comparison: Comparison) -> list[tuple[str, str]]:
+    """The columns of the first table that have a value."""
+    evaluations = comparison.evaluations.values()
+    return [it for it in SUMMARY if any(value_of(one, it) is not None for one in evaluations)]
+
+
+def _best(comparison: Comparison, column: tuple[str, str]) -> float | None:
+    better = MEASURES[column[1]].better
     numbers = [
         value
-        for value, one in zip(values, report.all, strict=True)
-        if value is not None and not one.lossy
+        for one in comparison.evaluations.values()
+        if not one.lossy and (value := value_of(one, column)) is not None
     ]
     if better is None or len({*numbers}) < 2:
         return None
     return max(numbers) if better == "higher" else min(numbers)
 
 
-def _lossy(report: ReportedEvaluations) -> str:
+def _lossy(comparison: Comparison) -> str:
     rows = "".join(
         f"<li><b>{escaped(name)}</b>: {escaped('; '.join(one.lossy))}</li>"
-        for name, one in zip(report.names, report.all, strict=True)
+        for name, one in comparison.evaluations.items()
         if one.lossy
     )
     if not rows:
@@ -93,18 +91,18 @@ def _lossy(report: ReportedEvaluations) -> str:
     )
 
 
-def premiums(report: ReportedEvaluations) -> str:
+def premiums(comparison: Comparison) -> str:
     """The heat map of premiums of languages; empty without any."""
     by_name = {
-        name: [one.languages[language]["premium"] if has(one, language) else None
-               for language in report.languages]
-        for name, one in zip(report.names, report.all, strict=True)
+        name: [one.languages[language]["premium"] if language in one else None
+               for language in comparison.languages]
+        for name, one in comparison.evaluations.items()
     }  # fmt: skip
     numbers = [value for row in by_name.values() for value in row if value is not None]
     if not numbers:
         return ""
     high = max(numbers)
-    heads = "".join(head(language) for language in report.languages)
+    heads = "".join(head(language) for language in comparison.languages)
     rows = []
     for place, (name, values) in enumerate(by_name.items()):
         cells = "".join(
@@ -113,12 +111,12 @@ def premiums(report: ReportedEvaluations) -> str:
             else f'<td data-v="{value!r}" class="heat{_shade(value, high)}">{value:.2f}</td>'
             for value in values
         )
-        one = report.all[place]
-        rows.append(f'<tr><th scope="row">{swatch(place)}{marked(one, name)}</th>{cells}</tr>')
+        label = f"{swatch(place)}{marked(comparison[name], name)}"
+        rows.append(f'<tr><th scope="row">{label}</th>{cells}</tr>')
     how = next(
         (
             value.how
-            for one in report.all
+            for one in comparison.evaluations.values()
             for language in one.languages.values()
             if (value := language.values.get("premium")) is not None
         ),
@@ -138,15 +136,16 @@ def _shade(premium: float, high: float) -> int:
     return 0 if premium <= 0 else shade(premium, 1.0, max(high, 1.01), math.log)
 
 
-def values(report: ReportedEvaluations) -> str:
+def values(comparison: Comparison) -> str:
     """All values, to sort and filter."""
-    places = list(dict.fromkeys(where for one in report.all for where, _ in one.parts()))
-    parts_of_each = [dict(one.parts()) for one in report.all]
+    places = list(
+        dict.fromkeys(where for one in comparison.evaluations.values() for where, _ in one.parts())
+    )
+    parts_of_each = [dict(one.parts()) for one in comparison.evaluations.values()]
     rows = [row for where in places for row in _value_rows(where, parts_of_each)]
     choices = "".join(f"<option>{escaped(where)}</option>" for where in places)
     heads = "".join(
-        head(name + (" ⚠" if one.lossy else ""))
-        for name, one in zip(report.names, report.all, strict=True)
+        head(name + (" ⚠" if one.lossy else "")) for name, one in comparison.evaluations.items()
     )
     return (
         '<div class="tools"><label>Filter <input id="filter" type="search" '
