@@ -132,6 +132,20 @@ def test_a_failed_step_removes_its_progress_line(clock: Clock, screen: Screen) -
     assert screen.shown().endswith("\x1b[2K")
 
 
+def test_a_log_has_a_line_every_half_minute_though_phases_are_shorter(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bars = progress.PhaseBars()
+    for number in range(8):
+        for done in (0, 50, 100):
+            bars.show(f"part {number}", done, 100, "{:,.0f}".format)
+            clock.now += 4
+    assert capsys.readouterr().err.splitlines() == [
+        "part 2: 100% of 100, 12/s, 0 s left",
+        "part 5: 50% of 100, 12/s, 4 s left",
+    ]
+
+
 def test_quiet_says_nothing(clock: Clock, screen: Screen) -> None:
     click.get_current_context().meta["jeton.cli.quiet"] = True
     steps = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -202,13 +202,9 @@ class _Texts:
     reader: Reader
 
     def __iter__(self) -> Iterator[str]:
-        return _texts(self.paths, self.reader)
-
-
-def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:
-    with ProgressBar("reading", input_size(paths)) as progress:
-        for document in reader.documents(paths, progress):
-            yield document.text
+        with ProgressBar("reading", input_size(self.paths)) as progress:
+            for document in self.reader.documents(self.paths, progress):
+                yield document.text
 
 
 @edit.command(cls=Command, name="prune", short_help="Remove tokens.")
@@ -271,7 +267,7 @@ def _prune(
 def _extend(tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int) -> Edited:
     """Learn more tokens from FILES, continuing from the old merges."""
     check_inputs(paths)
-    return extend(tok, _texts(paths, reader), tokens)
+    return extend(tok, _Texts(paths, reader), tokens)
 
 
 @edit.command(cls=Command, name="truncate", short_help="Remove the tokens learned last.")

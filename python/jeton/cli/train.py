@@ -16,7 +16,7 @@ from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
-from jeton.cli.targets import FilePath, check_target, corpus_path, force_option
+from jeton.cli.targets import FilePath, check_target, force_option
 from jeton.cli.train_options import (
     DEFAULT_SIZES,
     TRAINERS,
@@ -421,10 +421,8 @@ def _corpora(
             raise click.UsageError(f"{named_urls[0]}: a URL with a name goes with --languages")
         return None, {}
     balance(languages)
-    named = languages_by_name([os.fspath(file) for file in files], "with --languages, FILES")
-    texts = languages_by_name(development, "--development")
-    corpora = {name: corpus_path(path) for name, path in named.items()}
-    return corpora, {name: corpus_path(path) for name, path in texts.items()}
+    corpora = languages_by_name([os.fspath(file) for file in files], "with --languages, FILES")
+    return corpora, languages_by_name(development, "--development")
 
 
 def _check_superwords(
