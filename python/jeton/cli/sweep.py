@@ -22,6 +22,7 @@ from jeton.cli.progress import PhaseBars
 from jeton.cli.targets import (
     FilePath,
     check_target,
+    corpus_path,
     force_option,
     give,
     output_option,
@@ -195,8 +196,8 @@ def _parts(values: tuple[str | StorePath, ...], what: str) -> _Corpora:
     """Corpora by name; a list if there is only one, without a name."""
     paths = [os.fspath(value) for value in values]
     named = corpora_by_name(paths, what)
-    is_unnamed = [*map(os.fspath, named.values())] == paths[:1]
-    return [*named.values()] if is_unnamed else named
+    corpora = [*named.values()]
+    return corpora if corpora == [*map(corpus_path, paths[:1])] else named
 
 
 def _paths(corpora: _Corpora) -> list[Path | StorePath]:
