@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from jeton._core import __version__
+from jeton.analysis.evaluation import Evaluations, names_of_corpora, names_of_languages
 from jeton.analysis.report.ladder import ladder
 from jeton.analysis.report.page_pictures import bar_panels, curves
 from jeton.analysis.report.parts import swatch
@@ -27,7 +28,6 @@ from jeton.display.human_readable import counted
 from jeton.display.notebooks import escaped
 
 if TYPE_CHECKING:
-    from jeton.analysis.comparison import Comparison
     from jeton.analysis.swept import Sweep
     from jeton.tokenizer import Tokenizer
 
@@ -58,7 +58,7 @@ _PAGE: Final = """<!doctype html>
 
 
 def page(
-    comparison: Comparison,
+    evaluations: Evaluations,
     title: str,
     tokenizers: Mapping[str, Tokenizer],
     texts: Mapping[str, Sequence[str]],
@@ -79,22 +79,22 @@ def page(
         "base-uri 'none'; form-action 'none'"
     )
     parts = [
-        ("summary", "At a glance", glance(comparison)),
+        ("summary", "At a glance", glance(evaluations)),
         (
             "corpora",
             "Compression by corpus",
-            bar_panels(comparison, "bytes_per_token", comparison.corpora),
+            bar_panels(evaluations, "bytes_per_token", names_of_corpora(evaluations)),
         ),
         (
             "languages",
             "Cost by language",
-            bar_panels(comparison, "tokens_per_line", comparison.languages),
+            bar_panels(evaluations, "tokens_per_line", names_of_languages(evaluations)),
         ),
-        ("premiums", "Premiums of languages", premiums(comparison)),
-        ("curves", "Sizes, lengths, frequencies", curves(comparison)),
+        ("premiums", "Premiums of languages", premiums(evaluations)),
+        ("curves", "Sizes, lengths, frequencies", curves(evaluations)),
         ("sweep", "A ladder of sizes", ladder(sweep)),
-        ("lines", "Lines side by side", side_by_side(comparison, tokenizers, texts)),
-        ("all", "All values", values(comparison)),
+        ("lines", "Lines side by side", side_by_side(evaluations, tokenizers, texts)),
+        ("all", "All values", values(evaluations)),
     ]
     parts = [part for part in parts if part[2]]
     return _PAGE.format(
@@ -102,15 +102,15 @@ def page(
         title=escaped(title),
         style=style,
         script=script,
-        about=_about(comparison),
+        about=_about(evaluations),
         parts="".join(f'<a href="#{id}">{escape(name)}</a>' for id, name, _ in parts),
-        main=_legend(comparison)
+        main=_legend(evaluations)
         + "\n".join(
             f'<section id="{id}" aria-labelledby="of-{id}"><h2 id="of-{id}">{escape(name)}</h2>'
             f"\n{body}</section>"
             for id, name, body in parts
         ),
-        footer=_footer(comparison),
+        footer=_footer(evaluations),
     )
 
 
@@ -122,31 +122,31 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _about(comparison: Comparison) -> str:
-    summary = counted(len(comparison), "tokenizer")
-    corpora = [escaped(name) for name in comparison.corpora if name != "all"]
+def _about(evaluations: Evaluations) -> str:
+    summary = counted(len(evaluations), "tokenizer")
+    corpora = [escaped(name) for name in names_of_corpora(evaluations) if name != "all"]
+    languages = [escaped(name) for name in names_of_languages(evaluations)]
     if corpora:
         summary += f" on {', '.join(corpora)}"
-    if comparison.languages:
-        summary += f"; parallel text in {', '.join(map(escaped, comparison.languages))}"
-    version = next((it.version for it in comparison.evaluations.values()), __version__)
+    if languages:
+        summary += f"; parallel text in {', '.join(languages)}"
+    version = next((it.version for it in evaluations.values()), __version__)
     return f"{summary}. Measured by jeton {escaped(version)}."
 
 
-def _legend(comparison: Comparison) -> str:
+def _legend(evaluations: Evaluations) -> str:
     buttons = "".join(
         f'<li><button type="button" data-series="{place % COLOURS}" aria-pressed="true">'
         f"{swatch(place)}{escaped(name)}</button></li>"
-        for place, name in enumerate(comparison)
+        for place, name in enumerate(evaluations)
     )
     return f'<ul class="legend" aria-label="Tokenizers to show in pictures">{buttons}</ul>\n'
 
 
-def _footer(comparison: Comparison) -> str:
+def _footer(evaluations: Evaluations) -> str:
     digests = "; ".join(
-        f"{escaped(name)} {escaped(one.tokenizer[:12])}"
-        for name, one in comparison.evaluations.items()
+        f"{escaped(name)} {escaped(one.tokenizer[:12])}" for name, one in evaluations.items()
     )
-    texts = dict(pair for one in comparison.evaluations.values() for pair in one.digests.items())
+    texts = dict(pair for one in evaluations.values() for pair in one.digests.items())
     of_texts = "; ".join(f"{escaped(name)} {escaped(it[:12])}" for name, it in texts.items())
     return f"SHA-256 of tokenizers: {digests}. Of texts: {of_texts or 'none'}."

@@ -6,8 +6,8 @@ Look here for which lines of a corpus are shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from jeton.analysis.evaluation import Evaluations
 from jeton.analysis.report.parts import swatch
 from jeton.arguments import check_named, check_text
 from jeton.display.human_readable import visible
@@ -16,15 +16,14 @@ from jeton.display.palette import hues
 from jeton.errors import ArgumentTypeError, JetonError
 from jeton.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from jeton.analysis.comparison import Comparison
-
 _LONGEST = 400
 """Maximum characters of a line that are shown."""
 
 
 def side_by_side(
-    comparison: Comparison, tokenizers: Mapping[str, Tokenizer], texts: Mapping[str, Sequence[str]]
+    evaluations: Evaluations,
+    tokenizers: Mapping[str, Tokenizer],
+    texts: Mapping[str, Sequence[str]],
 ) -> str:
     """A line of each text, with a row of coloured tokens for each tokenizer; empty without lines.
 
@@ -33,7 +32,7 @@ def side_by_side(
         texts: Lines by the name of the corpus or language.
     """
     check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
-    blocks = "".join(_blocks([*comparison], tokenizers, texts))
+    blocks = "".join(_blocks([*evaluations], tokenizers, texts))
     if not blocks:
         return ""
     return (

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from jeton.analysis.evaluation import Evaluations, names_of_languages
 from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.report.parts import cell, head, marked, measured_value, swatch, value_of
 from jeton.analysis.report.svg_charts import shade
 from jeton.analysis.values import Measured
 from jeton.display.notebooks import escaped
-
-if TYPE_CHECKING:
-    from jeton.analysis.comparison import Comparison
 
 SUMMARY: Final = (
     ("", "bytes_per_token"),
@@ -31,13 +29,13 @@ SUMMARY: Final = (
 """The columns of the first table: measures over all corpora, or overall."""
 
 
-def glance(comparison: Comparison) -> str:
+def glance(evaluations: Evaluations) -> str:
     """A row per tokenizer with its main measures, and a list of losses."""
-    columns = summary_columns(comparison)
+    columns = summary_columns(evaluations)
     heads = "".join(head(MEASURES[name].title) for _, name in columns)
-    best = [_best(comparison, column) for column in columns]
+    best = [_best(evaluations, column) for column in columns]
     rows = []
-    for place, (name, one) in enumerate(comparison.evaluations.items()):
+    for place, (name, one) in enumerate(evaluations.items()):
         cells = "".join(
             cell(
                 measured_value(one, it),
@@ -55,21 +53,24 @@ def glance(comparison: Comparison) -> str:
         '<table id="glance"><caption>Over all corpora; ★ is the best of those that lose '
         "no text. Click a head to sort.</caption><thead><tr>"
         f"{head('tokenizer')}{head('vocabulary')}{heads}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(comparison)}"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(evaluations)}"
     )
 
 
-def summary_columns(comparison: Comparison) -> list[tuple[str, str]]:
+def summary_columns(evaluations: Evaluations) -> list[tuple[str, str]]:
     """The columns of the first table that have a value."""
-    evaluations = comparison.evaluations.values()
-    return [it for it in SUMMARY if any(value_of(one, it) is not None for one in evaluations)]
+    return [
+        column
+        for column in SUMMARY
+        if any(value_of(one, column) is not None for one in evaluations.values())
+    ]
 
 
-def _best(comparison: Comparison, column: tuple[str, str]) -> float | None:
+def _best(evaluations: Evaluations, column: tuple[str, str]) -> float | None:
     better = MEASURES[column[1]].better
     numbers = [
         value
-        for one in comparison.evaluations.values()
+        for one in evaluations.values()
         if not one.lossy and (value := value_of(one, column)) is not None
     ]
     if better is None or len({*numbers}) < 2:
@@ -77,10 +78,10 @@ def _best(comparison: Comparison, column: tuple[str, str]) -> float | None:
     return max(numbers) if better == "higher" else min(numbers)
 
 
-def _lossy(comparison: Comparison) -> str:
+def _lossy(evaluations: Evaluations) -> str:
     rows = "".join(
         f"<li><b>{escaped(name)}</b>: {escaped('; '.join(one.lossy))}</li>"
-        for name, one in comparison.evaluations.items()
+        for name, one in evaluations.items()
         if one.lossy
     )
     if not rows:
@@ -91,18 +92,19 @@ def _lossy(comparison: Comparison) -> str:
     )
 
 
-def premiums(comparison: Comparison) -> str:
+def premiums(evaluations: Evaluations) -> str:
     """The heat map of premiums of languages; empty without any."""
+    languages = names_of_languages(evaluations)
     by_name = {
         name: [one.languages[language]["premium"] if language in one else None
-               for language in comparison.languages]
-        for name, one in comparison.evaluations.items()
+               for language in languages]
+        for name, one in evaluations.items()
     }  # fmt: skip
     numbers = [value for row in by_name.values() for value in row if value is not None]
     if not numbers:
         return ""
     high = max(numbers)
-    heads = "".join(head(language) for language in comparison.languages)
+    heads = "".join(head(language) for language in languages)
     rows = []
     for place, (name, values) in enumerate(by_name.items()):
         cells = "".join(
@@ -111,12 +113,12 @@ def premiums(comparison: Comparison) -> str:
             else f'<td data-v="{value!r}" class="heat{_shade(value, high)}">{value:.2f}</td>'
             for value in values
         )
-        label = f"{swatch(place)}{marked(comparison[name], name)}"
+        label = f"{swatch(place)}{marked(evaluations[name], name)}"
         rows.append(f'<tr><th scope="row">{label}</th>{cells}</tr>')
     how = next(
         (
             value.how
-            for one in comparison.evaluations.values()
+            for one in evaluations.values()
             for language in one.languages.values()
             if (value := language.values.get("premium")) is not None
         ),
@@ -136,17 +138,13 @@ def _shade(premium: float, high: float) -> int:
     return 0 if premium <= 0 else shade(premium, 1.0, max(high, 1.01), math.log)
 
 
-def values(comparison: Comparison) -> str:
+def values(evaluations: Evaluations) -> str:
     """All values, to sort and filter."""
-    places = list(
-        dict.fromkeys(where for one in comparison.evaluations.values() for where, _ in one.parts())
-    )
-    parts_of_each = [dict(one.parts()) for one in comparison.evaluations.values()]
+    places = list(dict.fromkeys(where for one in evaluations.values() for where, _ in one.parts()))
+    parts_of_each = [dict(one.parts()) for one in evaluations.values()]
     rows = [row for where in places for row in _value_rows(where, parts_of_each)]
     choices = "".join(f"<option>{escaped(where)}</option>" for where in places)
-    heads = "".join(
-        head(name + (" ⚠" if one.lossy else "")) for name, one in comparison.evaluations.items()
-    )
+    heads = "".join(head(name + (" ⚠" if one.lossy else "")) for name, one in evaluations.items())
     return (
         '<div class="tools"><label>Filter <input id="filter" type="search" '
         'placeholder="fertility, premium …"></label><label>Where <select id="where">'
