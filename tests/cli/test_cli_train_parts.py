@@ -16,8 +16,9 @@ import pytest
 
 import jeton
 from jeton.cli import progress, train_progress
+from jeton.cli.command import options_of
 from jeton.cli.train import train
-from jeton.cli.train_options import options_of, settings
+from jeton.cli.train_options import settings
 from jeton.cli.train_progress import TerminalLine, TrainJsonLines, watcher
 from jeton.cli.train_targets import check_ending, companion, rehearse, save
 from jeton.components import normalizers

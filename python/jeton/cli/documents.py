@@ -22,7 +22,7 @@ import click
 import jeton._core as _core
 from jeton.arguments import checked_path
 from jeton.cli import streams
-from jeton.cli.command import decorated, echo_note
+from jeton.cli.command import decorated, echo_note, is_passed
 from jeton.cli.progress import ProgressBar
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
@@ -294,8 +294,7 @@ def documents_option(function: F) -> F:
     @functools.wraps(function)
     def command(*, documents: str, split_on: str | None, **others: object) -> Any:
         if split_on is not None:
-            source = click.get_current_context().get_parameter_source("documents")
-            if source is click.core.ParameterSource.COMMANDLINE:
+            if is_passed("documents"):
                 raise click.UsageError("--documents and --split-on exclude each other.")
             documents = _separator(split_on)
         return function(documents=documents, **others)
@@ -314,15 +313,13 @@ def say_what_documents_are(
 
     Commands with `--split-on` also advise on files that look as if they held several documents.
     """
-    context = click.get_current_context()
-    sources = map(context.get_parameter_source, ("documents", "split_on"))
-    if click.core.ParameterSource.COMMANDLINE in sources:
+    if is_passed("documents") or is_passed("split_on"):
         return
     texts = [path for path in inputs if kind_of(path, field) == "text"]
     if not texts:
         return
     note = f"each {documents} of text is a document (--documents line: each line is"
-    if "split_on" not in context.params:
+    if "split_on" not in click.get_current_context().params:
         echo_note(f"{note})")
         return
     echo_note(f"{note}; --split-on TEXT: what is between these texts is)")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import jeton
-from jeton.cli.command import Command, Group, decorated, echo_note
+from jeton.cli.command import Command, Group, decorated, echo_note, is_passed
 from jeton.cli.documents import Reader, input_options, input_size
 from jeton.cli.printing import put, say
 from jeton.cli.progress import ProgressBar
@@ -70,10 +70,8 @@ def edit() -> None: ...
 
 def _refuse_set(needed: str, *parameters: str) -> None:
     """Fails if one of these options is set, which is of no use without another."""
-    context = click.get_current_context()
-    for name in parameters:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed}.")
+    for name in filter(is_passed, parameters):
+        raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed}.")
 
 
 def _target_options(function: F) -> F:

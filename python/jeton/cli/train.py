@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import jeton
-from jeton.cli.command import Command, TokenCount, add_hint, echo_note
+from jeton.cli.command import Command, TokenCount, add_hint, echo_note, is_passed, options_of
 from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
@@ -22,7 +22,6 @@ from jeton.cli.train_options import (
     TRAINERS,
     balance,
     check_kind,
-    options_of,
     parameters_of,
     settings,
 )
@@ -452,11 +451,11 @@ _STYLES = {
 
 def _refuse_options_of_counting(counts: Path | StorePath) -> None:
     """Fails if the user passed an option that has no effect on existing counts."""
-    context = click.get_current_context()
-    for name in _COUNTING:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            [option] = [it.opts[0] for it in context.command.params if it.name == name]
-            raise click.UsageError(f"{option} is for counting, and {counts} holds counts already")
+    options = options_of(click.get_current_context().command)
+    for name in filter(is_passed, _COUNTING):
+        raise click.UsageError(
+            f"{options[name]} is for counting, and {counts} holds counts already"
+        )
 
 
 _COUNTING = (

@@ -14,6 +14,7 @@ import click
 
 import jeton
 from jeton.arguments import suggestion
+from jeton.cli.command import is_passed, options_of
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
 TRAINERS: dict[str, type[Any]] = {
@@ -39,20 +40,13 @@ _PYTHON = {"True": "true", "False": "false", "None": "null"}
 """Values as Python writes them, as in an error that says `hard_vocab_limit=False`, in JSON."""
 
 
-def options_of(command: click.Command) -> dict[str, str]:
-    """The options of a command by the names of their parameters."""
-    return {it.name or "": it.opts[0] for it in command.params if isinstance(it, click.Option)}
-
-
 def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
     """Fails if the user passed an option that is for other kinds."""
-    context = click.get_current_context()
-    for name, option in options_of(context.command).items():
-        is_set = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    for name, option in options_of(click.get_current_context().command).items():
         # Text for development goes to the method that trains.
         needed = "languages" if name == "development" else name
         kinds = [it for it, trainer in TRAINERS.items() if needed in _parameters(trainer)]
-        if is_set and kinds and kind not in kinds:
+        if kinds and kind not in kinds and is_passed(name):
             *others, last = kinds
             names = f"{', '.join(others)} or {last}" if others else last
             raise click.UsageError(f"{option} is for --kind {names}")
