@@ -301,10 +301,9 @@ def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -
         raise FileError(f"{error}; {remedy}") from None
     # A run that was killed after completing the set may have left some of its working files.
     shutil.rmtree(folder / WORK, ignore_errors=True)
-    end = None if plan.end_of_text is None else plan.end_of_text.to_json()
     for what, own, expected_value in (
         ("tokenizer", manifest.tokenizer["digest"], plan.tokenizer.digest),
-        ("end of text", manifest.end_of_text, end),
+        ("end of text", manifest.end_of_text, plan.end_record),
         ("part", manifest.part, plan.part),
         *((name, manifest.options.get(name), value) for name, value in plan.options.items()),
     ):

@@ -105,11 +105,10 @@ def stream(
     )
     request = options.request(tokenizer)
     names = ("field", "documents", "errors", "bad_records", "frame")
-    end = request.plan.end_of_text
     settings = {
         "tokenizer": tokenizer.digest,
         **{name: request.plan.options[name] for name in names},
-        "end_of_text": None if end is None else end.to_json(),
+        "end_of_text": request.plan.end_record,
         "block_size": checked_int("block_size", block_size, 1),
     }
     is_once = isinstance(data, Iterator)

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jeton._core import __version__
 from jeton.corpora.token_blocks.blocks import SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
@@ -54,15 +53,9 @@ def written_in_parallel(
     if most is None:
         return None
     sources = {split: PartsSource(parts, split) for split in parts[0][1].splits}
-    end = None if plan.end_of_text is None else plan.end_of_text.to_json()
     with Journal(folder) as journal:
         state = journal.begin(
-            {
-                "jeton": __version__,
-                "tokenizer": plan.tokenizer.digest,
-                "options": {**plan.options, "end_of_text": end, "part": plan.part},
-                "inputs": {split: source.identity() for split, source in sources.items()},
-            },
+            plan.run_record(sources),
             lambda _: dict.fromkeys(sources, Consumed(0, None)),
         )
         if state is not None and "manifest" in state:

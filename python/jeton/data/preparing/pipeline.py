@@ -7,7 +7,7 @@ content of the manifest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -110,6 +110,20 @@ class SetPlan:
         return seed
 
     @property
+    def end_record(self) -> dict[str, Any] | None:
+        """The token that separates documents, as the manifest has it."""
+        return None if self.end_of_text is None else self.end_of_text.to_json()
+
+    def run_record(self, sources: Mapping[str, DocumentSource]) -> dict[str, Any]:
+        """What must be unchanged to resume a run."""
+        return {
+            "jeton": __version__,
+            "tokenizer": self.tokenizer.digest,
+            "options": {**self.options, "end_of_text": self.end_record, "part": self.part},
+            "inputs": {split: source.identity() for split, source in sources.items()},
+        }
+
+    @property
     def masks(self) -> bool:
         """Whether the set has a loss mask."""
         return self.options["messages"] is not None
@@ -162,17 +176,7 @@ class PrepareRun:
 
     def go(self) -> Manifest:
         """Makes the set, or resumes making it."""
-        end = None if self._plan.end_of_text is None else self._plan.end_of_text.to_json()
-        identities = {name: source.identity() for name, source in self._sources.items()}
-        state = self._journal.begin(
-            {
-                "jeton": __version__,
-                "tokenizer": self._plan.tokenizer.digest,
-                "options": {**self._plan.options, "end_of_text": end, "part": self._plan.part},
-                "inputs": identities,
-            },
-            self._consumed,
-        )
+        state = self._journal.begin(self._plan.run_record(self._sources), self._consumed)
         if state is not None and "manifest" in state:
             whole = Manifest.from_json(state["manifest"])
             self._journal.check(whole)
@@ -416,7 +420,7 @@ def manifest_of(
         layout=plan.layout if plan.part is None else "jeton",
         dtype=plan.dtype,
         tokenizer=tokenizer,
-        end_of_text=None if plan.end_of_text is None else plan.end_of_text.to_json(),
+        end_of_text=plan.end_record,
         options=plan.options,
         inputs=tuple(
             {**entry, "split": split} if split != "train" else entry
