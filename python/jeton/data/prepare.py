@@ -26,7 +26,7 @@ from jeton.data.preparing.end_of_text import (
 )
 from jeton.data.preparing.inputs import default_split, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
-from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, plan_of
+from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions
 from jeton.data.preparing.parts import PartsSource, checked_parts
 from jeton.data.preparing.pipeline import PrepareProgress, PrepareRun, SetPlan
 from jeton.data.preparing.target import written_to
@@ -221,13 +221,13 @@ def merge(
     else:
         SetFacts(first_folder, first).check(tokenizer)
     end = first.end_of_text
-    plan = plan_of(
-        tokenizer,
-        str(first.tokenizer.get("name", "")),
-        None if end is None else EndOfText(end["token"], end["id"], end["place"]),
-        dict(first.options),
-        part=None,
+    plan = SetPlan(
+        tokenizer=tokenizer,
+        name=str(first.tokenizer.get("name", "")),
+        end_of_text=None if end is None else EndOfText(end["token"], end["id"], end["place"]),
         memory=memory_bytes(memory) or 0,
+        part=None,
+        options=dict(first.options),
     )
     return merged_parts(plan, checked, target, watch)
 

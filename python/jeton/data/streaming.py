@@ -293,8 +293,8 @@ class TokenStream:
         dropped = DroppedRecords()
         while self._epochs is None or epoch < self._epochs:
             position = start.position if epoch == start.epoch else SourcePosition()
-            blocks, before = self._source.blocks(position), total
-            try:
+            before = total
+            with closing(self._source.blocks(position)) as blocks:
                 for block in blocks:
                     total += len(block.tokens)
                     dropped.add(block.dropped)
@@ -303,10 +303,6 @@ class TokenStream:
                     here = min(skip, len(block.tokens))
                     skip -= here
                     yield block.tokens[here:]
-            finally:
-                end = getattr(blocks, "close", None)
-                if end is not None:
-                    end()
             if total == before and position == SourcePosition():
                 raise ArgumentError("data has no documents")
             epoch += 1

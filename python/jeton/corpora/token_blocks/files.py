@@ -15,6 +15,7 @@ from jeton.corpora.corpus import ParquetColumn, is_table, size_of
 from jeton.corpora.dropped import RecordPlace, from_core
 from jeton.corpora.token_blocks.blocks import (
     Block,
+    Blocks,
     DocumentEncoding,
     DocumentSource,
     SourcePosition,
@@ -87,7 +88,7 @@ class FileSource(OfFiles):
             if isinstance(path, Path) and is_table(path):
                 ParquetColumn(path, field or "text", errors)
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of all files, from `start` on."""
         progress = start
         first = start.place[0] if start.place else 0

@@ -15,7 +15,7 @@ from typing import Any
 
 from jeton.corpora.corpus import is_table, opened_table, size_of
 from jeton.corpora.dropped import RecordPlace
-from jeton.corpora.token_blocks.blocks import Block, SourcePosition
+from jeton.corpora.token_blocks.blocks import Blocks, SourcePosition
 from jeton.corpora.token_blocks.files import check_unchanged, identity_of
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.data.preparing.records import RecordFiles, RecordTable
@@ -109,7 +109,7 @@ class RecordPiece(RecordFiles):
         bounds = [piece.number, piece.start, piece.stop]
         return [{**piece.identity, "sha256": piece.sha256, PIECE: bounds}]
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the piece."""
         piece = self._piece
         if is_table(piece.path):
