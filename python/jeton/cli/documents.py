@@ -162,6 +162,7 @@ class Reader:
 
     def json_values(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
         """JSON in files, as text: all of each file, or each of its lines."""
+        yield from self.documents((), progress)  # the text of the command line
         for path in paths:
             if path == STDIN or self.field is not None:
                 yield from self.documents([path], progress)
