@@ -512,7 +512,7 @@ def _divided(chat: _RolloutChat, at: int) -> tuple[list[int], list[int]]:
         end = max(end, spans[behind][1])
         behind += 1
     before, after = (
-        encoded_stretch(chat.tokenizer, chat.text, *it) for it in ((start, at), (at, end))
+        encoded_stretch(chat.tokenizer, chat.text, *it)[0] for it in ((start, at), (at, end))
     )
     return ids[:first] + before, after + ids[behind:]
 

@@ -270,7 +270,12 @@ def _string(source: GrowingText, calls: CallReports) -> Steps[str]:
         name = str(json.loads(raw, strict=False))
     except ValueError:
         raise Broken(f"{raw!r:.60} is no JSON") from None
-    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return without_halves(name)
+
+
+def without_halves(text: str) -> str:
+    """The text in which pairs of surrogates are characters, and half of a pair is U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
