@@ -314,17 +314,14 @@ def _bars(drawing: Drawing, block: Bars, y: float, columns: int) -> float:
 
 
 def _table(drawing: Drawing, block: Table, y: float) -> float:
-    lines: list[tuple[tuple[str, ...], Mark]] = [(block.head, "dim"), *block.marked()]
-    widths = [max(cell_len(cells[at]) for cells, _ in lines) for at in range(len(block.head))]
-    for number, (cells, mark) in enumerate(lines):
+    lines = (block.head, *block.rows)
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    for number, cells in enumerate(lines):
         x = float(PAD)
-        if mark == "best":
-            whole = CELL * (sum(widths) + 3 * (len(widths) - 1)) + 16
-            drawing.rect(x - 8, y, whole, 23, drawing.named("h0"), 5)
-        name = "on" if mark == "best" else "quiet" if mark == "dim" else "text"
+        colour = drawing.named("quiet" if number == 0 else "text")
         for cell, width in zip(cells, widths, strict=True):
             if cell:
-                drawing.text(x, y + 16, cell, drawing.named(name), bold=mark == "best")
+                drawing.text(x, y + 16, cell, colour, bold=False)
             x += CELL * (width + 3)
         y += 26 if number == 0 else 24
     return y

@@ -6,7 +6,9 @@ that is too large for its purpose are refused.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -72,6 +74,23 @@ def create_beside(target: Path) -> tuple[Path, BinaryIO]:
     """
     path, descriptor = _core.create_beside(target)
     return Path(path), os.fdopen(descriptor, "wb")
+
+
+@contextlib.contextmanager
+def file_errors(place: str | os.PathLike[str], done: str = "written") -> Iterator[None]:
+    """Turns errors of the file system into a `FileError`.
+
+    Args:
+        place: The file or folder to name, if the error names none.
+        done: What could not be done with it: that it be `written`, or `read`.
+    """
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        name = error.filename or os.fspath(place)
+        raise FileError(f"{name}: cannot be {done}: {error.strerror or error}") from None
 
 
 @dataclass(frozen=True)

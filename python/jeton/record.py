@@ -73,8 +73,8 @@ def read(hint: Any, value: Any) -> Any:
         return tuple(read(of, it) for of, it in zip(each, value, strict=True))
     if kind in (dict, Mapping):
         return {name: read(arguments[1], it) for name, it in value.items()}
-    is_record = isinstance(kind, type) and issubclass(kind, Record)
-    return kind.from_dict(value) if is_record else value
+    from_dict = getattr(kind, "from_dict", None)
+    return value if from_dict is None else from_dict(value)
 
 
 def _hints(cls: Any) -> dict[str, Any]:

@@ -121,13 +121,13 @@ class TestEncode:
         [
             (["nothing.txt"], b"", "nothing.txt: no such file"),
             (["."], b"", "holds no files"),
-            ([], b"ab\xffcd", "-: byte 2 (0xff) is not UTF-8"),
-            (["--lines"], b"ab\nc\xff", "-:2: byte 1 (0xff) is not UTF-8"),
-            (["--field", "x"], b'{"y": 1}', "-:1: no field 'x' (its fields: 'y')"),
-            (["--field", "x"], b'{"x": 1}', "-:1: the field 'x' is not a string"),
-            (["--field", "x"], b"[]", "-:1: not a JSON object"),
-            (["--field", "x"], b"{", "-:1: not JSON"),
-            (["--field", "x"], b"[" * 200_000, "-:1: "),
+            ([], b"ab\xffcd", "-: not UTF-8 at byte 2"),
+            (["--lines"], b"ab\nc\xff", "-: not UTF-8 at byte 4"),
+            (["--field", "x"], b'{"y": 1}', '-: line 1: there is no field "x"'),
+            (["--field", "x"], b'{"x": 1}', '-: line 1: no JSON object with a text "x"'),
+            (["--field", "x"], b"[]", "-: line 1: no JSON object"),
+            (["--field", "x"], b"{", "-: line 1: no JSON object"),
+            (["--field", "x"], b"[" * 200_000, "-: line 1: "),
             (["-o", "no/where.txt"], b"a", "no: no such folder to write into"),
         ],
     )
@@ -140,7 +140,7 @@ class TestEncode:
         (here / "out.txt").write_text("before")
         command = ["encode", pair, "--lines", "-o", "out.txt", "--force"]
         failed = run(*command, input=b"he\n\xff", code=1)
-        assert "-:2: byte 0 (0xff) is not UTF-8" in error_of(failed)
+        assert "-: not UTF-8 at byte 3" in error_of(failed)
         assert (here / "out.txt").read_text() == "before"
         assert [path.name for path in here.iterdir()] == ["out.txt"]
 

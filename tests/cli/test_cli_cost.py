@@ -113,6 +113,8 @@ def test_conversations(run: Run) -> None:
     tok = jeton.load("model")
     want = [tok.count_messages(messages).tokens for messages in (TURNS, TURNS[:1])]
     assert (told["total"]["requests"], told["total"]["tokens"]) == (2, sum(want))
+    told = record(run, "model", "--text", json.dumps(TURNS), "--messages", *MINE)
+    assert (told["total"]["requests"], told["total"]["tokens"]) == (1, want[0])
     assert told["exact"]
     image = [{"role": "user", "content": [{"type": "image"}]}]
     Path("c.json").write_text(json.dumps(image))

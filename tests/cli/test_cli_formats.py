@@ -78,8 +78,9 @@ def test_documents_between_a_text_are_the_same_from_a_file_and_standard_input(
     data = PARTED.encode()
     Path("a.txt").write_bytes(data)
     Path("a.xz").write_bytes(lzma.compress(data))
-    for paths, given in ((["a.txt"], b""), (["a.xz"], b""), (["-"], data)):
-        options = [*paths, "--split-on", r"\n\n"]
+    packed = lzma.compress(data)
+    for path, given in (("a.txt", b""), ("a.xz", b""), ("-", data), ("-", packed)):
+        options = [path, "--split-on", r"\n\n"]
         assert run("count", "tok.json", *options, "--each", input=given).stdout == counts
         assert run("encode", "tok.json", *options, input=given).stdout == ids
         table = run("count", "tok.json", *options, input=given).stdout
@@ -87,6 +88,16 @@ def test_documents_between_a_text_are_the_same_from_a_file_and_standard_input(
     run("prepare", "tok.json", "a.txt", "-o", "set", "--no-end-of-text", "--split-on", r"\n\n")
     manifest = json.loads(Path("set/manifest.json").read_text())
     assert manifest["tokens"] == sum(tok.count_batch(documents))
+
+
+@pytest.mark.parametrize("options", [[], ["--lines"], ["--field", "t"]], ids=str)
+def test_standard_input_is_read_as_a_file_is(
+    run: Run, tok: jeton.Tokenizer, options: list[str]
+) -> None:
+    data = b'\xef\xbb\xbf{"t": "low"}\r\n\n{"t": "lower"}'
+    Path("a.txt").write_bytes(data)
+    from_file = run("encode", "tok.json", "a.txt", *options).stdout
+    assert run("encode", "tok.json", *options, input=data).stdout == from_file
 
 
 @pytest.mark.parametrize(
@@ -108,7 +119,6 @@ STREAMS = {
     "late NUL": (b"text\n" * 40_000 + b"a\0", "NUL"),
     "UTF-16": ("東京".encode("utf-16"), "UTF-16"),
     "zip": (b"PK\x03\x04rest", "a ZIP archive"),
-    "xz": (lzma.compress(b"a"), "compressed"),
 }
 
 

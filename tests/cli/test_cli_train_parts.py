@@ -16,12 +16,16 @@ import pytest
 
 import jeton
 from jeton.cli import progress, train_progress
+from jeton.cli.command import options_of
+from jeton.cli.train import train
 from jeton.cli.train_options import settings
 from jeton.cli.train_progress import TerminalLine, TrainJsonLines, watcher
 from jeton.cli.train_targets import check_ending, companion, rehearse, save
 from jeton.components import normalizers
 from jeton.corpora.corpus import Progress
 from jeton.errors import UnsupportedError
+
+OPTIONS = options_of(train)
 
 
 class Clock:
@@ -129,6 +133,20 @@ def test_a_failed_step_removes_its_progress_line(clock: Clock, screen: Screen) -
     assert screen.shown().endswith("\x1b[2K")
 
 
+def test_a_log_has_a_line_every_half_minute_though_phases_are_shorter(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bars = progress.PhaseBars()
+    for number in range(8):
+        for done in (0, 50, 100):
+            bars.show(f"part {number}", done, 100, "{:,.0f}".format)
+            clock.now += 4
+    assert capsys.readouterr().err.splitlines() == [
+        "part 2: 100% of 100, 12/s, 0 s left",
+        "part 5: 50% of 100, 12/s, 4 s left",
+    ]
+
+
 def test_quiet_says_nothing(clock: Clock, screen: Screen) -> None:
     click.get_current_context().meta["jeton.cli.quiet"] = True
     steps = [
@@ -168,12 +186,12 @@ def test_quiet_says_nothing(clock: Clock, screen: Screen) -> None:
     ],
 )
 def test_settings(kind: str, given: str, expected: object) -> None:
-    assert settings(kind, (given,)) == {given.partition("=")[0]: expected}
+    assert settings(kind, (given,), OPTIONS) == {given.partition("=")[0]: expected}
 
 
 def test_the_last_setting_counts() -> None:
     given = ("tie_break=first", "limit_alphabet=3", "tie_break=alphabetic")
-    assert settings("bpe", given) == {"tie_break": "alphabetic", "limit_alphabet": 3}
+    assert settings("bpe", given, OPTIONS) == {"tie_break": "alphabetic", "limit_alphabet": 3}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +206,7 @@ def test_the_last_setting_counts() -> None:
 )
 def test_settings_that_are_none(given: str, told: str) -> None:
     with pytest.raises(click.UsageError, match=told):
-        settings("bpe", (given,))
+        settings("bpe", (given,), OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import jeton
 from jeton import data
 from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.data.manifest import Manifest
-from jeton.data.preparing.dropped_file import DROPPED, DroppedFile, dropped_of
+from jeton.data.preparing.dropped_file import DROPPED, dropped_of, written
 from jeton.errors import FormatError, MissingFileError
 
 RECORDS = [
@@ -30,17 +29,9 @@ def a_set(folder: Path) -> Manifest:
     return data.prepare(source, TOK, folder / "set", bad_records="drop")
 
 
-def written(folder: Path, records: list[DroppedRecord], kept: int = 0) -> bytes:
-    with closing(DroppedFile(folder, kept)) as file:
-        file.add(records)
-        file.sync()
-    path = folder / DROPPED
-    return path.read_bytes() if path.exists() else b""
-
-
 def test_records_come_back_as_they_were(tmp_path: Path) -> None:
     manifest = a_set(tmp_path)
-    written(tmp_path / "set", RECORDS)
+    (tmp_path / "set" / DROPPED).write_bytes(written(RECORDS))
     assert dropped_of(tmp_path / "set", manifest) == tuple(RECORDS)
 
 
@@ -50,7 +41,6 @@ def test_a_set_names_what_it_left_out(tmp_path: Path) -> None:
 
 
 def test_there_is_no_file_if_nothing_is_left_out(tmp_path: Path) -> None:
-    assert written(tmp_path, []) == b"" and not (tmp_path / DROPPED).exists()
     manifest = data.prepare(["a", "b"], TOK, tmp_path / "set", bad_records="drop")
     assert dropped_of(tmp_path / "set", manifest) == ()
 
@@ -89,21 +79,6 @@ def test_merged_parts_name_what_all_left_out(
     assert (merged / DROPPED).read_bytes() == left_out
     bad = Manifest.read(whole).bad_documents
     assert len(left_out.splitlines()) == Manifest.read(merged).bad_documents == bad
-
-
-def test_a_resumed_run_keeps_what_it_had_counted(tmp_path: Path) -> None:
-    whole = written(tmp_path, RECORDS)
-    with (tmp_path / DROPPED).open("ab") as file:
-        file.write(b'{"path": "torn')
-    assert written(tmp_path, RECORDS[2:], kept=2) == whole
-    assert written(tmp_path, [], kept=0) == b""
-
-
-@pytest.mark.parametrize("content", [b"", b'{"path": "a", "line": 1, "reason": "b"}\n', b"torn"])
-def test_a_resumed_run_that_lacks_records_says_so(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / DROPPED).write_bytes(content)
-    with pytest.raises(FormatError, match="is damaged; remove"):
-        DroppedFile(tmp_path, 2)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,8 @@ FILES: dict[str, bytes] = {
 
 def _tokens(source: RecordFiles) -> tuple[list[int], list[int], list[str]]:
     """The tokens, the lengths of documents, and the records that are left out."""
-    blocks = [*source.blocks(SourcePosition())]
+    with closing(source):  # it may have started processes
+        blocks = [*source.blocks(SourcePosition())]
     return (
         [token for block in blocks for token in block.tokens.tolist()],
         [length for block in blocks for length in block.lengths.tolist()],

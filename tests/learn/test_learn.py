@@ -137,7 +137,7 @@ def test_wide_and_odd_characters_in_print() -> None:
         (
             Rows((Row((Chip("東京都" * 9), Chip("e\u0301")), "行"),)),
             Bars((Bar("図書館" * 9, 2.0, "1"), Bar("x", -1.0, "0", "dim"))),
-            Table(("a", "b"), (("東" * 50, "x"),), ("best",), more=3),
+            Table(("a", "b"), (("東" * 50, "x"),), more=3),
             Arcs(tuple("図書"), tuple(Arc(0, 2, "図書", str(it)) for it in range(90))),
         ),
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,7 +36,8 @@ def run(here: Path) -> Run:
     """Runs a command in this process."""
 
     def run(*arguments: str, input: str | bytes = b"", code: int = 0) -> Result:
-        result = CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
+        with standard_input(input):
+            result = CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
         assert result.exit_code == code, result.output
         assert "Traceback" not in result.output
         # What fails says why, and what goes well says nothing of an error.
@@ -43,6 +46,21 @@ def run(here: Path) -> Run:
         return result
 
     return run
+
+
+@contextlib.contextmanager
+def standard_input(content: str | bytes) -> Iterator[None]:
+    """The standard input of the process, from which the core reads; `CliRunner` has Python's."""
+    before = os.dup(0)
+    with tempfile.TemporaryFile() as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+        try:
+            yield
+        finally:
+            os.dup2(before, 0)
+            os.close(before)
 
 
 def error_of(result: Result) -> str:

@@ -17,14 +17,16 @@ import jeton
 from jeton import textbook
 from jeton.components import models, normalizers, post_processors, pre_tokenizers
 from jeton.encoding import explaining
-from jeton.encoding.explaining import (
+from jeton.encoding.explaining import pieces
+from jeton.encoding.explaining.steps import (
+    Added,
     Lattice,
     LongestMatch,
     LookUp,
     Merging,
+    Piece,
     PostStep,
     TextStep,
-    pieces,
 )
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, SpecialTokenError
 from kinds import KINDS
@@ -179,7 +181,7 @@ def check_steps(told: explaining.Explanation, tok: jeton.Tokenizer) -> None:
         assert before.after == after.before
     if texts:
         assert [it.text for it in texts[-1].after if it.id is None] == [
-            it.text for it in told.model.pieces if not isinstance(it, explaining.Added)
+            it.text for it in told.model.pieces if not isinstance(it, Added)
         ]
     for piece in told.model.pieces:
         assert [token.token for token in piece.tokens] == [
@@ -188,7 +190,7 @@ def check_steps(told: explaining.Explanation, tok: jeton.Tokenizer) -> None:
         check_piece(piece)
 
 
-def check_piece(piece: explaining.Piece) -> None:
+def check_piece(piece: Piece) -> None:
     match piece:
         case Merging():
             rows = list(piece.rows())

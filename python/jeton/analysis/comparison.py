@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from jeton.analysis.evaluation import Change, Evaluation, names_in
+from jeton.analysis.evaluation import Change, Evaluation, names_of_corpora, names_of_languages
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Value
 from jeton.arguments import check_kind, check_text
@@ -63,12 +63,12 @@ class Comparison(Saved):
     @property
     def corpora(self) -> list[str]:
         """The names of the corpora, `"all"` last."""
-        return names_in(it.corpora for it in self.evaluations.values())
+        return names_of_corpora(self.evaluations)
 
     @property
     def languages(self) -> list[str]:
         """The languages of the parallel text."""
-        return names_in(it.languages for it in self.evaluations.values())
+        return names_of_languages(self.evaluations)
 
     def changes(self, other: Comparison) -> list[Change]:
         """The values that `other`, a later result, has changed, in the order of this one.
@@ -131,7 +131,7 @@ class Comparison(Saved):
             >>> page.count("<svg") > 3, "http:" in page
             (True, False)
         """
-        from jeton.analysis.report import page, sample_lines
+        from jeton.analysis.report import page
 
         check_text("title", title)
         for name, argument in (("tokenizers", tokenizers), ("lines", lines)):
@@ -139,7 +139,7 @@ class Comparison(Saved):
                 check_kind(name, argument, Mapping, "a mapping by names")
         if sweep is not None:
             check_kind("sweep", sweep, Sweep, "a Sweep")
-        return page(self.evaluations, title, sample_lines(tokenizers or {}, lines or {}), sweep)
+        return page(self.evaluations, title, tokenizers or {}, lines or {}, sweep)
 
     def pictures(self, folder: str | os.PathLike[str]) -> list[str]:
         """Writes the pictures of the page as SVG, in which text stays text.

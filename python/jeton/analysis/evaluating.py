@@ -92,8 +92,18 @@ def evaluate(
         (14, 4.333333333333333)
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
-    toks = {_name_of(tok) if name is None else check_text("name", name): tok}
-    return next(iter(_run(toks, corpora, parallel, pivot, morphemes, field, errors, watch)))
+    name = _name_of(tok) if name is None else check_text("name", name)
+    comparison = compare(
+        {name: tok},
+        corpora,
+        parallel=parallel,
+        pivot=pivot,
+        morphemes=morphemes,
+        field=field,
+        errors=errors,
+        watch=watch,
+    )
+    return comparison[name]
 
 
 def compare(
@@ -134,49 +144,6 @@ def compare(
         <Comparison of Characters 6, BPE 258 on news, all>
     """
     toks = _by_name(tokenizers)
-    evaluations = _run(
-        toks, corpora, parallel, pivot, morphemes, field, errors, watch, train, model
-    )
-    return Comparison(dict(zip(toks, evaluations, strict=True)))
-
-
-def _name_of(tok: Tokenizer) -> str:
-    return f"{tok._core.model_kind} {tok.vocab_size:,}"
-
-
-def _by_name(tokenizers: object) -> dict[str, Tokenizer]:
-    if isinstance(tokenizers, Mapping):
-        check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
-        toks = dict(tokenizers)
-    elif isinstance(tokenizers, (Tokenizer, str, bytes)) or not isinstance(tokenizers, Iterable):
-        kind = type(tokenizers).__name__
-        raise ArgumentTypeError(f"tokenizers must be a list or a mapping of them, not {kind}")
-    else:
-        toks = {}
-        for tok in tokenizers:
-            check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
-            name, number = _name_of(tok), 1
-            while name in toks:
-                number += 1
-                name = f"{_name_of(tok)} ({number})"
-            toks[name] = tok
-    if not toks:
-        raise ArgumentError("tokenizers: none to measure")
-    return toks
-
-
-def _run(
-    toks: Mapping[str, Tokenizer],
-    corpora: object,
-    parallel: object,
-    pivot: str | None,
-    morphemes: object,
-    field: str | None,
-    errors: Errors,
-    watch: Callable[[Progress], None] | None,
-    train: TextsOrFiles | None = None,
-    model: TinyModel | None = None,
-) -> list[Evaluation]:
     if field is not None:
         check_text("field", field)
     checked_errors(errors)
@@ -222,7 +189,33 @@ def _run(
         return _evaluation(judged, texts, languages, sample, curve, pivot, morphemes, by_model)
 
     with ThreadPoolExecutor(os.cpu_count(), "jeton-measure") as threads:
-        return list(threads.map(evaluation, everyone, curves))
+        evaluations = threads.map(evaluation, everyone, curves)
+        return Comparison(dict(zip(toks, evaluations, strict=True)))
+
+
+def _name_of(tok: Tokenizer) -> str:
+    return f"{tok._core.model_kind} {tok.vocab_size:,}"
+
+
+def _by_name(tokenizers: object) -> dict[str, Tokenizer]:
+    if isinstance(tokenizers, Mapping):
+        check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
+        toks = dict(tokenizers)
+    elif isinstance(tokenizers, (Tokenizer, str, bytes)) or not isinstance(tokenizers, Iterable):
+        kind = type(tokenizers).__name__
+        raise ArgumentTypeError(f"tokenizers must be a list or a mapping of them, not {kind}")
+    else:
+        toks = {}
+        for tok in tokenizers:
+            check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
+            name, number = _name_of(tok), 1
+            while name in toks:
+                number += 1
+                name = f"{_name_of(tok)} ({number})"
+            toks[name] = tok
+    if not toks:
+        raise ArgumentError("tokenizers: none to measure")
+    return toks
 
 
 class _CountedCorpus:

@@ -6,9 +6,9 @@ Look here for the shape of a result: an `Evaluation` per tokenizer, a `Measured`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 from jeton._core import __version__
 from jeton.analysis.known_measures import MEASURES
@@ -17,8 +17,6 @@ from jeton.arguments import check_kind
 from jeton.display.human_readable import counted
 from jeton.errors import UnknownNameError
 from jeton.saved_json import Saved
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +143,16 @@ class Change:
         return f"{self.tokenizer}, {self.where}: {self.measure} {before} -> {after}"
 
 
-def names_in(mappings: Iterable[Mapping[str, Measured]]) -> list[str]:
-    """The names of the corpora or languages, `"all"` last."""
-    names = dict.fromkeys(name for mapping in mappings for name in mapping)
+Evaluations: TypeAlias = Mapping[str, Evaluation]
+"""The evaluations of tokenizers by their names."""
+
+
+def names_of_corpora(evaluations: Evaluations) -> list[str]:
+    """The names of the corpora, `"all"` last."""
+    names = dict.fromkeys(name for one in evaluations.values() for name in one.corpora)
     return sorted(names, key=lambda name: name == "all")
+
+
+def names_of_languages(evaluations: Evaluations) -> list[str]:
+    """The languages of the parallel text."""
+    return [*dict.fromkeys(name for one in evaluations.values() for name in one.languages)]

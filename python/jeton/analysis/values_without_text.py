@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from jeton.analysis import measures
 from jeton.analysis.probes import (
@@ -30,17 +30,13 @@ _MARKS = ".,!?;:)"
 def overall_values(tok: Tokenizer, morphemes: Morphemes | None) -> dict[str, Value]:
     """The values of all measures whose texts the tokenizer can encode."""
     values: dict[str, Value] = {}
-    families: list[Callable[[], dict[str, Value]]] = [
-        lambda: _numbers(tok),
-        lambda: _code(tok),
-        lambda: _variants(tok),
-    ]
-    if morphemes is not None:
-        families.append(lambda: _morphemes(tok, morphemes))
-    for family in families:
+    for family in (_numbers, _code, _variants):
         # A vocabulary of characters may lack a character of the test.
         with contextlib.suppress(EncodeError):
-            values |= family()
+            values |= family(tok)
+    if morphemes is not None:
+        with contextlib.suppress(EncodeError):
+            values |= _morphemes(tok, morphemes)
     return values
 
 

@@ -14,7 +14,7 @@ import jeton._core as _core
 from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
-from jeton.chat.message_arguments import wrong_arguments
+from jeton.chat.message_arguments import with_parsed_arguments, wrong_arguments
 from jeton.chat.messages import Sent, fields_of, sent_messages
 from jeton.chat.outlines import Outline, outlined
 from jeton.chat.prefixes import Prefixes, Step, compared
@@ -23,7 +23,7 @@ from jeton.chat.schemas import tools_of
 from jeton.chat.templates.finding import name_of, template_of
 from jeton.chat.templates.input import TemplateInput
 from jeton.chat.templates.limits import current
-from jeton.chat.templates.origins import Origin
+from jeton.chat.templates.origins import ANSWERING, RESULTS, SYSTEM, Origin
 from jeton.chat.templates.parts import raw, runs_of
 from jeton.chat.templates.renderer import Renderer, questions
 from jeton.chat.templates.trust import Trust
@@ -52,7 +52,6 @@ _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
 _MARKS: Final = re.compile(r"<[|｜][^<>\s]+[|｜]>|<(?:start|end)_of_turn>|</?s>|\[/?INST\]")
 """How the templates of jeton spell control tokens."""
-_SYSTEM: Final = ("system", "developer")
 _MAX_RENDERINGS: Final = 64
 """How many prefixes of a conversation `keeps_prefix` renders: two per turn."""
 
@@ -109,7 +108,7 @@ class Request:
             As `Tokenizer.chat`.
         """
         # What can be gone through only once is needed again to truncate.
-        names = ("tools", "documents", "trusted", "control")
+        names = ("documents", "trusted", "control")
         given_once = [name for name in names if isinstance(getattr(self, name), Iterator)]
         lists: dict[str, Any] = {name: list(getattr(self, name)) for name in given_once}
         sent = sent_messages(self.messages, is_part=self.trust is not None)
@@ -122,6 +121,7 @@ class Request:
         if trust is None:
             trusted = lists.get("trusted", self.trusted)
             trust = Trust(trusted, sent, [name for name, _ in self.variables])
+        lists["tools"] = None if self.tools is None else tools_of(self.tools)
         request = dataclasses.replace(
             self, messages=sent, variables=(*variables,), trust=trust, **lists
         )
@@ -134,9 +134,8 @@ class Request:
         return chat
 
     def _values(self, sent: list[Sent], trust: Trust) -> TemplateValues:
-        tools = None if self.tools is None else tools_of(self.tools)
         documents = None if self.documents is None else _documents(self.documents)
-        template = template_of(self.tok, self.template, with_tools=tools is not None)
+        template = template_of(self.tok, self.template, with_tools=self.tools is not None)
         self._check_variables(template)
         # As in transformers, `bos_token="<s>"` is a control token, like the tokenizer's own.
         specials = special_tokens_of(self.tok)
@@ -151,18 +150,24 @@ class Request:
         tokens = {f"{role}_token": token for role, token in roles_of(self.tok).items()} | own
         variables = {name: it for name, it in self.variables if name not in own}
         plain = {name: it for name, it in variables.items() if isinstance(it, PLAIN)}
+        shape = turn_shape(self.tok, renderer, template, (*(tokens | plain).items(),))
+        continued, input = self._continued(), TemplateInput(trust)
         return TemplateValues(
             template,
             renderer,
-            TemplateInput(trust),
+            shape,
             sent,
-            self._continued(),
-            tools=tools,
-            documents=documents,
-            add_generation_prompt=self.add_generation_prompt,
-            tokens=tokens,
-            variables=variables,
-            shape=turn_shape(self.tok, renderer, template, (*(tokens | plain).items(),)),
+            variables,
+            input,
+            input.messages(with_parsed_arguments(sent, lambda: shape.keeps_text_arguments)),
+            self.tools and input.tools(self.tools),
+            documents and input.other("documents", documents),
+            {
+                "add_generation_prompt": self.add_generation_prompt,
+                **tokens,
+                **{name: input.other("variable", it, name) for name, it in variables.items()},
+            },
+            continued,
         )
 
     def _check_variables(self, template: str) -> None:
@@ -247,7 +252,6 @@ class Chat:
         self._unprinted = Unprinted(values, text)
         self.text = raw(text)
         self.template = values.template
-        self._tools = None if request.tools is None else tools_of(request.tools)
         self.dropped: list[int] = []
 
     def __len__(self) -> int:
@@ -275,7 +279,7 @@ class Chat:
     @property
     def tools(self) -> list[Any] | None:
         """The tools, as JSON schemas."""
-        return None if self._tools is None else [*self._tools]
+        return None if self._request.tools is None else [*self._request.tools]
 
     @property
     def roles(self) -> list[str | None]:
@@ -343,7 +347,7 @@ class Chat:
             hints = [] if first else [*self._unprinted.hints()]
         if first:
             losses = [it for it in losses if it.message is not None and it.message >= first]
-            if results := [it for it in losses if it.role in ("tool", "function")]:
+            if results := [it for it in losses if it.role in RESULTS]:
                 raise UnprintedError(
                     f"the chat template does not print {_listed(results)}, so the model would not "
                     "see a result of its call: give the message the tool_call_id and the name of "
@@ -552,7 +556,7 @@ class Chat:
         renderings = [
             (count, prompt)
             for at, role in enumerate(self.roles)
-            if role in ("assistant", "model")
+            if role in ANSWERING
             for count, prompt in ((at, True), (at + 1, False))
             if count and (count < len(messages) or self._request.add_generation_prompt)
         ]
@@ -657,7 +661,7 @@ class Chat:
             # The more turns go the shorter it is, so few are tried.
             middle = (low + high) // 2
             kept = [
-                at for at, role in enumerate(self.roles) if at >= turns[middle] or role in _SYSTEM
+                at for at, role in enumerate(self.roles) if at >= turns[middle] or role in SYSTEM
             ]
             chat = self.of([messages[at] for at in kept])
             chat.dropped = [at for at in range(len(messages)) if at not in set(kept)]

@@ -313,12 +313,14 @@ def _by_stretches(
     ids: list[int] = []
     spans: list[tuple[int, int]] = []
     at = 0
-    for token, start, end in _control_tokens(text, places, tokens, late):
-        _encode_stretch(tok, tokens, text, at, start, ids, spans)
-        ids.append(_id_of(token))
-        spans.append((start, end))
+    for token, start, end in (*_control_tokens(text, places, tokens, late), (None, len(text), -1)):
+        more, within = encoded_stretch(tok, text, at, start)
+        ids += more
+        spans += within
+        if token is not None:
+            ids.append(_id_of(token))
+            spans.append((start, end))
         at = end
-    _encode_stretch(tok, tokens, text, at, len(text), ids, spans)
     for token, span, place in _specials_in(text, ids, spans, tokens):
         if not places.allow(_id_of(token), *place) and token.content not in _unknown(tok):
             raise InternalError(f"{text[slice(*span)]!r} became a control token")
@@ -379,27 +381,14 @@ def _is_alone(text: str, start: int, end: int) -> bool:
     return not re.search(r"\w", around)
 
 
-def encoded_stretch(tok: BaseTokenizer, text: str, start: int, end: int) -> list[int]:
-    """The ids of a part of a text in which special tokens are text."""
-    ids: list[int] = []
-    _encode_stretch(tok, known_tokens(tok), text, start, end, ids, [])
-    return ids
-
-
-def _encode_stretch(
-    tok: BaseTokenizer,
-    tokens: _AddedTokens,
-    text: str,
-    start: int,
-    end: int,
-    ids: list[int],
-    spans: list[tuple[int, int]],
-) -> None:
-    """Adds the ids of a part of a text in which special tokens are text."""
+def encoded_stretch(
+    tok: BaseTokenizer, text: str, start: int, end: int
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """The ids of a part of a text in which special tokens are text, with their spans."""
     if start == end:
-        return
+        return [], []
     stretch = text[start:end]
-    beside, mark = _with_mark(tok, tokens, stretch)
+    beside, mark = _with_mark(tok, known_tokens(tok), stretch)
     before = mark if start > 0 else ""
     behind = mark if end < len(text) else ""
     encoding = beside.encode_with_spans(before + stretch + behind, special={mark})
@@ -409,8 +398,7 @@ def _encode_stretch(
     marks = [(shift, start)] * bool(before) + [(end, end + len(mark))] * bool(behind)
     if within[:first] + within[last:] != marks:
         raise InternalError(f"a mark beside {stretch!r:.60} was not found")
-    ids += encoding.ids[first:last]
-    spans += within[first:last]
+    return encoding.ids[first:last], within[first:last]
 
 
 def _with_mark(tok: BaseTokenizer, tokens: _AddedTokens, stretch: str) -> tuple[BaseTokenizer, str]:

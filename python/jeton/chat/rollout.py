@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from jeton.arguments import checked_id, checked_iterable
 from jeton.chat.encoding import encoded_stretch
 from jeton.chat.messages import Sent, fields_of
-from jeton.chat.templates.origins import ANSWERING, RenderedChat, printed_again, segments_of
+from jeton.chat.templates.origins import (
+    ANSWERING,
+    RESULTS,
+    RenderedChat,
+    printed_again,
+    segments_of,
+)
 from jeton.chat.templates.turn_shape import shared_length
 from jeton.chat.training.parts import checked_parts, covered
 from jeton.chat.unprinted import UnprintedError
@@ -54,8 +60,6 @@ class _RolloutChat(RenderedChat, Protocol):
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None: ...
 
 
-_RESULTS: Final = frozenset(("tool", "function"))
-"""Who gives the results of calls."""
 _ENDED: Final = ("stop", "tool_calls")
 """How an answer finishes that the model ended."""
 
@@ -318,7 +322,7 @@ def _matched(messages: list[Any], answer: Parsed) -> list[Any]:
     its id, or else the next one."""
     calls, found = [*answer.calls], list[Any]()
     for message in messages:
-        if calls and isinstance(message, Mapping) and message.get("role") in _RESULTS:
+        if calls and isinstance(message, Mapping) and message.get("role") in RESULTS:
             id = message.get("tool_call_id")
             call = next((it for it in calls if id is None or it.id == id), None)
             if call is not None:
@@ -508,7 +512,7 @@ def _divided(chat: _RolloutChat, at: int) -> tuple[list[int], list[int]]:
         end = max(end, spans[behind][1])
         behind += 1
     before, after = (
-        encoded_stretch(chat.tokenizer, chat.text, *it) for it in ((start, at), (at, end))
+        encoded_stretch(chat.tokenizer, chat.text, *it)[0] for it in ((start, at), (at, end))
     )
     return ids[:first] + before, after + ids[behind:]
 

@@ -359,6 +359,17 @@ def format_option(*forms: str, help: str) -> Callable[[F], F]:
     )
 
 
+def is_passed(name: str) -> bool:
+    """Whether the user passed the option of a parameter, whatever its value is."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def options_of(command: click.Command) -> dict[str, str]:
+    """The options of a command by the names of their parameters."""
+    return {it.name or "": it.opts[0] for it in command.params if isinstance(it, click.Option)}
+
+
 def is_quiet() -> bool:
     """Whether `--quiet` was given."""
     return bool(click.get_current_context().meta.get(f"{_COMMON}.quiet"))

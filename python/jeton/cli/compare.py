@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Literal
 
@@ -21,8 +22,8 @@ from jeton.cli.named_arguments import (
     pivot_option,
     tokenizers_by_name,
 )
-from jeton.cli.progress import ProgressBar
-from jeton.cli.targets import FilePath, check_target, corpus_path, force_option, give, output_option
+from jeton.cli.progress import PhaseBars
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.errors import FormatError
@@ -122,18 +123,18 @@ def compare(
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
     toks = {name: load_tokenizer(path) for name, path in paths.items()}
-    with ProgressBar("counting", None) as progress:
+    with contextlib.closing(PhaseBars()) as bars:
         comparison = measure(
             toks,
-            {name: corpus_path(path) for name, path in texts.items()},
-            parallel={name: corpus_path(path) for name, path in languages.items()},
+            texts,
+            parallel=languages,
             pivot=pivot,
             morphemes=None if morphemes is None else _morphemes(morphemes),
             train=[*train] or None,
             model=model,
             field=field,
             errors=invalid,
-            watch=lambda step: follow(progress, "", step),
+            watch=lambda step: follow(bars, "", step),
         )
     if form == "json":
         text = saved_json.dumps(comparison.to_dict(), indent=1)

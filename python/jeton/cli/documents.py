@@ -1,15 +1,13 @@
 """Documents: what the commands read, from files and standard input.
 
-Files are read as everywhere in jeton (`jeton.corpora.documents`); standard input is read here, so
-that its lines come as they arrive.
+Both are read as everywhere in jeton (`jeton.corpora.documents`). Look here for the options that say
+what a document is.
 """
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import functools
-import json
 import os
 import re
 import shlex
@@ -24,7 +22,7 @@ import click
 import jeton._core as _core
 from jeton.arguments import checked_path
 from jeton.cli import streams
-from jeton.cli.command import decorated, echo_note
+from jeton.cli.command import decorated, echo_note, is_passed
 from jeton.cli.progress import ProgressBar
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
@@ -139,9 +137,9 @@ class Reader:
             yield InputDocument(self.text, TEXT, size)
         for path in paths:
             if path == STDIN:
-                yield from self._of_standard_input(progress)
-                continue
-            if not is_url(path):
+                with name_full_file(streams.STDIN):
+                    os.read(0, 0)  # fails if it is closed; the core takes that for an empty file
+            elif not is_url(path):
                 with open(path, "rb") as file:
                     refuse_endless(file, path)
             before = 0
@@ -164,9 +162,10 @@ class Reader:
 
     def json_values(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
         """JSON in files, as text: all of each file, or each of its lines."""
+        yield from self.documents((), progress)  # the text of the command line
         for path in paths:
-            if path == STDIN:
-                yield from self._of_standard_input(progress)
+            if path == STDIN or self.field is not None:
+                yield from self.documents([path], progress)
                 continue
             for here in local_files(files_of(path) or [] if is_url(path) else [Path(path)]):
                 for copy in map(os.fspath, here.paths):
@@ -182,39 +181,7 @@ class Reader:
             return
         for number, line in enumerate(data.split(b"\n"), 1):
             text = self._text(line, f"{name}:{number}")
-            if self.field is not None and text.strip():
-                text = _field(text, self.field, f"{name}:{number}")
             yield InputDocument(text, name, len(line), number)
-
-    def _of_standard_input(self, progress: ProgressBar) -> Iterator[InputDocument]:
-        """Its documents; lines come as soon as they arrive."""
-        with name_full_file(streams.STDIN):
-            file = sys.stdin.buffer
-            if not self.by_line:
-                data = file.read()
-                _core.check_text(_STDIN_NAME, data)
-                text = self._text(data, STDIN)
-                progress.advance(len(data))
-                if self.split_on is None:
-                    yield InputDocument(text, STDIN, len(data))
-                    return
-                parts = text.removeprefix("\ufeff").split(self.split_on) if text else []
-                for number, part in enumerate(parts, 1):
-                    yield InputDocument(part, STDIN, len(part.encode()), number)
-                return
-            for number, line in enumerate(file, 1):
-                if number == 1:
-                    _core.check_text(_STDIN_NAME, line)
-                    line = line.removeprefix(codecs.BOM_UTF8) if self.field is not None else line
-                progress.advance(len(line))
-                line = line.removesuffix(b"\n")
-                text = self._text(line, f"{STDIN}:{number}")
-                if self.field is None:
-                    yield InputDocument(text, STDIN, len(line), number)
-                elif text.strip():
-                    text = _field(text, self.field, f"{STDIN}:{number}")
-                    size = len(text.encode("utf-8", "surrogatepass"))
-                    yield InputDocument(text, STDIN, size, number)
 
     def _text(self, data: bytes, place: str) -> str:
         if b"\0" in data:
@@ -226,25 +193,6 @@ class Reader:
                 f"{place}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8",
                 hint="--invalid replace reads it as U+FFFD",
             ) from None
-
-
-def _field(line: str, field: str, place: str) -> str:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise FormatError(
-            f"{place}: not JSON: {error} (with --field, each line is a JSON object)"
-        ) from None
-    except RecursionError:
-        raise FormatError(f"{place}: JSON nested too deeply") from None
-    if not isinstance(record, dict):
-        raise FormatError(f"{place}: not a JSON object, so it has no field {field!r}")
-    if field not in record:
-        names = ", ".join(map(repr, list(record)[:8])) or "none"
-        raise FormatError(f"{place}: no field {field!r} (its fields: {names})")
-    if not isinstance(record[field], str):
-        raise FormatError(f"{place}: the field {field!r} is not a string")
-    return str(record[field])
 
 
 def only_document(path: str, progress: ProgressBar) -> InputDocument:
@@ -347,8 +295,7 @@ def documents_option(function: F) -> F:
     @functools.wraps(function)
     def command(*, documents: str, split_on: str | None, **others: object) -> Any:
         if split_on is not None:
-            source = click.get_current_context().get_parameter_source("documents")
-            if source is click.core.ParameterSource.COMMANDLINE:
+            if is_passed("documents"):
                 raise click.UsageError("--documents and --split-on exclude each other.")
             documents = _separator(split_on)
         return function(documents=documents, **others)
@@ -367,15 +314,13 @@ def say_what_documents_are(
 
     Commands with `--split-on` also advise on files that look as if they held several documents.
     """
-    context = click.get_current_context()
-    sources = map(context.get_parameter_source, ("documents", "split_on"))
-    if click.core.ParameterSource.COMMANDLINE in sources:
+    if is_passed("documents") or is_passed("split_on"):
         return
     texts = [path for path in inputs if kind_of(path, field) == "text"]
     if not texts:
         return
     note = f"each {documents} of text is a document (--documents line: each line is"
-    if "split_on" not in context.params:
+    if "split_on" not in click.get_current_context().params:
         echo_note(f"{note})")
         return
     echo_note(f"{note}; --split-on TEXT: what is between these texts is)")

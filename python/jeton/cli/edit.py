@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import jeton
-from jeton.cli.command import Command, Group, decorated, echo_note
+from jeton.cli.command import Command, Group, decorated, echo_note, is_passed
 from jeton.cli.documents import Reader, input_options, input_size
 from jeton.cli.printing import put, say
 from jeton.cli.progress import ProgressBar
@@ -70,10 +70,8 @@ def edit() -> None: ...
 
 def _refuse_set(needed: str, *parameters: str) -> None:
     """Fails if one of these options is set, which is of no use without another."""
-    context = click.get_current_context()
-    for name in parameters:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed}.")
+    for name in filter(is_passed, parameters):
+        raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed}.")
 
 
 def _target_options(function: F) -> F:
@@ -202,13 +200,9 @@ class _Texts:
     reader: Reader
 
     def __iter__(self) -> Iterator[str]:
-        return _texts(self.paths, self.reader)
-
-
-def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:
-    with ProgressBar("reading", input_size(paths)) as progress:
-        for document in reader.documents(paths, progress):
-            yield document.text
+        with ProgressBar("reading", input_size(self.paths)) as progress:
+            for document in self.reader.documents(self.paths, progress):
+                yield document.text
 
 
 @edit.command(cls=Command, name="prune", short_help="Remove tokens.")
@@ -271,7 +265,7 @@ def _prune(
 def _extend(tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int) -> Edited:
     """Learn more tokens from FILES, continuing from the old merges."""
     check_inputs(paths)
-    return extend(tok, _texts(paths, reader), tokens)
+    return extend(tok, _Texts(paths, reader), tokens)
 
 
 @edit.command(cls=Command, name="truncate", short_help="Remove the tokens learned last.")

@@ -15,7 +15,8 @@ import click
 
 from jeton import files
 from jeton.arguments import checked_path
-from jeton.stores.urls import is_url, shown
+from jeton.cli.targets import corpus_path
+from jeton.stores.urls import StorePath, is_url, shown
 
 corpus_option = click.option(
     "--corpus",
@@ -47,24 +48,28 @@ def tokenizers_by_name(values: Sequence[str]) -> dict[str, str]:
     return _by_name(values, "TOKENIZER", short)
 
 
-def corpora_by_name(values: Sequence[str], what: str = "--corpus") -> dict[str, str]:
+def corpora_by_name(values: Sequence[str], what: str = "--corpus") -> dict[str, Path | StorePath]:
     """Corpora by name; without one, by the last part of the path (`all` is reserved)."""
 
     def short(path: str) -> str:
         name = Path(shown(path)).name
         return "" if name == "all" else name
 
-    return _by_name(values, what, short, urls=True)
+    named = _by_name(values, what, short, urls=True)
+    return {name: corpus_path(path) for name, path in named.items()}
 
 
-def languages_by_name(values: Sequence[str], what: str = "--parallel") -> dict[str, str]:
+def languages_by_name(
+    values: Sequence[str], what: str = "--parallel"
+) -> dict[str, Path | StorePath]:
     """Files by language, which each must name; `what` is the option."""
     for value in values:
         if not _parted(value)[0]:
             raise click.UsageError(
                 f"{what} {shown(value)!r} is not LANGUAGE=FILE, as in de=german.txt"
             )
-    return _by_name(values, what, str, urls=True)
+    named = _by_name(values, what, str, urls=True)
+    return {name: corpus_path(path) for name, path in named.items()}
 
 
 def _by_name(

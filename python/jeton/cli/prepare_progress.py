@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from jeton.cli.command import echo_note, is_quiet
-from jeton.cli.progress import JsonLines, ProgressBar
+from jeton.cli.progress import JsonLines, PhaseBars
 from jeton.cli.terminal import human_bytes
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def progress_shown(as_json: bool) -> Iterator[Watch | None]:
     if is_quiet():
         yield None
     else:
-        with contextlib.closing(_PrepareJsonLines() if as_json else _PhaseBars()) as shown:
+        with contextlib.closing(_PrepareJsonLines() if as_json else _PrepareBars()) as shown:
             yield shown
 
 
@@ -43,12 +43,10 @@ class _PrepareJsonLines(JsonLines):
         self.tell(step.phase, step.done, step.total, counts | disk)
 
 
-class _PhaseBars:
-    """A bar for each phase, one after the other."""
+class _PrepareBars(PhaseBars):
+    """A bar for each phase, and a note on the disk that the set needs."""
 
-    def __init__(self) -> None:
-        self._bar: ProgressBar | None = None
-        self._has_told_disk = False
+    _has_told_disk = False
 
     def __call__(self, step: PrepareProgress) -> None:
         if step.disk_needed and not self._has_told_disk:
@@ -57,14 +55,5 @@ class _PhaseBars:
                 f"the set needs about {human_bytes(step.disk_needed)} of disk; "
                 f"{human_bytes(step.disk_free)} are free"
             )
-        if self._bar is None or self._bar.label != step.phase:
-            self.close()
-            self._bar = ProgressBar(step.phase, step.total or None, done=step.done)
-        self._bar.total = step.total or None
-        self._bar.note = f"{step.tokens:,} tokens"
-        self._bar.advance(step.done - self._bar.done)
-
-    def close(self) -> None:
-        """Removes the bar."""
-        if self._bar is not None:
-            self._bar.close()
+        note = f"{step.tokens:,} tokens"
+        self.show(step.phase, step.done, step.total, first=step.done, note=note)

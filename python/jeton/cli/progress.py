@@ -123,9 +123,9 @@ class ProgressBar:
         #: Further text, after the speed.
         self.note = ""
         self._first = done
-        self._active, self._is_drawn = not is_quiet(), sys.stderr.isatty()
+        self._active, self.is_drawn = not is_quiet(), sys.stderr.isatty()
         self._start = time.monotonic()
-        self._next = self._start + (self.DELAY if self._is_drawn else self.LOG_INTERVAL)
+        self.next = self._start + (self.DELAY if self.is_drawn else self.LOG_INTERVAL)
         self._bars: Bars | None = None
         self._task: TaskID | None = None
 
@@ -135,9 +135,9 @@ class ProgressBar:
     def advance(self, amount: int) -> None:
         """Adds to the amount done."""
         self.done += amount
-        if self._active and (now := time.monotonic()) >= self._next:
-            self._next = now + (self.INTERVAL if self._is_drawn else self.LOG_INTERVAL)
-            if self._is_drawn:
+        if self._active and (now := time.monotonic()) >= self.next:
+            self.next = now + (self.INTERVAL if self.is_drawn else self.LOG_INTERVAL)
+            if self.is_drawn:
                 self._draw(now - self._start)
             else:
                 echo_note(f"{self.label}: " + ", ".join(self._parts(now - self._start)))
@@ -188,6 +188,51 @@ class ProgressBar:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class PhaseBars:
+    """A bar for each phase of some work, one after the other."""
+
+    def __init__(self) -> None:
+        self._bar: ProgressBar | None = None
+        #: When the next line of a log is due: many phases are shorter than the time between two.
+        self._due: float | None = None
+
+    def show(
+        self,
+        label: str,
+        done: int,
+        total: int,
+        unit: Callable[[float], str] = human_bytes,
+        *,
+        first: int = 0,
+        note: str = "",
+    ) -> None:
+        """Shows how far a phase is.
+
+        Args:
+            label: The name of the phase; another name begins another bar.
+            done: The amount done.
+            total: The final value of `done`; 0 if unknown.
+            unit: Formats an amount for people.
+            first: In the first call of a phase, the amount that does not count towards the speed.
+            note: Further text.
+        """
+        if self._bar is None or self._bar.label != label:
+            self.close()
+            self._bar = ProgressBar(label, None, unit, done=first)
+            if self._due is not None and not self._bar.is_drawn:
+                self._bar.next = self._due
+        self._bar.total = total or None
+        self._bar.note = note
+        self._bar.advance(done - self._bar.done)
+
+    def close(self) -> None:
+        """Removes the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._due = self._bar.next
+            self._bar = None
 
 
 def _duration(seconds: float) -> str:

@@ -9,7 +9,6 @@ from typing import Literal
 
 import click
 
-import jeton
 from jeton.analysis import Comparison, Sweep, compare
 from jeton.analysis.lines import Lines
 from jeton.cli.command import Command, echo_note
@@ -133,10 +132,18 @@ def report(
         if not corpora and not parallel:
             raise click.UsageError("give text to measure on: --corpus or --parallel.")
         toks = {name: load_tokenizer(path) for name, path in paths.items()}
-        comparison = _compared(toks, texts, languages, pivot, invalid)
+        with ProgressBar("measuring", None) as progress:
+            comparison = compare(
+                toks,
+                texts,
+                parallel=languages or None,
+                pivot=pivot,
+                errors=invalid,
+                watch=progress.follow,
+            )
         lines = {}
         for name, path in [*texts.items(), *languages.items()]:
-            batches = Lines(Path(path), limit=_READ, errors="replace")
+            batches = Lines(path, limit=_READ, errors="replace")
             lines[name] = list(islice((line for batch in batches for line in batch), _LINES))
         text = comparison.html(title, tokenizers=toks, lines=lines, sweep=sweep)
     if target_of_values is not None:
@@ -146,21 +153,3 @@ def report(
     with replacing(Path(output), force=force) as file:
         file.write(text.encode())
     echo_note(f"{output}: {human_bytes(len(text.encode()))}")
-
-
-def _compared(
-    toks: dict[str, jeton.Tokenizer],
-    texts: dict[str, str],
-    languages: dict[str, str],
-    pivot: str | None,
-    invalid: Literal["strict", "replace"],
-) -> Comparison:
-    with ProgressBar("measuring", None) as progress:
-        return compare(
-            toks,
-            {name: Path(path) for name, path in texts.items()},
-            parallel={name: Path(path) for name, path in languages.items()} or None,
-            pivot=pivot,
-            errors=invalid,
-            watch=progress.follow,
-        )

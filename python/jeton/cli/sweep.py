@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from jeton.cli.command import Command, format_option
 from jeton.cli.documents import file_or_line_option, invalid_option, say_what_documents_are
 from jeton.cli.named_arguments import corpora_by_name
 from jeton.cli.printing import styled
-from jeton.cli.progress import ProgressBar
+from jeton.cli.progress import PhaseBars
 from jeton.cli.targets import (
     FilePath,
     check_target,
@@ -172,7 +173,7 @@ def sweep(
     train_on, measure_on = _parts(corpus, "CORPUS"), _parts(held_out, "--held-out")
     inputs = [*_paths(train_on), *_paths(measure_on)]
     check_target(output, inputs=inputs, force=force, stream=True)
-    with ProgressBar("", None) as progress:
+    with contextlib.closing(PhaseBars()) as bars:
         result = train(
             train_on,
             held_out=measure_on or 0.1,
@@ -180,7 +181,7 @@ def sweep(
             errors=invalid,
             documents=documents,
             model=model,
-            watch=lambda label, step: follow(progress, label, step),
+            watch=lambda label, step: follow(bars, label, step),
             **options,
         )
     say_what_documents_are(_paths(train_on), None, documents)
@@ -195,9 +196,8 @@ def _parts(values: tuple[str | StorePath, ...], what: str) -> _Corpora:
     """Corpora by name; a list if there is only one, without a name."""
     paths = [os.fspath(value) for value in values]
     named = corpora_by_name(paths, what)
-    if [*named.values()] == paths[:1]:
-        return [*map(corpus_path, paths)]
-    return {name: corpus_path(path) for name, path in named.items()}
+    corpora = [*named.values()]
+    return corpora if corpora == [*map(corpus_path, paths[:1])] else named
 
 
 def _paths(corpora: _Corpora) -> list[Path | StorePath]:

@@ -28,14 +28,12 @@ def columns() -> int:
     return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
 
 
-def show(*things: RenderableType, width: int | None = None) -> None:
+def show(*things: RenderableType) -> None:
     """Prints objects of rich on standard output, in colour if `--color` allows.
 
-    It prints through `say`, which alone handles a reader who leaves. `width`: columns; by default
-    those of the terminal.
+    It prints through `say`, which alone handles a reader who leaves.
     """
-    lines = lines_of(things, columns() if width is None else width)
-    say("\n".join(lines))
+    say("\n".join(lines_of(things, columns())))
 
 
 def lines_of(things: Iterable[RenderableType], width: int) -> list[str]:

@@ -9,7 +9,7 @@ import click
 
 import jeton
 from jeton.analysis import TinyModel
-from jeton.cli.progress import ProgressBar
+from jeton.cli.progress import PhaseBars
 from jeton.cli.terminal import human_bytes
 
 
@@ -42,14 +42,8 @@ def tiny_model(
     return TinyModel(**values)  # type: ignore[arg-type]
 
 
-def follow(progress: ProgressBar, label: str, step: jeton.Progress) -> None:
+def follow(bars: PhaseBars, label: str, step: jeton.Progress) -> None:
     """Shows a step of measuring or of training models: a bar for each phase and label."""
     name = f"{label}: {step.phase}" if label else step.phase
-    if progress.label != name:
-        progress.label, progress.done = name, 0
-        progress.unit = human_bytes if step.phase == "counting" else _number
-    progress.follow(step)
-
-
-def _number(number: float) -> str:
-    return f"{number:,.0f}"
+    unit = human_bytes if step.phase == "counting" else "{:,.0f}".format
+    bars.show(name, step.done, step.total, unit)

@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 import jeton
-from jeton.cli.command import Command, TokenCount, add_hint, echo_note
+from jeton.cli.command import Command, TokenCount, add_hint, echo_note, is_passed, options_of
 from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
-from jeton.cli.targets import FilePath, check_target, corpus_path, force_option
+from jeton.cli.targets import FilePath, check_target, force_option
 from jeton.cli.train_options import (
     DEFAULT_SIZES,
     TRAINERS,
@@ -310,7 +310,7 @@ def train(
         is_model = target.name.lower().endswith(".model")
         options["style"] = "sentencepiece" if is_model else "huggingface"
     parameters = parameters_of(kind, options)
-    parameters |= settings(kind, assignments)
+    parameters |= settings(kind, assignments, options_of(click.get_current_context().command))
     fair = {} if languages is None else {"languages": balance(languages)}
     trainer = TRAINERS[kind](**parameters, **fair)
     for name in ("global_merges", "window_size", "alpha"):
@@ -420,10 +420,8 @@ def _corpora(
             raise click.UsageError(f"{named_urls[0]}: a URL with a name goes with --languages")
         return None, {}
     balance(languages)
-    named = languages_by_name([os.fspath(file) for file in files], "with --languages, FILES")
-    texts = languages_by_name(development, "--development")
-    corpora = {name: corpus_path(path) for name, path in named.items()}
-    return corpora, {name: corpus_path(path) for name, path in texts.items()}
+    corpora = languages_by_name([os.fspath(file) for file in files], "with --languages, FILES")
+    return corpora, languages_by_name(development, "--development")
 
 
 def _check_superwords(
@@ -453,11 +451,11 @@ _STYLES = {
 
 def _refuse_options_of_counting(counts: Path | StorePath) -> None:
     """Fails if the user passed an option that has no effect on existing counts."""
-    context = click.get_current_context()
-    for name in _COUNTING:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            [option] = [it.opts[0] for it in context.command.params if it.name == name]
-            raise click.UsageError(f"{option} is for counting, and {counts} holds counts already")
+    options = options_of(click.get_current_context().command)
+    for name in filter(is_passed, _COUNTING):
+        raise click.UsageError(
+            f"{options[name]} is for counting, and {counts} holds counts already"
+        )
 
 
 _COUNTING = (

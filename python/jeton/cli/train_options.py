@@ -14,6 +14,7 @@ import click
 
 import jeton
 from jeton.arguments import suggestion
+from jeton.cli.command import is_passed, options_of
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
 
 TRAINERS: dict[str, type[Any]] = {
@@ -26,36 +27,6 @@ TRAINERS: dict[str, type[Any]] = {
 
 DEFAULT_SIZES = {"unigram": 8_000}
 """Default vocabulary sizes of the kinds whose default is not 30,000."""
-
-_OF_SOME_KINDS = (
-    "new_tokens",
-    "pattern",
-    "alphabet",
-    "start_from",
-    "languages",
-    "development",
-    "superwords",
-    "drop_residues",
-    "residues_become",
-    "rule",
-    "min_frequency",
-    "max_word_length",
-    "min_word_count",
-    "vocab_size",
-)
-"""The parameters that not all trainers have."""
-
-_OPTIONS = {
-    **{name: "--" + name.replace("_", "-") for name in _OF_SOME_KINDS},
-    "special_tokens": "--special-token",
-    "field": "--field",
-    "errors": "--invalid",
-    "documents": "--documents",
-    "bad_records": "--bad-records",
-    "memory": "--memory",
-    "temp_dir": "--temp-dir",
-}
-"""The parameters that have an option of their own."""
 
 _STAGES = {
     "normalizer": normalizers.from_json,
@@ -71,16 +42,14 @@ _PYTHON = {"True": "true", "False": "false", "None": "null"}
 
 def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
     """Fails if the user passed an option that is for other kinds."""
-    context = click.get_current_context()
-    for name in _OF_SOME_KINDS:
-        is_set = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    for name, option in options_of(click.get_current_context().command).items():
         # Text for development goes to the method that trains.
         needed = "languages" if name == "development" else name
         kinds = [it for it, trainer in TRAINERS.items() if needed in _parameters(trainer)]
-        if is_set and kind not in kinds:
+        if kinds and kind not in kinds and is_passed(name):
             *others, last = kinds
             names = f"{', '.join(others)} or {last}" if others else last
-            raise click.UsageError(f"{_OPTIONS[name]} is for --kind {names}")
+            raise click.UsageError(f"{option} is for --kind {names}")
     if len(sizes) > 1 and kind != "bpe":
         raise click.UsageError(f"--kind {kind} takes one --vocab-size")
 
@@ -115,17 +84,21 @@ def balance(languages: str) -> str | dict[str, float]:
     return ratios
 
 
-def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
-    """The parameters of a trainer from `--set NAME=VALUE`."""
+def settings(kind: str, assignments: tuple[str, ...], options: Mapping[str, str]) -> dict[str, Any]:
+    """The parameters of a trainer from `--set NAME=VALUE`.
+
+    Args:
+        options: The options of the command; a parameter that has one is not set in this way.
+    """
     parameters = _parameters(TRAINERS[kind])
-    names = [name for name in parameters if name not in _OPTIONS]
+    names = [name for name in parameters if name not in options]
     values: dict[str, Any] = {}
     for setting in assignments:
         name, equals, text = setting.partition("=")
         if not equals:
             raise click.UsageError(f"--set {setting}: it must be NAME=VALUE")
-        if name in _OPTIONS:
-            raise click.UsageError(f"--set {name}: this has an option of its own, {_OPTIONS[name]}")
+        if name in options:
+            raise click.UsageError(f"--set {name}: this has an option of its own, {options[name]}")
         if name not in names:
             hint = suggestion(name, names) or f"it is one of {', '.join(names)}"
             raise click.UsageError(f"--set {name}: --kind {kind} has no such parameter ({hint})")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from jeton.cli.command import echo_note, is_quiet
-from jeton.cli.progress import JsonLines, ProgressBar
+from jeton.cli.progress import JsonLines, PhaseBars
 from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import Progress as Step
 
@@ -28,43 +28,28 @@ class TrainJsonLines(JsonLines):
         self.tell(step.phase, done, step.total, text, timed_from_start=is_counting)
 
 
-class TerminalLine:
+class TerminalLine(PhaseBars):
     """A line for each phase, removed when the phase ends, and a note after counting."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._start = time.monotonic()
-        self._phase: str | None = None
-        self._line: ProgressBar | None = None
-        #: The bytes of text that were counted.
-        self._text = 0
+        #: The bytes of text that were counted, until the note says so.
+        self._text: int | None = None
 
     def __call__(self, step: Step) -> None:
-        if step.phase != self._phase:
-            self.close()
-            if self._phase == "counting":
-                seconds = time.monotonic() - self._start
-                echo_note(f"counted {human_bytes(self._text)} of text in {seconds:.1f} s")
-            self._phase = step.phase
-        if self._line is None:
-            self._line = ProgressBar(step.phase, step.total or None, _UNITS[step.phase])
-        self._line.total = step.total or None
         if step.phase == "counting":
             self._text = step.text
-        done = step.done if step.total else step.text
-        self._line.advance(done - self._line.done)
-        if _is_last(step):
+        elif self._text is not None:
             self.close()
-
-    def close(self) -> None:
-        """Removes the line."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
-
-
-def _is_last(step: Step) -> bool:
-    """Whether a phase ends with this step. A total of 0 means unknown."""
-    return step.done == step.total != 0
+            seconds = time.monotonic() - self._start
+            echo_note(f"counted {human_bytes(self._text)} of text in {seconds:.1f} s")
+            self._text = None
+        self.show(
+            step.phase, step.done if step.total else step.text, step.total, _UNITS[step.phase]
+        )
+        if step.done == step.total != 0:
+            self.close()
 
 
 def _tokens(count: float) -> str:

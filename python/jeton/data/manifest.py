@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from threading import Event
@@ -42,7 +42,7 @@ class WrittenSplit:
     """Its shards, in order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """The description of a token set, from its `manifest.json` or returned by `prepare`.
 
@@ -57,6 +57,8 @@ class Manifest:
         (3, 16, 'uint16')
     """
 
+    jeton: str = ""
+    """The version of jeton that wrote it."""
     layout: str
     """A name of `jeton.data.layouts.LAYOUTS`."""
     dtype: str
@@ -66,20 +68,12 @@ class Manifest:
     `file` in the folder that holds it, if a format can."""
     end_of_text: Mapping[str, Any] | None
     """The `token` that separates documents, its `id` and its `place`: `after` or `before` each."""
-    options: Mapping[str, Any]
-    """The other options of `prepare`."""
-    inputs: tuple[Mapping[str, Any], ...]
-    """The inputs: files with `path`, `bytes` and `sha256`, or other sources."""
     documents: int
     """The number of documents that were read, without empty ones."""
     bytes: int
     """The size of these in bytes of UTF-8."""
     empty_documents: int
     """The number of empty documents that were left out."""
-    splits: Mapping[str, WrittenSplit]
-    """The splits by name."""
-    files: Mapping[str, FileDigest]
-    """All files but this one, by name."""
     bad_documents: int = 0
     """The number of records, rows and lines left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
@@ -88,10 +82,16 @@ class Manifest:
     filtered: Mapping[str, int] | None = None
     """How many records each filter has left out, by the rule or the name of the function; `None`
     without filters. A record counts for the first filter that it does not pass."""
+    options: Mapping[str, Any]
+    """The other options of `prepare`."""
     part: tuple[int, int] | None = None
     """For a part, its number from 1, and the number of parts."""
-    jeton: str = field(default="")
-    """The version of jeton that wrote it."""
+    splits: Mapping[str, WrittenSplit]
+    """The splits by name."""
+    files: Mapping[str, FileDigest]
+    """All files but this one, by name."""
+    inputs: tuple[Mapping[str, Any], ...]
+    """The inputs: files with `path`, `bytes` and `sha256`, or other sources."""
 
     @property
     def tokens(self) -> int:
@@ -143,44 +143,12 @@ class Manifest:
 
     def to_json(self) -> str:
         """The manifest as text, always the same for the same set."""
-        split_entries = {
-            name: {
-                "documents": split.documents,
-                "tokens": split.tokens,
-                "shards": [
-                    {
-                        "files": list(shard.files),
-                        "documents": shard.documents,
-                        "tokens": shard.tokens,
-                    }
-                    for shard in split.shards
-                ],
-            }
-            for name, split in self.splits.items()
-        }
-        record = {
-            "format": _FORMAT,
-            "jeton": self.jeton,
-            "layout": self.layout,
-            "dtype": self.dtype,
-            "tokenizer": dict(self.tokenizer),
-            "end_of_text": None if self.end_of_text is None else dict(self.end_of_text),
-            "documents": self.documents,
-            "bytes": self.bytes,
-            "tokens": self.tokens,
-            "empty_documents": self.empty_documents,
-            "bad_documents": self.bad_documents,
-            **({} if self.chats is None else {"chats": dict(self.chats)}),
-            **({} if self.filtered is None else {"filtered": dict(self.filtered)}),
-            "options": dict(self.options),
-            "part": None if self.part is None else list(self.part),
-            "splits": split_entries,
-            "files": {
-                name: {"bytes": file.bytes, "sha256": file.sha256}
-                for name, file in self.files.items()
-            },
-            "inputs": [dict(entry) for entry in self.inputs],
-        }
+        record: dict[str, Any] = {"format": _FORMAT}
+        for name, value in asdict(self).items():
+            if value is not None or name not in ("chats", "filtered"):
+                record[name] = value
+            if name == "bytes":
+                record["tokens"] = self.tokens
         return saved_json.dumps(record, indent=1) + "\n"
 
 

@@ -26,7 +26,7 @@ from jeton.data.preparing.end_of_text import (
 )
 from jeton.data.preparing.inputs import default_split, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
-from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, plan_of
+from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions
 from jeton.data.preparing.parts import PartsSource, checked_parts
 from jeton.data.preparing.pipeline import PrepareProgress, PrepareRun, SetPlan
 from jeton.data.preparing.target import written_to
@@ -221,13 +221,13 @@ def merge(
     else:
         SetFacts(first_folder, first).check(tokenizer)
     end = first.end_of_text
-    plan = plan_of(
-        tokenizer,
-        str(first.tokenizer.get("name", "")),
-        None if end is None else EndOfText(end["token"], end["id"], end["place"]),
-        dict(first.options),
-        part=None,
+    plan = SetPlan(
+        tokenizer=tokenizer,
+        name=str(first.tokenizer.get("name", "")),
+        end_of_text=None if end is None else EndOfText(end["token"], end["id"], end["place"]),
         memory=memory_bytes(memory) or 0,
+        part=None,
+        options=dict(first.options),
     )
     return merged_parts(plan, checked, target, watch)
 
@@ -301,10 +301,9 @@ def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -
         raise FileError(f"{error}; {remedy}") from None
     # A run that was killed after completing the set may have left some of its working files.
     shutil.rmtree(folder / WORK, ignore_errors=True)
-    end = None if plan.end_of_text is None else plan.end_of_text.to_json()
     for what, own, expected_value in (
         ("tokenizer", manifest.tokenizer["digest"], plan.tokenizer.digest),
-        ("end of text", manifest.end_of_text, end),
+        ("end of text", manifest.end_of_text, plan.end_record),
         ("part", manifest.part, plan.part),
         *((name, manifest.options.get(name), value) for name, value in plan.options.items()),
     ):

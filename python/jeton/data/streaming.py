@@ -105,11 +105,10 @@ def stream(
     )
     request = options.request(tokenizer)
     names = ("field", "documents", "errors", "bad_records", "frame")
-    end = request.plan.end_of_text
     settings = {
         "tokenizer": tokenizer.digest,
         **{name: request.plan.options[name] for name in names},
-        "end_of_text": None if end is None else end.to_json(),
+        "end_of_text": request.plan.end_record,
         "block_size": checked_int("block_size", block_size, 1),
     }
     is_once = isinstance(data, Iterator)
@@ -293,8 +292,8 @@ class TokenStream:
         dropped = DroppedRecords()
         while self._epochs is None or epoch < self._epochs:
             position = start.position if epoch == start.epoch else SourcePosition()
-            blocks, before = self._source.blocks(position), total
-            try:
+            before = total
+            with closing(self._source.blocks(position)) as blocks:
                 for block in blocks:
                     total += len(block.tokens)
                     dropped.add(block.dropped)
@@ -303,10 +302,6 @@ class TokenStream:
                     here = min(skip, len(block.tokens))
                     skip -= here
                     yield block.tokens[here:]
-            finally:
-                end = getattr(blocks, "close", None)
-                if end is not None:
-                    end()
             if total == before and position == SourcePosition():
                 raise ArgumentError("data has no documents")
             epoch += 1

@@ -101,98 +101,71 @@ def builds_other_stages(config: Mapping[str, Any], tokenizer_json: str) -> bool:
     name = bare_name(config)
     if name not in _OWN_STAGES:
         return False
-    has_stages = _HAS_STAGES.get(name)
-    return has_stages is None or not has_stages(config, json_value(tokenizer_json))
+    return name not in _ROLES or not _has_stages(name, config, json_value(tokenizer_json))
 
 
-def _is_gpt2(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+_BERT_ROLES: Final = {role: f"[{role.upper()}]" for role in ("unk", "sep", "pad", "cls", "mask")}
+_ROBERTA_ROLES: Final = {
+    "unk": "<unk>",
+    "sep": "</s>",
+    "pad": "<pad>",
+    "cls": "<s>",
+    "mask": "<mask>",
+    "bos": "<s>",
+    "eos": "</s>",
+}
+_GPT2_ROLES: Final = dict.fromkeys(("unk", "bos", "eos"), _END)
+_ROLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "GPT2": _GPT2_ROLES,
+    "GPTNeoX": {**_GPT2_ROLES, "pad": "<|padding|>"},
+    "Roberta": _ROBERTA_ROLES,
+    "Bart": _ROBERTA_ROLES,
+    "Qwen2": dict.fromkeys(("unk", "eos", "pad"), _END),
+    "Bert": _BERT_ROLES,
+    "DistilBert": _BERT_ROLES,
+}
+"""For classes of which all is known that they build: the tokens that they add if they lack them."""
+
+
+def _has_stages(name: str, config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+    """Whether a `tokenizer.json` has the stages that the class builds."""
+    of_class, model = _STAGES[name][1](config), tokenizer["model"]
+    stages = ("normalizer", "pre_tokenizer")
     return (
-        tokenizer["normalizer"] is None
-        and _byte_level(tokenizer["pre_tokenizer"], config, use_regex=True)
-        and _plain_bpe(tokenizer["model"])
-        and _knows(config, tokenizer, dict.fromkeys(("unk", "bos", "eos"), _END))
+        all(_compared(tokenizer[stage]) == _compared(of_class[stage]) for stage in stages)
+        # An empty prefix or suffix counts as none.
+        and all(
+            (model.get(it) or None) == (value or None) for it, value in of_class["model"].items()
+        )
+        and _has_frame(name, config, tokenizer["post_processor"])
+        and _knows(config, tokenizer, _ROLES[name])
     )
 
 
-def _is_gpt_neox(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
-    frame = tokenizer["post_processor"] or {"type": None}
-    return (
-        tokenizer["normalizer"] == {"type": "NFC"}
-        and frame["type"] in (None, "ByteLevel", "TemplateProcessing")
-        and not frame.get("special_tokens")
-        and _is_gpt2(config, {**tokenizer, "normalizer": None})
-        and _knows(config, tokenizer, {"pad": "<|padding|>"})
-    )
+def _compared(stage: Any) -> Any:
+    """A stage as it is compared: without what has no effect on tokens, with what is left out."""
+    if isinstance(stage, list):
+        return [_compared(it) for it in stage]
+    if not isinstance(stage, dict):
+        return stage
+    fields = {name: _compared(it) for name, it in stage.items() if name != "trim_offsets"}
+    return {"use_regex": True, **fields} if fields.get("type") == "ByteLevel" else fields
 
 
-def _is_roberta(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
-    roles = {"unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>", "mask": "<mask>"}
-    frame = tokenizer["post_processor"] or {"type": None}
-    return (
-        tokenizer["normalizer"] is None
-        and _byte_level(tokenizer["pre_tokenizer"], config, use_regex=True)
-        and _plain_bpe(tokenizer["model"])
-        and frame["type"] == "RobertaProcessing"
-        and all(frame[role][0] == _spelling(config, role, roles[role]) for role in ("cls", "sep"))
-        and _knows(config, tokenizer, {**roles, "bos": "<s>", "eos": "</s>"})
-    )
-
-
-def _is_qwen2(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
-    split = {
-        "type": "Split",
-        "pattern": {"Regex": _QWEN2_WORDS},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-    steps = (tokenizer["pre_tokenizer"] or {}).get("pretokenizers", ())
-    return (
-        tokenizer["normalizer"] == {"type": "NFC"}
-        and len(steps) == 2
-        and steps[0] == split
-        and _byte_level(steps[1], config, use_regex=False)
-        and _plain_bpe(tokenizer["model"])
-        and _knows(config, tokenizer, dict.fromkeys(("unk", "eos", "pad"), _END))
-    )
-
-
-def _is_bert(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
-    roles = {role: f"[{role.upper()}]" for role in ("unk", "sep", "pad", "cls", "mask")}
-    normalizer = {
-        "type": "BertNormalizer",
-        "clean_text": True,
-        "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
-        "strip_accents": config.get("strip_accents"),
-        "lowercase": config.get("do_lower_case", True),
-    }
-    model = {name: it for name, it in tokenizer["model"].items() if name != "vocab"}
-    return (
-        tokenizer["normalizer"] == normalizer
-        and tokenizer["pre_tokenizer"] == {"type": "BertPreTokenizer"}
-        and model
-        == {
-            "type": "WordPiece",
-            "unk_token": _spelling(config, "unk", roles["unk"]),
-            "continuing_subword_prefix": "##",
-            "max_input_chars_per_word": 100,
-        }
-        and _is_berts_frame(tokenizer["post_processor"], config)
-        and _knows(config, tokenizer, roles)
-    )
-
-
-def _byte_level(step: object, config: Mapping[str, Any], *, use_regex: bool) -> bool:
-    return (
-        isinstance(step, dict)
-        and step.get("type") == "ByteLevel"
-        and step.get("add_prefix_space") == bool(config.get("add_prefix_space"))
-        and step.get("use_regex", True) == use_regex
-    )
-
-
-def _plain_bpe(model: Mapping[str, Any]) -> bool:
-    """Whether a model is a BPE without options; an empty prefix or suffix counts as none."""
-    return all((model.get(name) or None) == (value or None) for name, value in _BPE.items())
+def _has_frame(name: str, config: Mapping[str, Any], processor: Any) -> bool:
+    """Whether a post-processor is the one that the class needs, if it needs one."""
+    frame = processor or {"type": None}
+    if name in ("Bert", "DistilBert"):
+        return _is_berts_frame(processor, config)
+    if name in ("Roberta", "Bart"):
+        return frame["type"] == "RobertaProcessing" and all(
+            frame[role][0] == _spelling(config, role, _ROBERTA_ROLES[role])
+            for role in ("cls", "sep")
+        )
+    if name == "GPTNeoX":
+        kinds = (None, "ByteLevel", "TemplateProcessing")
+        return frame["type"] in kinds and not frame.get("special_tokens")
+    return True
 
 
 def _knows(
@@ -230,18 +203,6 @@ def _is_berts_frame(processor: object, config: Mapping[str, Any]) -> bool:
         {"SpecialToken": {"id": sep, "type_id": 1}},
     ]
     return processor.get("single") == first and processor.get("pair") == [*first, *second]
-
-
-_HAS_STAGES: Final = {
-    "GPT2": _is_gpt2,
-    "GPTNeoX": _is_gpt_neox,
-    "Roberta": _is_roberta,
-    "Bart": _is_roberta,
-    "Qwen2": _is_qwen2,
-    "Bert": _is_bert,
-    "DistilBert": _is_bert,
-}
-"""For classes whose stages are known: returns whether a tokenizer has the same stages."""
 
 
 def stages_unknown(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:

@@ -26,18 +26,16 @@ from jeton.arguments import checked_int, checked_path
 from jeton.corpora.corpus import size_of
 from jeton.corpora.pieces import is_compressed
 from jeton.corpora.token_blocks.blocks import DocumentSource
-from jeton.corpora.token_blocks.files import FileSource
 from jeton.data.conversations import Conversations
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.prepare import merged_parts, whole_set
 from jeton.data.preparing.chats import LossWarnings
 from jeton.data.preparing.end_of_text import Choice
-from jeton.data.preparing.inputs import default_split, paths_of, source_of
+from jeton.data.preparing.inputs import default_split, paths_of, source_of, source_of_files
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, PrepareRequest
 from jeton.data.preparing.pipeline import PrepareRun
 from jeton.data.preparing.record_pieces import FilePiece, RecordPiece, divided
-from jeton.data.preparing.records import RecordFiles
 from jeton.errors import ArgumentError, ChatWarning
 from jeton.ray.running import (
     checked_cpus,
@@ -274,19 +272,10 @@ class _EncodeTask:
 
     def source(self, inputs: list[Path] | FilePiece) -> DocumentSource:
         """The documents of files."""
-        records, errors = self.reading.records, self.reading.errors
         if isinstance(inputs, FilePiece):
-            assert records is not None
-            return RecordPiece(inputs, records, errors)
-        if records is not None:
-            return RecordFiles([*inputs], records, errors)
-        return FileSource(
-            [*inputs],
-            self._encoding,
-            field=self.reading.field,
-            errors=errors,
-            unit=self.reading.unit,
-        )
+            assert self.reading.records is not None
+            return RecordPiece(inputs, self.reading.records, self.reading.errors)
+        return source_of_files([*inputs], self._encoding, self.reading)
 
     def of_files(self, number: int, split: str, inputs: bytes) -> dict[str, str]:
         """Encodes a group of files, or a piece of one, unless its part is there and fits."""

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jeton._core import __version__
 from jeton.corpora.token_blocks.blocks import SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
+from jeton.data.layouts.growing_file import GrowingFile
 from jeton.data.layouts.writer import write_index
 from jeton.data.manifest import Manifest, digests_of
-from jeton.data.preparing.dropped_file import DROPPED, DroppedFile, dropped_of
+from jeton.data.preparing.dropped_file import DROPPED, dropped_of, written
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.loss_mask_bits import Unmarking
 from jeton.data.preparing.parts import PartsSource
@@ -53,15 +53,9 @@ def written_in_parallel(
     if most is None:
         return None
     sources = {split: PartsSource(parts, split) for split in parts[0][1].splits}
-    end = None if plan.end_of_text is None else plan.end_of_text.to_json()
     with Journal(folder) as journal:
         state = journal.begin(
-            {
-                "jeton": __version__,
-                "tokenizer": plan.tokenizer.digest,
-                "options": {**plan.options, "end_of_text": end, "part": plan.part},
-                "inputs": {split: source.identity() for split, source in sources.items()},
-            },
+            plan.run_record(sources),
             lambda _: dict.fromkeys(sources, Consumed(0, None)),
         )
         if state is not None and "manifest" in state:
@@ -83,9 +77,10 @@ def written_in_parallel(
             # From here on, a call that is interrupted leaves files for the next one.
             journal.save({"files": len(rows)})
             shards, files = _written(plan, rows, journal.set, num_cpus)
-            with closing(DroppedFile(journal.set, 0)) as dropped:
-                for part, manifest in parts:
-                    dropped.add(dropped_of(part, manifest))
+            with closing(GrowingFile(journal.set / DROPPED)) as dropped:
+                for part in parts:
+                    if records := dropped_of(*part):
+                        dropped.append(written(records))
             if (journal.set / DROPPED).exists():
                 files |= digests_of(journal.set, [DROPPED])
             facts = {split: source.facts(SourcePosition(), {}) for split, source in sources.items()}

@@ -114,37 +114,9 @@ class CallMethods(BaseTokenizer):
             >>> tok("abcde", max_length=3, stride=1, return_overflowing_tokens=True)["input_ids"]
             [[0, 1, 2], [2, 3, 4]]
         """
-        from jeton.encoding.calls import CallArguments, Caller, PaddingArguments
+        from jeton.encoding.calls import CallArguments, Caller
 
+        call = CallArguments.of(locals())
         if self._caller is None:
             self._caller = Caller(self)
-        return self._caller(
-            CallArguments(
-                text=text,
-                text_pair=text_pair,
-                text_target=text_target,
-                text_pair_target=text_pair_target,
-                padding_arguments=PaddingArguments(
-                    padding=padding,
-                    truncation=truncation,
-                    max_length=max_length,
-                    stride=stride,
-                    pad_to_multiple_of=pad_to_multiple_of,
-                    padding_side=padding_side,
-                    truncation_side=truncation_side,
-                    verbose=verbose,
-                ),
-                add_special_tokens=add_special_tokens,
-                is_split_into_words=is_split_into_words,
-                return_tensors=return_tensors,
-                return_token_type_ids=return_token_type_ids,
-                return_attention_mask=return_attention_mask,
-                return_overflowing_tokens=return_overflowing_tokens,
-                return_special_tokens_mask=return_special_tokens_mask,
-                return_offsets_mapping=return_offsets_mapping,
-                return_length=return_length,
-                unit=unit,
-                special=special,
-                nulls=nulls,
-            )
-        )
+        return self._caller(call)

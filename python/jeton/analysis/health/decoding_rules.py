@@ -51,7 +51,7 @@ def decoding(subject: Subject) -> Iterator[Finding]:
         words += itertools.islice(dict.fromkeys(samples.read(name).split()), _WORDS)
     words = list(dict.fromkeys(words))
     apart = subject.apart - {*subject.byte_tokens.values()}
-    rows = subject.encode(words)
+    rows = subject.encode(words).tolist()
     covered_words = [at for at in range(len(words)) if rows[at] and apart.isdisjoint(rows[at])]
     decoded = subject.tok.decode_batch([rows[at] for at in covered_words])
     other, split = [], []

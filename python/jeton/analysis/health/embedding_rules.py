@@ -15,7 +15,6 @@ be unused: rows without a token, and tokens that no text gives.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -30,16 +29,12 @@ from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Embeddings, Matrix, Subject
 from jeton.analysis.health.unreachable_tokens import unreached_tokens
 from jeton.display.human_readable import counted
-from jeton.edit.tensors import read_header
+from jeton.edit.tensors import is_head, is_input_table, read_header
 from jeton.errors import ArgumentError, FileError, FormatError, UnsupportedError
 
 _SHARE: Final = 0.02
 """The share of the vocabulary that may be candidates."""
 
-_INPUTS: Final = re.compile(
-    r"(^|\.)(embed_tokens|wte|word_embeddings?|tok_embeddings|embed_in|shared|tokens_embed)\.weight$"
-)
-_OUTPUTS: Final = re.compile(r"(^|\.)(lm_head|embed_out|output_projection|output)(\.weight)?$")
 _TYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 _OF_UNUSED: Final = 0.9
@@ -66,7 +61,7 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
         raise error.reworded(f"embeddings: {error.message}") from None
     header.pop("__metadata__", None)
     tables = {name: entry for name, entry in header.items() if len(entry["shape"]) == 2}
-    name = tensor if tensor is not None else _name_like(tables, _INPUTS)
+    name = tensor if tensor is not None else _shortest(filter(is_input_table, tables))
     if name is None or name not in tables:
         names = ", ".join(sorted(tables)[:8]) or "none"
         lack = "no known table of inputs" if tensor is None else f"no table {tensor!r:.60}"
@@ -79,14 +74,14 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
             f"embeddings: {name} has {len(inputs):,} rows, and the tokenizer ids up to "
             f"{rows - 1:,}: they do not belong together"
         )
-    output = _name_like(tables, _OUTPUTS)
+    output = _shortest(filter(is_head, tables))
     if output is None or output == name or tables[output]["shape"][0] < rows:
         return Embeddings(inputs, inputs)
     return Embeddings(inputs, _table(path, output, tables[output], start))
 
 
-def _name_like(tables: Iterable[str], pattern: re.Pattern[str]) -> str | None:
-    return next((name for name in sorted(tables, key=len) if pattern.search(name)), None)
+def _shortest(names: Iterable[str]) -> str | None:
+    return min(names, key=len, default=None)
 
 
 def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Matrix:

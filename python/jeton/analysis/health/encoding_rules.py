@@ -144,7 +144,7 @@ def batches(subject: Subject) -> Iterator[Finding]:
     texts.append("\n".join(texts))
     if subject.ids_of(texts[-1]) is None:
         texts.pop()
-    rows = subject.encode(texts)
+    rows = subject.encode(texts).tolist()
     counts = subject.tok.count_batch(texts)
     cases = []
     for at, text in enumerate(texts):

@@ -272,23 +272,10 @@ class Health(Saved):
 
     @classmethod
     def _of_record(cls, record: Any) -> Health:
-        return cls(
-            tuple(
-                Finding(
-                    finding["rule"],
-                    finding["message"],
-                    tuple(map(Case.from_dict, finding["cases"])),
-                )
-                for finding in record["findings"]
-                if finding["rule"] in RULES  # ignores rules of another version
-            ),
-            record["tokenizer"],
-            record["vocab_size"],
-            frozenset(record["rules"]),
-            dict(record["skipped"]),
-            record["corpus"],
-            record["jeton"],
-        )
+        # Findings of rules of another version are ignored.
+        known = [finding for finding in record["findings"] if finding["rule"] in RULES]
+        rules = frozenset(record["rules"])
+        return super()._of_record({**record, "findings": known, "rules": rules})
 
     def _repr_html_(self) -> str:
         """A row per finding, which opens when clicked, for notebooks."""

@@ -20,45 +20,14 @@ from jeton.components import models
 from jeton.corpora.usage import Usage
 from jeton.errors import EncodeError
 from jeton.loading.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
+from jeton.results.encoding import TokenBatch
 from jeton.results.vocabulary import bytes_by_id
 from jeton.tokenizer import Tokenizer
 
 _T = TypeVar("_T")
 
-_CHUNK: Final = 1 << 17
-"""Number of texts that are encoded at a time."""
-
 _UNLIKELY: Final = ("\ue123", "\U0010fffd", "\ue000", "\u0378", "\U000e0100", "\u2fe0", "\x02")
 """Characters that few vocabularies have: private, unassigned, controls."""
-
-
-class IdSequences:
-    """The ids of many texts."""
-
-    def __init__(self, ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> None:
-        self.ids, self.offsets = ids, offsets
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, at: int) -> list[int]:
-        row: list[int] = self.ids[self.offsets[at] : self.offsets[at + 1]].tolist()
-        return row
-
-    def only(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether sequence i is the single id `ids[i]`."""
-        single = np.diff(self.offsets) == 1
-        result = np.zeros(len(self), np.bool_)
-        result[single] = self.ids[self.offsets[:-1][single]] == ids[single]
-        return result
-
-    def holds(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether sequence i holds the id `ids[i]`."""
-        lengths = np.diff(self.offsets)
-        hits = np.flatnonzero(self.ids == np.repeat(ids, lengths))
-        result = np.zeros(len(self), np.bool_)
-        result[np.searchsorted(self.offsets, hits, side="right") - 1] = True
-        return result
 
 
 Matrix = npt.NDArray[np.float32]
@@ -181,7 +150,7 @@ class Subject:
         return self.tok.decode_batch([[id] for id in self.ordinary.tolist()])
 
     @functools.cached_property
-    def alone_again(self) -> IdSequences:
+    def alone_again(self) -> TokenBatch:
         """The ids of those texts."""
         return self.encode(self.alone)
 
@@ -217,25 +186,14 @@ class Subject:
         except EncodeError:
             return None
 
-    def encode(self, texts: Sequence[str]) -> IdSequences:
+    def encode(self, texts: Sequence[str]) -> TokenBatch:
         """The ids of texts; no ids for a text that cannot be encoded."""
-        parts = [self._rows(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
-        ids = [rows.ids for rows in parts]
-        lengths = [np.diff(rows.offsets) for rows in parts]
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([*lengths, []]))])
-        return IdSequences(
-            np.concatenate([*ids, np.empty(0, np.uint32)]).astype(np.uint32),
-            offsets.astype(np.int64),
-        )
-
-    def _rows(self, texts: Sequence[str]) -> IdSequences:
         try:
-            batch = self.tok.encode_batch(texts)
+            return self.tok.encode_batch(texts)
         except EncodeError:
             if len(texts) == 1:
-                return IdSequences(np.empty(0, np.uint32), np.zeros(2, np.int64))
+                return TokenBatch([], [0, 0])
             half = len(texts) // 2
-            first, second = self._rows(texts[:half]), self._rows(texts[half:])
+            first, second = self.encode(texts[:half]), self.encode(texts[half:])
             offsets = np.concatenate([first.offsets, second.offsets[1:] + first.offsets[-1]])
-            return IdSequences(np.concatenate([first.ids, second.ids]), offsets)
-        return IdSequences(np.asarray(batch.ids), np.asarray(batch.offsets))
+            return TokenBatch(np.concatenate([first.ids, second.ids]), offsets)

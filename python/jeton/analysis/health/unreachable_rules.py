@@ -118,7 +118,7 @@ def unreachable(subject: Subject) -> Iterator[Finding]:
     tokens = subject.once(unreached_tokens)
     examples = [(it, it.tried) for it in tokens if it.tried is not None]
     rows = subject.encode([text for _, text in examples])
-    gave = {it.id: tuple(rows[at]) for at, (it, _) in enumerate(examples)}
+    gave = {it.id: tuple(row.tolist()) for (it, _), row in zip(examples, rows, strict=True)}
     for name, description in _DESCRIPTIONS.items():
         cases = [
             Case(
@@ -156,13 +156,15 @@ def unstable(subject: Subject) -> Iterator[Finding]:
     nothing = {it.id for it in subject.once(unreached_tokens)}
     rows, ids = subject.alone_again, subject.ordinary
     cases = []
-    for at in np.flatnonzero(~rows.only(ids)).tolist():
+    is_stable = np.diff(rows.offsets) == 1
+    is_stable[is_stable] = rows.ids[rows.offsets[:-1][is_stable]] == ids[is_stable]
+    for at in np.flatnonzero(~is_stable).tolist():
         id = int(ids[at])
         if id in nothing or subject.texts[id] is None:
             continue
         text = subject.alone[at]
         remark = "" if continued(subject, id) is None else "continues a word"
-        token, gave = subject.tokens[id], tuple(rows[at])
+        token, gave = subject.tokens[id], tuple(rows[at].tolist())
         cases.append(Case(id, token, "", remark, text, gave, "observed"))
     differs = "to a text that encodes differently"
     yield from found("other-alone", cases, (f"token decodes {differs}", f"tokens decode {differs}"))

@@ -9,6 +9,5 @@ from __future__ import annotations
 
 from jeton.analysis.report.page import page
 from jeton.analysis.report.page_pictures import write_pictures
-from jeton.analysis.report.samples import SampleLine, sample_lines
 
-__all__ = ["SampleLine", "page", "sample_lines", "write_pictures"]
+__all__ = ["page", "write_pictures"]

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from jeton.analysis.evaluation import Evaluation
+from jeton.analysis.evaluation import Evaluations
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import ReportedEvaluations, measured_value, value_of
+from jeton.analysis.report.parts import measured_value
 from jeton.analysis.report.svg_charts import formatted
-from jeton.analysis.report.tables import SUMMARY
+from jeton.analysis.report.tables import summary_columns
 from jeton.display.notebooks import boxed, escaped, table
 
 
-def glance(title: str, evaluations: Mapping[str, Evaluation]) -> str:
+def glance(title: str, evaluations: Evaluations) -> str:
     """The table, and the losses of each tokenizer."""
-    report = ReportedEvaluations(evaluations)
-    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in report.all)]
+    columns = summary_columns(evaluations)
     rows = [
         (
             f"{name} ⚠" if one.lossy else name,
             f"{one.vocab_size:,}",
             *(formatted(measured_value(one, it)) for it in columns),
         )
-        for name, one in zip(report.names, report.all, strict=True)
+        for name, one in evaluations.items()
     ]
     lossy = [
         f"<div>⚠ {escaped(name)} loses text: {escaped('; '.join(one.lossy))}</div>"
-        for name, one in zip(report.names, report.all, strict=True)
+        for name, one in evaluations.items()
         if one.lossy
     ]
     heads = ["tokenizer", "vocabulary", *(MEASURES[name].title for _, name in columns)]

@@ -16,11 +16,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from jeton._core import __version__
-from jeton.analysis.evaluation import Evaluation
+from jeton.analysis.evaluation import Evaluations, names_of_corpora, names_of_languages
 from jeton.analysis.report.ladder import ladder
 from jeton.analysis.report.page_pictures import bar_panels, curves
-from jeton.analysis.report.parts import ReportedEvaluations, swatch
-from jeton.analysis.report.samples import SampleLine, side_by_side
+from jeton.analysis.report.parts import swatch
+from jeton.analysis.report.samples import side_by_side
 from jeton.analysis.report.svg_charts import COLOURS
 from jeton.analysis.report.tables import glance, premiums, values
 from jeton.display import palette
@@ -29,6 +29,7 @@ from jeton.display.notebooks import escaped
 
 if TYPE_CHECKING:
     from jeton.analysis.swept import Sweep
+    from jeton.tokenizer import Tokenizer
 
 _PAGE: Final = """<!doctype html>
 <html lang="en">
@@ -57,20 +58,20 @@ _PAGE: Final = """<!doctype html>
 
 
 def page(
-    evaluations: Mapping[str, Evaluation],
-    title: str = "Tokenizers compared",
-    samples: Sequence[SampleLine] = (),
-    sweep: Sweep | None = None,
+    evaluations: Evaluations,
+    title: str,
+    tokenizers: Mapping[str, Tokenizer],
+    texts: Mapping[str, Sequence[str]],
+    sweep: Sweep | None,
 ) -> str:
     """The whole page.
 
     Args:
-        evaluations: The evaluation of each tokenizer, by its name.
         title: The title.
-        samples: Lines to show as each tokenizer splits them.
+        tokenizers: The tokenizers that split lines, by their names.
+        texts: Lines by the name of the corpus or language; one of each is shown.
         sweep: A sweep of sizes to draw too.
     """
-    report = ReportedEvaluations(evaluations)
     style = "\n" + palette.css("body") + _file("report.css")
     script = "\n" + _file("report.js")
     policy = (
@@ -78,14 +79,22 @@ def page(
         "base-uri 'none'; form-action 'none'"
     )
     parts = [
-        ("summary", "At a glance", glance(report)),
-        ("corpora", "Compression by corpus", bar_panels(report, "bytes_per_token", report.corpora)),
-        ("languages", "Cost by language", bar_panels(report, "tokens_per_line", report.languages)),
-        ("premiums", "Premiums of languages", premiums(report)),
-        ("curves", "Sizes, lengths, frequencies", curves(report)),
+        ("summary", "At a glance", glance(evaluations)),
+        (
+            "corpora",
+            "Compression by corpus",
+            bar_panels(evaluations, "bytes_per_token", names_of_corpora(evaluations)),
+        ),
+        (
+            "languages",
+            "Cost by language",
+            bar_panels(evaluations, "tokens_per_line", names_of_languages(evaluations)),
+        ),
+        ("premiums", "Premiums of languages", premiums(evaluations)),
+        ("curves", "Sizes, lengths, frequencies", curves(evaluations)),
         ("sweep", "A ladder of sizes", ladder(sweep)),
-        ("lines", "Lines side by side", side_by_side(report, samples)),
-        ("all", "All values", values(report)),
+        ("lines", "Lines side by side", side_by_side(evaluations, tokenizers, texts)),
+        ("all", "All values", values(evaluations)),
     ]
     parts = [part for part in parts if part[2]]
     return _PAGE.format(
@@ -93,15 +102,15 @@ def page(
         title=escaped(title),
         style=style,
         script=script,
-        about=_about(report),
+        about=_about(evaluations),
         parts="".join(f'<a href="#{id}">{escape(name)}</a>' for id, name, _ in parts),
-        main=_legend(report)
+        main=_legend(evaluations)
         + "\n".join(
             f'<section id="{id}" aria-labelledby="of-{id}"><h2 id="of-{id}">{escape(name)}</h2>'
             f"\n{body}</section>"
             for id, name, body in parts
         ),
-        footer=_footer(report),
+        footer=_footer(evaluations),
     )
 
 
@@ -113,31 +122,31 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _about(report: ReportedEvaluations) -> str:
-    summary = counted(len(report.all), "tokenizer")
-    corpora = [escaped(name) for name in report.corpora if name != "all"]
+def _about(evaluations: Evaluations) -> str:
+    summary = counted(len(evaluations), "tokenizer")
+    corpora = [escaped(name) for name in names_of_corpora(evaluations) if name != "all"]
+    languages = [escaped(name) for name in names_of_languages(evaluations)]
     if corpora:
         summary += f" on {', '.join(corpora)}"
-    if report.languages:
-        summary += f"; parallel text in {', '.join(map(escaped, report.languages))}"
-    version = report.all[0].version if report.all else __version__
+    if languages:
+        summary += f"; parallel text in {', '.join(languages)}"
+    version = next((it.version for it in evaluations.values()), __version__)
     return f"{summary}. Measured by jeton {escaped(version)}."
 
 
-def _legend(report: ReportedEvaluations) -> str:
+def _legend(evaluations: Evaluations) -> str:
     buttons = "".join(
         f'<li><button type="button" data-series="{place % COLOURS}" aria-pressed="true">'
         f"{swatch(place)}{escaped(name)}</button></li>"
-        for place, name in enumerate(report.names)
+        for place, name in enumerate(evaluations)
     )
     return f'<ul class="legend" aria-label="Tokenizers to show in pictures">{buttons}</ul>\n'
 
 
-def _footer(report: ReportedEvaluations) -> str:
+def _footer(evaluations: Evaluations) -> str:
     digests = "; ".join(
-        f"{escaped(name)} {escaped(one.tokenizer[:12])}"
-        for name, one in zip(report.names, report.all, strict=True)
+        f"{escaped(name)} {escaped(one.tokenizer[:12])}" for name, one in evaluations.items()
     )
-    texts = dict(pair for one in report.all for pair in one.digests.items())
+    texts = dict(pair for one in evaluations.values() for pair in one.digests.items())
     of_texts = "; ".join(f"{escaped(name)} {escaped(it[:12])}" for name, it in texts.items())
     return f"SHA-256 of tokenizers: {digests}. Of texts: {of_texts or 'none'}."

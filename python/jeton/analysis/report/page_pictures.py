@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from typing import Final
 
 import jeton._core as _core
-from jeton.analysis.evaluation import Evaluation
+from jeton.analysis.evaluation import Evaluations, names_of_corpora, names_of_languages
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import ReportedEvaluations, has, value_of
+from jeton.analysis.report.parts import value_of
 from jeton.analysis.report.svg_charts import Series, bars, lines, points, standalone
 from jeton.arguments import checked_path
 from jeton.display import palette
@@ -34,21 +34,18 @@ class _Chart:
     svg: str
 
 
-def write_pictures(
-    evaluations: Mapping[str, Evaluation], folder: str | os.PathLike[str]
-) -> list[str]:
+def write_pictures(evaluations: Evaluations, folder: str | os.PathLike[str]) -> list[str]:
     """Writes the pictures that have data as SVG; returns the names of the files."""
     target = os.path.expanduser(checked_path("folder", folder))
-    report = ReportedEvaluations(evaluations)
-    style, key = _style(), list(enumerate(report.names))
+    style, key = _style(), list(enumerate(evaluations))
     pictures = {
-        file: standalone(_panels(report, measure, where), style)
+        file: standalone(_panels(evaluations, measure, where), style)
         for file, measure, where in (
-            ("compression", "bytes_per_token", report.corpora),
-            ("languages", "tokens_per_line", report.languages),
-            ("premiums", "premium", report.languages),
+            ("compression", "bytes_per_token", names_of_corpora(evaluations)),
+            ("languages", "tokens_per_line", names_of_languages(evaluations)),
+            ("premiums", "premium", names_of_languages(evaluations)),
         )
-    } | {it.file: standalone([(it.title, it.svg)], style, key) for it in _curve_charts(report)}
+    } | {it.file: standalone([(it.title, it.svg)], style, key) for it in _curve_charts(evaluations)}
     written = [(f"{file}.svg", svg.encode()) for file, svg in pictures.items() if svg]
     _core.write_into(target, written)
     return [name for name, _ in written]
@@ -62,11 +59,11 @@ def _style() -> str:
     return re.sub(r"var\(--([\w-]+)\)", lambda name: light[name[1]], rules)
 
 
-def bar_panels(report: ReportedEvaluations, measure: str, where: Iterable[str]) -> str:
+def bar_panels(evaluations: Evaluations, measure: str, where: Iterable[str]) -> str:
     """A panel of bars for each corpus or language; empty without values."""
     panels = "".join(
         f"<figure><h3>{escaped(name)}</h3>{chart}</figure>"
-        for name, chart in _panels(report, measure, where)
+        for name, chart in _panels(evaluations, measure, where)
     )
     info = MEASURES[measure]
     better = f"; {info.better} is better" if info.better else ""
@@ -74,37 +71,35 @@ def bar_panels(report: ReportedEvaluations, measure: str, where: Iterable[str]) 
     return f'<p class="quiet">{about}</p><div class="panels">{panels}</div>' if panels else ""
 
 
-def _panels(
-    report: ReportedEvaluations, measure: str, where: Iterable[str]
-) -> list[tuple[str, str]]:
+def _panels(evaluations: Evaluations, measure: str, where: Iterable[str]) -> list[tuple[str, str]]:
     """Bars for each corpus or language by its name; none without values."""
     rows = {
         name: [
-            (label, place, one[name][measure] if has(one, name) else None)
-            for place, (label, one) in enumerate(zip(report.names, report.all, strict=True))
+            (label, place, one[name][measure] if name in one else None)
+            for place, (label, one) in enumerate(evaluations.items())
         ]
         for name in where
     }
     values = [value for of in rows.values() for *_, value in of if value is not None]
     if not values:
         return []
-    lossy, title = _lossy(report), MEASURES[measure].title
+    lossy, title = _lossy(evaluations), MEASURES[measure].title
     return [
         (name, bars(f"{title}: {without_controls(name)}", of, max(values), lossy))
         for name, of in rows.items()
     ]
 
 
-def _lossy(report: ReportedEvaluations) -> set[str]:
-    return {name for name, one in zip(report.names, report.all, strict=True) if one.lossy}
+def _lossy(evaluations: Evaluations) -> set[str]:
+    return {name for name, one in evaluations.items() if one.lossy}
 
 
-def curves(report: ReportedEvaluations) -> str:
+def curves(evaluations: Evaluations) -> str:
     """Sizes, lengths of tokens, ranks and frequencies; empty without any."""
     figures = [
         f"<figure><h3>{escape(it.title)}</h3>{it.svg}"
         f"<figcaption>{escape(it.caption)}</figcaption></figure>"
-        for it in _curve_charts(report)
+        for it in _curve_charts(evaluations)
     ]
     return f'<div class="charts">{"".join(figures)}</div>' if figures else ""
 
@@ -122,27 +117,27 @@ _CURVES: Final = (
 """Curves with their file, title, unit of y if that is a share, and caption."""
 
 
-def _curve_charts(report: ReportedEvaluations) -> Iterator[_Chart]:
+def _curve_charts(evaluations: Evaluations) -> Iterator[_Chart]:
     """The charts that have data."""
     sizes = [
         Series(name, place, (one.vocab_size,), (each,))
-        for place, (name, one) in enumerate(zip(report.names, report.all, strict=True))
+        for place, (name, one) in enumerate(evaluations.items())
         if (each := value_of(one, ("", "bytes_per_token"))) is not None
     ]
     title, caption = "Size and compression", "Vocabularies by their size, over all corpora."
     caption += " Up and to the left is better; ⚠ loses text."
     units = "tokens in the vocabulary", "bytes per token"
-    if svg := points(title, sizes, *units, _lossy(report)):
+    if svg := points(title, sizes, *units, _lossy(evaluations)):
         yield _Chart("sizes", title, caption, svg)
     for curve, file, title, share, caption in _CURVES:
-        if svg := _lines_of(report, curve, title, share):
+        if svg := _lines_of(evaluations, curve, title, share):
             yield _Chart(file, title, caption, svg)
 
 
-def _lines_of(report: ReportedEvaluations, curve: str, title: str, share: str | None) -> str | None:
+def _lines_of(evaluations: Evaluations, curve: str, title: str, share: str | None) -> str | None:
     """The curve of each tokenizer; those without a share are drawn on logarithmic scales."""
     series, units = [], ("", "")
-    for place, (name, one) in enumerate(zip(report.names, report.all, strict=True)):
+    for place, (name, one) in enumerate(evaluations.items()):
         drawn = one.curves.get(curve)
         if drawn is None or not drawn.x:
             continue

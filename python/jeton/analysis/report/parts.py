@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from jeton.analysis.evaluation import Evaluation, names_in
+from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.svg_charts import COLOURS, formatted, number
 from jeton.analysis.values import Value
 from jeton.display.notebooks import escaped
-
-__all__ = [
-    "ReportedEvaluations",
-    "cell",
-    "has",
-    "head",
-    "marked",
-    "measured_value",
-    "swatch",
-    "value_of",
-]
-
-
-class ReportedEvaluations:
-    """The evaluations that a report shows, by the names of the tokenizers."""
-
-    def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:
-        self.all = list(evaluations.values())
-        self.names = list(evaluations)
-        self.corpora = names_in(it.corpora for it in self.all)
-        self.languages = names_in(it.languages for it in self.all)
 
 
 def marked(one: Evaluation, name: str) -> str:
@@ -58,11 +35,6 @@ def cell(value: Value | float | None, is_best: bool = False) -> str:
     sort_key = "" if plain is None else repr(plain)
     best = ' class="best"' if is_best else ""
     return f'<td data-v="{sort_key}"{best}>{text}</td>'
-
-
-def has(one: Evaluation, name: str) -> bool:
-    """Whether there are measures on a corpus or language."""
-    return name in one.corpora or name in one.languages
 
 
 def measured_value(one: Evaluation, column: tuple[str, str]) -> Value | None:

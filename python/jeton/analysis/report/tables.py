@@ -9,17 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from jeton.analysis.evaluation import Evaluations, names_of_languages
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import (
-    ReportedEvaluations,
-    cell,
-    has,
-    head,
-    marked,
-    measured_value,
-    swatch,
-    value_of,
-)
+from jeton.analysis.report.parts import cell, head, marked, measured_value, swatch, value_of
 from jeton.analysis.report.svg_charts import shade
 from jeton.analysis.values import Measured
 from jeton.display.notebooks import escaped
@@ -37,13 +29,13 @@ SUMMARY: Final = (
 """The columns of the first table: measures over all corpora, or overall."""
 
 
-def glance(report: ReportedEvaluations) -> str:
+def glance(evaluations: Evaluations) -> str:
     """A row per tokenizer with its main measures, and a list of losses."""
-    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in report.all)]
+    columns = summary_columns(evaluations)
     heads = "".join(head(MEASURES[name].title) for _, name in columns)
-    best = [_best(report, [value_of(one, it) for one in report.all], it[1]) for it in columns]
+    best = [_best(evaluations, column) for column in columns]
     rows = []
-    for place, (name, one) in enumerate(zip(report.names, report.all, strict=True)):
+    for place, (name, one) in enumerate(evaluations.items()):
         cells = "".join(
             cell(
                 measured_value(one, it),
@@ -61,28 +53,35 @@ def glance(report: ReportedEvaluations) -> str:
         '<table id="glance"><caption>Over all corpora; ★ is the best of those that lose '
         "no text. Click a head to sort.</caption><thead><tr>"
         f"{head('tokenizer')}{head('vocabulary')}{heads}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(report)}"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(evaluations)}"
     )
 
 
-def _best(
-    report: ReportedEvaluations, values: Sequence[float | None], measure: str
-) -> float | None:
-    better = MEASURES[measure].better
+def summary_columns(evaluations: Evaluations) -> list[tuple[str, str]]:
+    """The columns of the first table that have a value."""
+    return [
+        column
+        for column in SUMMARY
+        if any(value_of(one, column) is not None for one in evaluations.values())
+    ]
+
+
+def _best(evaluations: Evaluations, column: tuple[str, str]) -> float | None:
+    better = MEASURES[column[1]].better
     numbers = [
         value
-        for value, one in zip(values, report.all, strict=True)
-        if value is not None and not one.lossy
+        for one in evaluations.values()
+        if not one.lossy and (value := value_of(one, column)) is not None
     ]
     if better is None or len({*numbers}) < 2:
         return None
     return max(numbers) if better == "higher" else min(numbers)
 
 
-def _lossy(report: ReportedEvaluations) -> str:
+def _lossy(evaluations: Evaluations) -> str:
     rows = "".join(
         f"<li><b>{escaped(name)}</b>: {escaped('; '.join(one.lossy))}</li>"
-        for name, one in zip(report.names, report.all, strict=True)
+        for name, one in evaluations.items()
         if one.lossy
     )
     if not rows:
@@ -93,18 +92,19 @@ def _lossy(report: ReportedEvaluations) -> str:
     )
 
 
-def premiums(report: ReportedEvaluations) -> str:
+def premiums(evaluations: Evaluations) -> str:
     """The heat map of premiums of languages; empty without any."""
+    languages = names_of_languages(evaluations)
     by_name = {
-        name: [one.languages[language]["premium"] if has(one, language) else None
-               for language in report.languages]
-        for name, one in zip(report.names, report.all, strict=True)
+        name: [one.languages[language]["premium"] if language in one else None
+               for language in languages]
+        for name, one in evaluations.items()
     }  # fmt: skip
     numbers = [value for row in by_name.values() for value in row if value is not None]
     if not numbers:
         return ""
     high = max(numbers)
-    heads = "".join(head(language) for language in report.languages)
+    heads = "".join(head(language) for language in languages)
     rows = []
     for place, (name, values) in enumerate(by_name.items()):
         cells = "".join(
@@ -113,12 +113,12 @@ def premiums(report: ReportedEvaluations) -> str:
             else f'<td data-v="{value!r}" class="heat{_shade(value, high)}">{value:.2f}</td>'
             for value in values
         )
-        one = report.all[place]
-        rows.append(f'<tr><th scope="row">{swatch(place)}{marked(one, name)}</th>{cells}</tr>')
+        label = f"{swatch(place)}{marked(evaluations[name], name)}"
+        rows.append(f'<tr><th scope="row">{label}</th>{cells}</tr>')
     how = next(
         (
             value.how
-            for one in report.all
+            for one in evaluations.values()
             for language in one.languages.values()
             if (value := language.values.get("premium")) is not None
         ),
@@ -138,16 +138,13 @@ def _shade(premium: float, high: float) -> int:
     return 0 if premium <= 0 else shade(premium, 1.0, max(high, 1.01), math.log)
 
 
-def values(report: ReportedEvaluations) -> str:
+def values(evaluations: Evaluations) -> str:
     """All values, to sort and filter."""
-    places = list(dict.fromkeys(where for one in report.all for where, _ in one.parts()))
-    parts_of_each = [dict(one.parts()) for one in report.all]
+    places = list(dict.fromkeys(where for one in evaluations.values() for where, _ in one.parts()))
+    parts_of_each = [dict(one.parts()) for one in evaluations.values()]
     rows = [row for where in places for row in _value_rows(where, parts_of_each)]
     choices = "".join(f"<option>{escaped(where)}</option>" for where in places)
-    heads = "".join(
-        head(name + (" ⚠" if one.lossy else ""))
-        for name, one in zip(report.names, report.all, strict=True)
-    )
+    heads = "".join(head(name + (" ⚠" if one.lossy else "")) for name, one in evaluations.items())
     return (
         '<div class="tools"><label>Filter <input id="filter" type="search" '
         'placeholder="fertility, premium …"></label><label>Where <select id="where">'

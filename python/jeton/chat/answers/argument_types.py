@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.answers.call_readers import CONSTANTS, NOT_ESCAPED, loose
+from jeton.chat.answers.call_readers import CONSTANTS, NOT_ESCAPED, loose, without_halves
 from jeton.errors import ArgumentTypeError
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -230,7 +230,7 @@ def loaded(text: str) -> tuple[Any, list[str]]:
             json.loads(text)  # white space between values is allowed
         except ValueError:
             wrong.append(NOT_ESCAPED)
-    if _SURROGATE.search(text) and (whole := as_text(value, _without_halves)) != value:
+    if _SURROGATE.search(text) and (whole := as_text(value, without_halves)) != value:
         value = whole
         wrong.append("half of a surrogate pair is in the text")
     return value, wrong
@@ -259,10 +259,6 @@ def _decoder(object: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.
     return json.JSONDecoder(
         strict=False, object_pairs_hook=object, parse_constant=_finite, parse_float=_finite
     )
-
-
-def _without_halves(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def takes_only_text(types: Types) -> bool:

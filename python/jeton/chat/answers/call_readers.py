@@ -270,7 +270,12 @@ def _string(source: GrowingText, calls: CallReports) -> Steps[str]:
         name = str(json.loads(raw, strict=False))
     except ValueError:
         raise Broken(f"{raw!r:.60} is no JSON") from None
-    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return without_halves(name)
+
+
+def without_halves(text: str) -> str:
+    """The text in which pairs of surrogates are characters, and half of a pair is U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
@@ -321,16 +326,13 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             name = yield from _string(source, calls)
             calls.begin(name, start)
             calls.arguments("".join(early))
-        elif key in _ARGUMENT_KEYS and name is not None and character == '"':
-            calls.arguments((yield from _quoted_json(source, calls)))
-        elif key in _ARGUMENT_KEYS and name is not None:
-            yield from _json(source, calls, calls.arguments)
         elif key in _ARGUMENT_KEYS:
             early.clear()
+            take = early.append if name is None else calls.arguments
             if character == '"':
-                early.append((yield from _quoted_json(source, calls)))
+                take((yield from _quoted_json(source, calls)))
             else:
-                yield from _json(source, calls, early.append)
+                yield from _json(source, calls, take)
         elif key in _IDS and character == '"':
             calls.identify((yield from _string(source, calls)))
         elif key == "function" and character == "{":

@@ -19,6 +19,7 @@ from jeton.chat.answers.field_values import Unreadable
 from jeton.chat.answers.response_templates import behind_anchor
 from jeton.chat.answers.turns import Turn
 from jeton.chat.chat import Chat
+from jeton.chat.templates.origins import ANSWERING
 from jeton.encoding.once import added_tokens_of
 from jeton.errors import UnsupportedError
 
@@ -116,7 +117,7 @@ def _in_symbols(
 def _end_of(turn: Turn, chat: Chat, spelled: dict[int, str]) -> tuple[str, set[int]]:
     """The same of the end of a chat, behind its last message that is not an answer."""
     ids, spans, roles = chat.ids, chat.spans, chat.roles
-    last = len(roles) - (roles[-1] in ("assistant", "model"))
+    last = len(roles) - (roles[-1] in ANSWERING)
     symbols = turn.compiled.symbols
     said = (
         end for _, end, it in chat.segments if it.kind == "message" and (it.message or 0) < last

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 from jeton.arguments import checked_id, checked_iterable
+from jeton.chat.answers.call_readers import without_halves
 from jeton.chat.answers.parsed import Event, Finish, Parsed, Part, Problem
 from jeton.errors import ArgumentError, UnknownTokenError
 
@@ -281,7 +282,7 @@ class ParseStream:
             prefix = self._compiled.spelled("".join(self._machine.texts))
             self._takes_ids, self._compiled = False, self._turn.compiled_for_text
             self._begin(prefix)
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = without_halves(text)
         if self._stops.found is None:
             self._lengths.append(len(text))
             self._add(text)

@@ -13,7 +13,7 @@ Where to look, in the order in which a chat goes through it:
 - `sandbox.py`: what it may do, with its filters in `filters.py`; `limits.py`: how long and how
   much, and which day it sees; `growth.py`: what may make more than it is given.
 - Who wrote each character: `origins.py` (the answer), `traced.py` (text that knows it), `parts.py`
-  (what that is built from). It survives `%` and `format` in `formatting.py`, `str` and `repr` in
+  (origins apart from it). It survives `%` and `format` in `formatting.py`, `str` and `repr` in
   `printing.py`, `tojson` in `json_text.py`, text marked as safe in `safe_text.py`; what else a
   template calls is data as a whole (`lost_origins.py`). `writers.py`: who wrote each token.
 """

@@ -16,12 +16,14 @@ from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
+from jeton.chat.templates.formatting import percent
 from jeton.chat.templates.growth import GROWTH
 from jeton.chat.templates.held_text import is_held, refuse, searched
 from jeton.chat.templates.json_text import to_json
 from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
-from jeton.chat.templates.lost_origins import conservatively, printed
+from jeton.chat.templates.lost_origins import conservatively
 from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.templates.printing import printed
 from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
 from jeton.chat.templates.traced import Traced, joined
 
@@ -168,7 +170,7 @@ def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = Fal
 def _format(value: Any, *args: Any, **kwargs: Any) -> str:
     if args and kwargs:
         raise FilterArgumentError("can't handle positional and keyword arguments at the same time")
-    return _traced(value) % (kwargs or args)
+    return percent(printed(value), kwargs or args)
 
 
 @pass_environment

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final
 
-from jeton.chat.templates.limits import ITEM, spend
-from jeton.chat.templates.origins import TEMPLATE, Origin
+from jeton.chat.templates.limits import PIECE, spend
+from jeton.chat.templates.origins import Origin
 from jeton.chat.templates.parts import (
     KeptTool,
-    TextParts,
     TracedFloat,
     TracedInt,
     data_in,
@@ -19,9 +20,8 @@ from jeton.chat.templates.parts import (
     raw,
     runs_of,
 )
-from jeton.chat.templates.traced import joined, whole
+from jeton.chat.templates.traced import joined, marked
 
-_QUOTE: Final = (1, TEMPLATE)
 _MAX_WRITTEN: Final = 8
 """The JSON texts that are cached per tool."""
 
@@ -41,35 +41,27 @@ def to_json(
     encode = encode_basestring_ascii if ensure_ascii else encode_basestring
     writer = _JsonWriter(encode, step, item, key, bool(sort_keys))
     writer.write(value, "\n", None)
-    return whole(writer)
+    return joined(writer.parts)
 
 
-class _JsonWriter(TextParts):
-    __slots__ = ("encode", "item", "key", "sort_keys", "step")
-
-    def __init__(
-        self,
-        encode: Callable[[str], str],
-        step: str | None,
-        item: str,
-        key: str,
-        sort_keys: bool,
-    ) -> None:
-        super().__init__()
-        self.encode = encode
-        self.step = step
-        self.item = item
-        self.key = key
-        self.sort_keys = sort_keys
+@dataclass(slots=True)
+class _JsonWriter:
+    encode: Callable[[str], str]
+    step: str | None
+    item: str
+    key: str
+    sort_keys: bool
+    parts: list[str] = field(default_factory=list)
 
     def write(self, value: object, line: str, near: Origin | None) -> None:
         """Writes a value; what cannot say who wrote it is of who wrote its key."""
+        spend(PIECE)
         if isinstance(value, str):
             self.string(value)
         elif isinstance(value, (TracedInt, TracedFloat)):
-            self.add_of(json.dumps(plain(value)), data_in(value))
+            self.parts.append(marked(json.dumps(plain(value)), data_in(value)))
         elif value is None or isinstance(value, (bool, int, float)):
-            self.add_of(json.dumps(value), near)
+            self.parts.append(marked(json.dumps(value), near))
         elif isinstance(value, (list, tuple)):
             self.nest("[", value, "]", line, near)
         elif isinstance(value, KeptTool):
@@ -85,29 +77,29 @@ class _JsonWriter(TextParts):
         key = (*texts, self.step, self.encode, self.sort_keys)
         known = tool._json.get(key) if all(type(it) is str for it in texts) else None
         if known is None:
-            writer = _JsonWriter(self.encode, self.step, self.item, self.key, self.sort_keys)
+            writer = dataclasses.replace(self, parts=[])
             writer.write(dict(tool), line, None)
-            known = whole(writer)
+            known = joined(writer.parts)
             if len(tool._json) < _MAX_WRITTEN and all(type(it) is str for it in texts):
                 tool._json[key] = known
-        self.add(known)
+        self.parts.append(known)
 
     def nest(
         self, opening: str, items: Any, closing: str, line: str, near: Origin | None = None
     ) -> None:
-        self.add_of(opening, None)
+        self.parts.append(opening)
         inner = line if self.step is None else joined((line, self.step))
         first = "" if self.step is None else inner
         between = joined((self.item, first))
         for number, value in enumerate(items):
-            self.add(between if number else first)
+            self.parts.append(between if number else first)
             if opening == "{":
                 key, value = value
                 near = self.name(key)
             self.write(value, inner, near)
         if items and self.step is not None:
-            self.add(line)
-        self.add_of(closing, None)
+            self.parts.append(line)
+        self.parts.append(closing)
 
     def name(self, key: object) -> Origin | None:
         """Writes the name of a value, and says who wrote it."""
@@ -115,23 +107,19 @@ class _JsonWriter(TextParts):
         if isinstance(key, str):
             self.string(key)
         elif isinstance(key, (int, float, type(None))):
-            self.add_of(f'"{json.dumps(plain(key))}"', origin)
+            self.parts.append(marked(f'"{json.dumps(plain(key))}"', origin))
         else:
             raise TypeError(f"keys must be str, int, float, bool or None, not {type(key).__name__}")
-        self.add(self.key)
+        self.parts.append(self.key)
         return origin
 
     def string(self, text: str) -> None:
-        shown, runs = raw(text), runs_of(text)
-        written = self.encode(shown)
-        if len(runs) > 1:
-            at = 0
-            inner = []
-            for length, origin in runs:
-                inner.append((len(self.encode(shown[at : at + length])) - 2, origin))
-                at += length
-        else:
-            inner = [(len(written) - 2, origin) for _, origin in runs]
-        self.texts.append(written)
-        self.runs += (_QUOTE, *inner, _QUOTE)
-        spend(ITEM + len(written))
+        if type(text) is str:
+            self.parts.append(self.encode(text))
+            return
+        shown, at = raw(text), 0
+        self.parts.append('"')
+        for length, origin in runs_of(text):
+            self.parts.append(marked(self.encode(shown[at : at + length])[1:-1], origin))
+            at += length
+        self.parts.append('"')

@@ -11,13 +11,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from jeton.chat.templates import printing
-from jeton.chat.templates.held_text import HeldText
 from jeton.chat.templates.limits import counted_items
 from jeton.chat.templates.origins import Origin
 from jeton.chat.templates.parts import data_in, plain, raw
 from jeton.chat.templates.safe_text import safe
-from jeton.chat.templates.traced import Traced, marked, whole
+from jeton.chat.templates.traced import marked
 
 
 def _tainted(value: object, origin: Origin) -> Any:
@@ -45,11 +43,3 @@ def conservatively(function: Callable[..., Any], *args: object, **kwargs: object
     if isinstance(result, (types.GeneratorType, map, filter, zip)):
         result = list(counted_items(result))
     return result if origin is None else _tainted(result, origin)
-
-
-def printed(value: Any) -> str:
-    """What `{{ value }}` shows: `str(value)` with its origins."""
-    kind = type(value)
-    if kind is str or kind is Traced or kind is HeldText:
-        return value  # type: ignore[no-any-return]
-    return whole(printing.printed(value))

@@ -6,12 +6,15 @@ import dataclasses
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 ANSWERING: Final = frozenset(("assistant", "model"))
 """The roles whose messages a generation prompt begins."""
+SYSTEM: Final = frozenset(("system", "developer"))
+RESULTS: Final = frozenset(("tool", "function"))
+"""The roles that give the results of calls."""
 
 _OWN_WORDS: Final = re.compile(r"(content|reasoning_content|thinking|reasoning)\b")
 
@@ -98,20 +101,6 @@ class RenderedChat(Protocol):
 def generated(origin: Origin) -> Origin:
     """The same origin, inside of `{% generation %}`."""
     return dataclasses.replace(origin, generated=True)
-
-
-def least_trusted(origins: Iterable[Origin]) -> Origin | None:
-    """Whose a text is that several wrote: one whose control tokens do not count, if any is such.
-
-    `None` stands for the template alone.
-    """
-    other = None
-    for origin in origins:
-        if not origin.is_control:
-            return origin
-        if other is None and origin != TEMPLATE:
-            other = origin
-    return other
 
 
 def segments_of(segments: Segments, message: int) -> Iterator[tuple[int, int, int, Origin]]:

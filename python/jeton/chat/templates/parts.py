@@ -1,4 +1,4 @@
-"""Origins apart from the `str` that carries them: read off values, and as texts in parts.
+"""Origins apart from the `str` that carries them: read off values, and taken off them.
 
 `Traced` is built from these; look there for text that keeps its origins.
 """
@@ -11,8 +11,7 @@ from typing import Any
 from jinja2 import Undefined
 from markupsafe import Markup
 
-from jeton.chat.templates.limits import ITEM, spend
-from jeton.chat.templates.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
+from jeton.chat.templates.origins import TEMPLATE, UNKNOWN, Origin, Runs
 
 SCALARS = (bool, int, float, complex, type(None), range, Undefined)
 """Values that hold no text of a message."""
@@ -77,11 +76,18 @@ def cut(runs: Runs, start: int, stop: int) -> list[tuple[int, Origin]]:
 
 
 def data_in(value: object) -> Origin | None:
-    """Who wrote the text in a value, however deep; `None` for the template."""
-    return least_trusted(origins_in(value))
+    """Whose the text in a value is, however deep: of one whose control tokens do not count, if any
+    is such. `None` stands for the template alone."""
+    other = None
+    for origin in _origins_in(value):
+        if not origin.is_control:
+            return origin
+        if other is None and origin != TEMPLATE:
+            other = origin
+    return other
 
 
-def origins_in(value: object) -> Iterator[Origin]:
+def _origins_in(value: object) -> Iterator[Origin]:
     """The origins of all text in a value, however deep."""
     if isinstance(value, str):
         yield from (origin for _, origin in runs_of(value))
@@ -89,11 +95,11 @@ def origins_in(value: object) -> Iterator[Origin]:
         yield value._origin  # type: ignore[union-attr]
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from origins_in(key)
-            yield from origins_in(item)
+            yield from _origins_in(key)
+            yield from _origins_in(item)
     elif isinstance(value, (list, tuple, set, frozenset)):
         for item in value:
-            yield from origins_in(item)
+            yield from _origins_in(item)
     elif not isinstance(value, SCALARS):
         yield UNKNOWN
 
@@ -115,51 +121,3 @@ def plain(value: object) -> Any:
     if isinstance(value, dict):
         return {plain(key): plain(item) for key, item in value.items()}
     return value
-
-
-class TextParts:
-    """A text in the making: its parts, each with who wrote it. `whole` makes a text of them.
-
-    What is added counts as work of the template, each part once.
-    """
-
-    __slots__ = ("runs", "texts")
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.runs: list[tuple[int, Origin]] = []
-
-    @property
-    def text(self) -> str:
-        """The text alone."""
-        return "".join(self.texts)
-
-    def origins(self) -> Iterator[Origin]:
-        """Who wrote the parts."""
-        return (origin for _, origin in self.runs)
-
-    def add(self, text: str) -> None:
-        """Adds a text with its origins."""
-        if text:
-            spend(2 * ITEM + len(text))
-            self.texts.append(raw(text))
-            self.runs += runs_of(text)
-
-    def add_of(self, text: str, origin: Origin | None) -> None:
-        """Adds a text that one origin wrote; `None` is the template."""
-        if text:
-            spend(2 * ITEM + len(text))
-            self.texts.append(raw(text))
-            self.runs.append((len(text), TEMPLATE if origin is None else origin))
-
-    def add_slice(self, text: str, start: int, stop: int) -> None:
-        """Adds a part of a text with its origins."""
-        spend(stop - start)
-        # `raw` would copy all of the text.
-        self.texts.append(str.__getitem__(text, slice(start, stop)))
-        self.runs += cut(runs_of(text), start, stop)
-
-    def extend(self, others: TextParts) -> None:
-        """Adds the parts of another text."""
-        self.texts += others.texts
-        self.runs += others.runs

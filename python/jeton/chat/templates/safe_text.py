@@ -11,8 +11,8 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from jeton.chat.templates.origins import TEMPLATE, Runs
-from jeton.chat.templates.parts import TextParts, raw, runs_of
-from jeton.chat.templates.traced import Traced, joined, whole
+from jeton.chat.templates.parts import raw, runs_of
+from jeton.chat.templates.traced import Traced, joined, marked
 
 FOLLOWED: Final = frozenset(
     """
@@ -63,11 +63,11 @@ def _escaped(text: str) -> str:
     """A text as HTML shows it; what is marked already stays."""
     if isinstance(text, Markup):
         return unmarked(text)
-    parts, shown, at = TextParts(), raw(text), 0
+    parts, shown, at = list[str](), raw(text), 0
     for length, origin in runs_of(text):
-        parts.add_of(raw(escape(shown[at : at + length])), origin)
+        parts.append(marked(raw(escape(shown[at : at + length])), origin))
         at += length
-    return whole(parts)
+    return joined(parts)
 
 
 def followed(method: str, text: str, *args: object, **kwargs: object) -> Any:

@@ -35,12 +35,12 @@ from jeton.chat.templates.limits import (
     now,
     spend,
 )
-from jeton.chat.templates.lost_origins import conservatively, printed
+from jeton.chat.templates.lost_origins import conservatively
 from jeton.chat.templates.origins import generated
 from jeton.chat.templates.parts import data_in, plain, raw, runs_of
-from jeton.chat.templates.printing import represented
+from jeton.chat.templates.printing import printed, represented
 from jeton.chat.templates.safe_text import FOLLOWED, added, followed
-from jeton.chat.templates.traced import Traced, joined, marked, traced, whole
+from jeton.chat.templates.traced import Traced, joined, marked, traced
 
 _VALUES: Final = (
     str, bytes, int, float, complex, list, tuple, dict, range, KeysView, ValuesView, ItemsView,
@@ -161,7 +161,7 @@ class _Namespace(Namespace):
         Namespace.__setitem__(self, name, value)
 
     def __repr__(self) -> str:
-        return represented(self).text
+        return represented(self)
 
 
 def _check_name(name: object) -> None:
@@ -255,7 +255,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 return added(left, right)
             return made(conservatively(operation, left, right))
         if operator == "%" and isinstance(left, str):
-            return made(whole(percent(left, right)))
+            return made(percent(left, right))
         return made(operation(left, right))
 
     def wrap_str_format(self, value: object) -> Callable[..., str] | None:
@@ -267,8 +267,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if isinstance(owner, Markup):
             return _Method(functools.partial(self._format_safe, value.__name__, owner))
         if value.__name__ == "format_map":
-            return _Method(lambda mapping: whole(braces(self, owner, (), mapping)))
-        return _Method(lambda *args, **kwargs: whole(braces(self, owner, args, kwargs)))
+            return _Method(lambda mapping: braces(self, owner, (), mapping))
+        return _Method(lambda *args, **kwargs: braces(self, owner, args, kwargs))
 
     def _format_safe(self, name: str, owner: Markup, *args: object, **kwargs: object) -> Any:
         def formatted(pattern: Markup, *args: Any, **kwargs: Any) -> Markup:

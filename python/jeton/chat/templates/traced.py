@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
-from jeton.chat.templates.formatting import braces, percent
-from jeton.chat.templates.limits import PIECE, spend
+from jeton.chat.templates.limits import ITEM, PIECE, spend
 from jeton.chat.templates.origins import TEMPLATE, Origin, Runs
-from jeton.chat.templates.parts import TextParts, cut, data_in, raw, runs_of
+from jeton.chat.templates.parts import cut, data_in, plain, raw, runs_of
 
 
 def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
@@ -43,19 +42,20 @@ def marked(text: str, origin: Origin | None) -> str:
 def joined(parts: Iterable[str]) -> str:
     """Texts one after another."""
     parts = parts if isinstance(parts, (list, tuple)) else list(parts)
-    spend(sum(map(len, parts)))
+    spend(ITEM * len(parts) + sum(map(len, parts)))
     kinds = {*map(type, parts)}
     if kinds <= {str}:
         return "".join(parts)
     for kind in kinds - {str, Traced}:
         if issubclass(kind, Traced):
             return kind._joined(parts)
-    return traced("".join(parts), [run for part in parts for run in runs_of(part)])
-
-
-def whole(parts: TextParts) -> str:
-    """A text of its parts."""
-    return traced(parts.text, parts.runs)
+    runs: list[tuple[int, Origin]] = []
+    for part in parts:
+        if type(part) is str:
+            runs.append((len(part), TEMPLATE))
+        else:
+            runs += runs_of(part)
+    return traced("".join(parts), runs)
 
 
 class Traced(str):
@@ -165,10 +165,10 @@ class Traced(str):
     __rmul__ = __mul__
 
     def __mod__(self, values: object) -> str:
-        return whole(percent(self, values))
+        return self._whole(raw(self) % plain(values), values)
 
     def __rmod__(self, template: object) -> str:
-        return whole(percent(template, self)) if isinstance(template, str) else NotImplemented
+        return self._whole(template % raw(self)) if isinstance(template, str) else NotImplemented
 
     # Parts
 
@@ -281,12 +281,6 @@ class Traced(str):
         if any(origin != TEMPLATE for _, origin in self._runs):
             raise TypeError("bytes do not know who wrote them")
         return raw(self).encode(encoding, errors)
-
-    def format(self, *args: object, **kwargs: object) -> str:
-        return whole(braces(None, self, args, kwargs))
-
-    def format_map(self, mapping: object) -> str:
-        return whole(braces(None, self, (), mapping))
 
     # Case. No character becomes less than one, so an equal length means one for one.
 

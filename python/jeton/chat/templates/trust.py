@@ -8,11 +8,12 @@ it was sent with, also where a chat is cut, so no other message comes into its t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final, Literal, Protocol
+from collections.abc import Iterable
+from typing import Final, Literal
 
 import jeton._core as _core
 from jeton.arguments import checked_iterable, index_of
+from jeton.chat.messages import Sent
 from jeton.chat.templates.origins import Kind
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -41,16 +42,6 @@ _Whose = tuple[Literal["any", "index", "role", "tools", "documents", "variable"]
 """The scope of an entry: any message, one with this index or role, or no message."""
 
 
-class _Message(Protocol):
-    """A message, as far as trust depends on it."""
-
-    @property
-    def role(self) -> str | None: ...
-
-    @property
-    def fields(self) -> Mapping[str, object]: ...
-
-
 class Trust:
     """The fields of a call whose control tokens count.
 
@@ -64,7 +55,7 @@ class Trust:
     def __init__(
         self,
         entries: Iterable[str | int] = (),
-        messages: Iterable[_Message] = (),
+        messages: Iterable[Sent] = (),
         variables: Iterable[str] = (),
     ) -> None:
         entries = checked_iterable(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jeton.chat.messages import sent_messages
 from jeton.chat.templates.input import TemplateInput
 from jeton.chat.templates.limits import LimitError
-from jeton.chat.templates.origins import ANSWERING
+from jeton.chat.templates.origins import ANSWERING, SYSTEM
 from jeton.chat.templates.parts import raw
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.rendering import RenderRequest
@@ -380,7 +380,7 @@ class TurnShape:
         return self._parts_of_roles[role]
 
     def _takes_parts(self, role: str | None) -> bool | None:
-        after = [_ASK] if role in ("system", "developer") else []
+        after = [_ASK] if role in SYSTEM else []
         before: list[list[Message]] = [[]]
         if role in ANSWERING:
             before = [[_ASK]]

@@ -5,14 +5,14 @@ Look here for how parts of text are joined for templates that take only strings.
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from jeton.chat.message_arguments import with_parsed_arguments
 from jeton.chat.messages import TEXTS, Sent, is_text
 from jeton.chat.templates.held_text import Blank, HeldText, Reading
-from jeton.chat.templates.input import Group, TemplateInput, untrusted_tools
+from jeton.chat.templates.input import Group, TemplateInput
 from jeton.chat.templates.parts import raw, runs_of
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.rendering import RenderRequest
@@ -25,74 +25,39 @@ PLAIN: Final = (str, bool, int, float, type(None))
 """The kinds of variables that probes get as well."""
 
 
+@dataclass(frozen=True)
 class TemplateValues:
-    """The values of a call.
+    """The values of a call."""
 
-    Args:
-        template: The text of the template.
-        renderer: Runs it.
-        values: Turns them into what a template sees.
-        sent: The messages.
-        continued: The field of the last message that is left open.
-        tools: JSON schemas.
-        documents: Dicts.
-        add_generation_prompt: Whether the beginning of an answer follows.
-        tokens: The tokens of the tokenizer's roles, by the names of their variables.
-        variables: Further variables of the template.
-        shape: How the template writes turns.
-    """
-
-    def __init__(
-        self,
-        template: str,
-        renderer: Renderer,
-        values: TemplateInput,
-        sent: list[Sent],
-        continued: str | None,
-        *,
-        tools: list[Any] | None,
-        documents: list[Any] | None,
-        add_generation_prompt: bool,
-        tokens: Mapping[str, str],
-        variables: Mapping[str, Any],
-        shape: TurnShape,
-    ) -> None:
-        self.template = template
-        self.renderer = renderer
-        self.shape = shape
-        self.sent = sent
-        self.variables = variables
-        self._values = values
-        self._continued = continued
-        self._messages = values.messages(
-            with_parsed_arguments(sent, lambda: shape.keeps_text_arguments)
-        )
-        self._tools = self._seen_tools(tools)
-        self._documents = documents and values.other("documents", documents)
-        self._further = {
-            "add_generation_prompt": add_generation_prompt,
-            **tokens,
-            **{name: values.other("variable", it, name) for name, it in variables.items()},
-        }
-
-    def _seen_tools(self, tools: list[Any] | None) -> list[Any] | None:
-        """The tools as a template sees them."""
-        if not tools or self._values.trust:
-            return tools and self._values.other("tools", tools)
-        seen, by = untrusted_tools(tools)
-        self._values.characters += by.characters
-        self._values.groups.update(by.groups)
-        return seen
+    template: str
+    """The text of the template."""
+    renderer: Renderer
+    """What runs it."""
+    shape: TurnShape
+    """How it writes turns."""
+    sent: list[Sent]
+    """The messages."""
+    variables: Mapping[str, Any]
+    """Further variables of the template, as the caller passed them."""
+    input: TemplateInput
+    """What turned the messages and all that follows into what the template sees."""
+    messages: list[dict[str, Any]]
+    tools: list[Any] | None
+    documents: list[Any] | None
+    others: Mapping[str, Any]
+    """All other variables, and whether the beginning of an answer follows."""
+    continued: str | None
+    """The field of the last message that is left open."""
 
     @property
     def has_more_than_messages(self) -> bool:
         """Whether the template gets tools or documents, or leaves a message open."""
-        return not (self._tools is self._documents is self._continued is None)
+        return not (self.tools is self.documents is None and self.continued is None)
 
     @property
     def groups(self) -> Mapping[Group, list[str]]:
         """The fields with text, by the fields that they are printed with."""
-        return self._values.groups
+        return self.input.groups
 
     def of_first(self, count: int, prompt: bool) -> TemplateValues:
         """The values of the same call with its first messages alone.
@@ -101,21 +66,22 @@ class TemplateValues:
             count: How many messages.
             prompt: Whether the beginning of an answer follows.
         """
-        first = copy.copy(self)
-        first.sent, first._messages = self.sent[:count], self._messages[:count]
-        first._further = {**self._further, "add_generation_prompt": prompt}
-        first._continued = None
-        return first
+        return dataclasses.replace(
+            self,
+            sent=self.sent[:count],
+            messages=self.messages[:count],
+            others={**self.others, "add_generation_prompt": prompt},
+            continued=None,
+        )
 
     def held(self, reading: Reading) -> TemplateValues:
         """The values of the same call, in which all that messages say but their roles is held
         back."""
-        copied = copy.copy(self)
-        copied._messages = [
+        messages = [
             {name: _held(value, reading) for name, value in message.items()}
-            for message in self._messages
+            for message in self.messages
         ]
-        return copied
+        return dataclasses.replace(self, messages=messages)
 
     def text(self, left_out: Collection[Group] = ()) -> str:
         """What the template writes; or what it would write without some of its values."""
@@ -124,7 +90,7 @@ class TemplateValues:
             gone.setdefault((kind, message), set()).add(path)
         messages = [
             _without(message, gone.get(("message", at), set()))
-            for at, message in enumerate(self._messages)
+            for at, message in enumerate(self.messages)
         ]
         write = self.renderer.answer if left_out else self.renderer.text
         try:
@@ -163,13 +129,13 @@ class TemplateValues:
         request = RenderRequest(
             self.template,
             [self._with_text(message) for message in messages],
-            self._continued,
+            self.continued,
             {
-                "tools": _without_items(self._tools, gone.get(("tools", None), set())),
-                "documents": _without_items(self._documents, gone.get(("documents", None), set())),
-                **self._further,
+                "tools": _without_items(self.tools, gone.get(("tools", None), set())),
+                "documents": _without_items(self.documents, gone.get(("documents", None), set())),
+                **self.others,
             },
-            self._values.characters,
+            self.input.characters,
         )
         return write(request)
 

@@ -11,18 +11,16 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from jeton.arguments import checked_int
 from jeton.chat.messages import fields_of
-from jeton.chat.templates.origins import ANSWERING
+from jeton.chat.templates.origins import ANSWERING, SYSTEM
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
     from jeton.chat.chat import Chat
     from jeton.chat.messages import Sent
-
-_ALWAYS: Final = ("system", "developer")
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_DropUnit]:
     starts = [at for at, it in enumerate(sent) if it.role == "user"]
     bounds = [*starts, len(sent)] if starts[:1] == [0] else [0, *starts, len(sent)]
     turns = [
-        [at for at in range(start, end) if sent[at].role not in _ALWAYS]
+        [at for at in range(start, end) if sent[at].role not in SYSTEM]
         for start, end in itertools.pairwise(bounds)
     ]
     groups = _calls(sent)
@@ -154,7 +152,7 @@ def _calls(sent: Sequence[Sent]) -> list[frozenset[int]]:
                 for call in calls if isinstance(calls, (list, tuple)) else ():
                     if isinstance(id := (fields_of(call) or {}).get("id"), (str, int)):
                         by_id[id] = at
-        elif message.role not in _ALWAYS:
+        elif message.role not in SYSTEM:
             is_answered = True
             id = message.fields.get("tool_call_id")
             named = by_id.get(id) if isinstance(id, (str, int)) else None

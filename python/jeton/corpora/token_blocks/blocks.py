@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +103,10 @@ class Facts:
     """How many records each filter has left out, if there are filters."""
 
 
+Blocks: TypeAlias = Generator[Block, None, None]
+"""Blocks in order; closing them ends what reads and encodes."""
+
+
 class DocumentSource(ABC):
     """A source of blocks."""
 
@@ -122,7 +126,7 @@ class DocumentSource(ABC):
         return None
 
     @abstractmethod
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks from `start` on."""
 
     def samples(self) -> list[tuple[SourcePosition, int]]:

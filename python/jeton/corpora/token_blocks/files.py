@@ -15,6 +15,7 @@ from jeton.corpora.corpus import ParquetColumn, is_table, size_of
 from jeton.corpora.dropped import RecordPlace, from_core
 from jeton.corpora.token_blocks.blocks import (
     Block,
+    Blocks,
     DocumentEncoding,
     DocumentSource,
     SourcePosition,
@@ -22,7 +23,7 @@ from jeton.corpora.token_blocks.blocks import (
 )
 from jeton.corpora.token_blocks.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
-from jeton.files import digest_of
+from jeton.files import digest_of, file_errors
 from jeton.stores.files import InputFile, StoreFile
 from jeton.stores.local_copies import LocalFiles, local_files
 
@@ -87,7 +88,7 @@ class FileSource(OfFiles):
             if isinstance(path, Path) and is_table(path):
                 ParquetColumn(path, field or "text", errors)
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of all files, from `start` on."""
         progress = start
         first = start.place[0] if start.place else 0
@@ -205,10 +206,8 @@ def identity_of(path: InputFile) -> dict[str, object]:
     """The path of a file, with the properties that show whether it has changed."""
     if isinstance(path, StoreFile):
         return path.identity()
-    try:
+    with file_errors(path, "read"):
         status = path.stat() if path != Path("-") else None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     if status is None or not path.is_file():
         return {"path": os.fspath(path)}
     return {"path": os.fspath(path), "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}

@@ -15,6 +15,7 @@ from jeton.arguments import suggestion
 from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.corpora.token_blocks.blocks import (
     Block,
+    Blocks,
     DocumentEncoding,
     DocumentSource,
     Facts,
@@ -53,7 +54,7 @@ def of_rows(
     place: Callable[[int], tuple[int, ...]],
     read: Callable[[int], int],
     name: Callable[[int], RecordPlace] = lambda row: RecordPlace(None, "document", row),
-) -> Iterator[Block]:
+) -> Blocks:
     """The blocks of rows, each a document or empty.
 
     Args:
@@ -120,7 +121,7 @@ class IteratedTexts(Iterated):
         #: Why items that are left out are no texts, by their numbers.
         self._reasons: dict[int, str] = {}
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the texts from `start` on."""
         before = start.place[0] if start.place else 0
         batches = self._batches(self._from(before), before)
@@ -223,7 +224,7 @@ class Columns(DocumentSource):
         """The properties of the column that must be unchanged to resume."""
         return [self._rows.identity]
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the rows from `start` on."""
         before = start.place[0] if start.place else 0
         results = encoded(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,8 @@ from jeton.data.layouts.checks import (
     checked_split,
     integers,
 )
-from jeton.data.layouts.layout import BaseLayout, Spool, part_of
+from jeton.data.layouts.growing_file import GrowingFile
+from jeton.data.layouts.layout import BaseLayout, part_of
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -29,7 +29,7 @@ from jeton.errors import (
     FormatError,
     MissingFileError,
 )
-from jeton.files import FileDigest, digest_of
+from jeton.files import FileDigest, digest_of, file_errors
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,16 @@ class Writer:
         self._before = (0, 0)
         #: How many of the closed shards have their names, and how many a saved state includes.
         self._name_count = self._saved_count = 0
-        self._files: tuple[BinaryIO, list[BinaryIO]] | None = None
-        #: CRC-32 of each file of the open shard: up to its last whole document, and including the
-        #: unfinished one.
-        self._sums = [0] * (1 + len(self._types))
-        self._open_sums = list(self._sums)
+        #: The files of the open shard, that of the ends first, and their states after its last
+        #: whole document.
+        self._files: list[GrowingFile] | None = None
+        self._whole: list[tuple[int, int]] = []
         #: The files of each closed shard; how many shards are from the state of another writer.
         self._digests: list[dict[str, FileDigest]] = []
         self._restored = 0
         self._index: dict[str, FileDigest] = {}
         self._ended = False
-        with self._file_errors():
+        with file_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             if state is None:
                 self._begin()
@@ -148,7 +147,7 @@ class Writer:
         columns = [flat, *self._checked_mask(mask, len(flat))]
         if not len(ends):
             return
-        with self._file_errors():
+        with file_errors(self._folder):
             at = number = 0
             if self._open is not None:
                 at, number = int(ends[0]), 1
@@ -182,7 +181,7 @@ class Writer:
         so_far, size = self._open or 0, len(columns[0])
         self._check_document(so_far + size)
         if self._documents and self._tokens + so_far + size > self._shard_tokens:
-            self._move(so_far)
+            self._move()
         self._put(columns)
         self._open = so_far + size
         if last:
@@ -191,30 +190,13 @@ class Writer:
             self._open = None
             self._put_ends(np.array([self._tokens], np.int64))
 
-    def _move(self, tokens: int) -> None:
+    def _move(self) -> None:
         """Closes the shard, and moves the unfinished document, which does not fit, to the next."""
-        _, files = self._open_files()
-        spool, after = self._spool(len(self._closed)), self._spool(len(self._closed) + 1)
-        starts, heads = self._sizes(self._tokens), self._sizes(0)
-        sums = [0]
-        for into, path, target_path, start, head in zip(
-            files, self._growing(spool), self._growing(after), starts, heads, strict=True
-        ):
-            into.flush()
-            with path.open("rb") as source, target_path.open("wb") as target:
-                source.seek(start)
-                target.seek(head)
-                sums.append(0)
-                while some := source.read(1 << 20):
-                    target.write(some)
-                    sums[-1] = zlib.crc32(some, sums[-1])
-            into.truncate(start)
+        files, after = self._open_files(), self._begun(len(self._closed) + 1)
+        for file, whole, target in zip(files, self._whole, after, strict=True):
+            file.move_after(whole, target)
         self._close_shard()
-        self._open_sums = sums
-        moved: list[BinaryIO] = [path.open("r+b") for path in self._growing(after)]
-        for file, size in zip(moved, self._sizes(tokens), strict=True):
-            file.seek(size)
-        self._files = (after.ends.open("wb"), moved)
+        self._files = after
 
     def checkpoint(self, *, last: bool = False) -> dict[str, Any]:
         """Brings everything so far to the disk, except an unfinished document.
@@ -229,7 +211,7 @@ class Writer:
         """
         if last and self._open is not None:
             raise ArgumentError("the last document is not finished")
-        with self._file_errors():
+        with file_errors(self._folder):
             self._name_shards(self._saved_count)
             if last and not self._ended:
                 if self._documents:
@@ -244,7 +226,7 @@ class Writer:
                 for counts, digests in zip(self._closed, self._digests, strict=True)
             ],
             "growing": [self._tokens, self._documents],
-            "crc32": list(self._sums),
+            "files": self._whole,
             "last": self._ended,
         }
 
@@ -255,7 +237,7 @@ class Writer:
             FormatError: A shard from before a resumption has changed since it was written.
         """
         self.checkpoint(last=True)
-        with self._file_errors():
+        with file_errors(self._folder):
             self._name_shards(len(self._closed))
             for shard in self._digests[: self._restored]:
                 for name, digest in shard.items():
@@ -270,9 +252,9 @@ class Writer:
         """Closes the files. An unfinished shard keeps its temporary names."""
         self._ended = True
         if self._files is not None:
-            for file in _all(self._files):
+            for file in self._files:
                 # A full disk loses buffered data; a checkpoint would have raised an error.
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(FileError):
                     file.close()
             self._files = None
 
@@ -294,23 +276,15 @@ class Writer:
     def _name(self, number: int) -> str:
         return self._layout.file(self._split, number if self._numbered else None)
 
-    def _spool(self, number: int) -> Spool:
-        return self._layout.spool(self._folder, self._name(number))
+    def _spooled(self, number: int) -> list[Path]:
+        """The files into which a shard is written: its ends, its tokens, and its loss mask."""
+        spool = self._layout.spool(self._folder, self._name(number))
+        return [spool.ends, spool.tokens, spool.mask][: 1 + len(self._types)]
 
     def _finals(self, number: int) -> list[Path]:
         """The files of a shard, the main one last."""
         main, *beside = self._layout.names(self._name(number), self._masks)
         return [self._folder / name for name in (*beside, main)]
-
-    def _growing(self, spool: Spool) -> list[Path]:
-        """The files for a shard's tokens and its loss mask."""
-        return [spool.tokens, spool.mask][: len(self._types)]
-
-    def _sizes(self, tokens: int) -> list[int]:
-        """The bytes of these files with `tokens` tokens."""
-        heads = (self._layout.header_size, 0)
-        sizes = zip(heads, self._types, strict=False)
-        return [head + tokens * kind.itemsize for head, kind in sizes]
 
     def _begin(self) -> None:
         paths = self._finals(0)
@@ -338,8 +312,7 @@ class Writer:
             for *_, files in state["shards"]
         ]
         self._restored = len(self._closed)
-        self._sums = list(state["crc32"])
-        self._open_sums = list(self._sums)
+        self._whole = [(size, checksum) for size, checksum in state["files"]]
         self._tokens, self._documents = map(int, state["growing"])
         self._ended = bool(state["last"])
         self._saved_count = len(self._closed)
@@ -353,63 +326,42 @@ class Writer:
         if self._numbered:
             self._remove_parts(len(self._closed) + 1)
         if not self._ended:
-            self._check(self._open_files())
+            self._open_files()
         self._name_shards(self._saved_count)
 
-    def _open_files(self) -> tuple[BinaryIO, list[BinaryIO]]:
-        """The files of the open shard, that of the ends first, truncated to the counts."""
+    def _open_files(self) -> list[GrowingFile]:
+        """The files of the open shard, as they were after its last whole document."""
         if self._files is None:
-            spool = self._spool(len(self._closed))
-            spool.tokens.parent.mkdir(exist_ok=True)
-            paths = [spool.ends, *self._growing(spool)]
-            sizes = [self._documents * 8, *self._sizes(self._tokens)]
-            for path, size in zip(paths, sizes, strict=True):
-                if self._documents and (not path.exists() or path.stat().st_size < size):
-                    raise MissingFileError(
-                        f"{path}: is missing or truncated since the state was saved; remove the "
-                        f"files of {self._split!r} and start again"
-                    )
-            opened: list[BinaryIO] = []
-            for path, size in zip(paths, sizes, strict=True):
-                opened.append(path.open("r+b" if self._documents else "wb"))
-                opened[-1].truncate(size)
-                opened[-1].seek(size)
-            self._files = (opened[0], opened[1:])
+            self._files = self._begun(len(self._closed), self._whole)
+            self._whole = [file.state for file in self._files]
         return self._files
 
-    def _check(self, files: tuple[BinaryIO, list[BinaryIO]]) -> None:
-        """Fails if the open shard is not as the state says."""
-        for file, head, saved_sum in zip(
-            _all(files), [0, *self._sizes(0)], self._sums, strict=True
-        ):
-            path, checksum = Path(file.name), 0
-            with path.open("rb") as content:
-                content.seek(head)
-                while some := content.read(1 << 20):
-                    checksum = zlib.crc32(some, checksum)
-            if checksum != saved_sum:
-                self.close()
-                raise _damaged(path)
+    def _begun(self, number: int, states: Sequence[tuple[int, int]] = ()) -> list[GrowingFile]:
+        """The files of a shard, which are new unless they have these states."""
+        paths = self._spooled(number)
+        paths[0].parent.mkdir(exist_ok=True)
+        heads, remedy = (0, self._layout.header_size, 0), f"remove the files of {self._split!r}"
+        files = [
+            GrowingFile(path, state, head=head, remedy=remedy)
+            for path, state, head in zip(
+                paths, states or [(0, 0)] * len(paths), heads, strict=False
+            )
+        ]
+        for file in files:
+            file.append(b"")
+        return files
 
     def _put(self, columns: _Columns) -> None:
         """Writes tokens and their loss mask."""
-        _, files = self._open_files()
-        if self._open is None:
-            self._open_sums = list(self._sums)
-        for number, (into, values, kind) in enumerate(
-            zip(files, columns, self._types, strict=True), 1
-        ):
-            data = np.ascontiguousarray(values, kind).data
-            into.write(data)
-            self._open_sums[number] = zlib.crc32(data, self._open_sums[number])
+        _, *files = self._open_files()
+        for file, values, kind in zip(files, columns, self._types, strict=True):
+            file.append(np.ascontiguousarray(values, kind).data)
 
     def _put_ends(self, ends: npt.NDArray[np.int64]) -> None:
         """Writes the ends of documents, which completes these."""
-        beside, _ = self._open_files()
-        data = ends.astype("<i8").tobytes()
-        beside.write(data)
-        self._open_sums[0] = zlib.crc32(data, self._sums[0])
-        self._sums = list(self._open_sums)
+        files = self._open_files()
+        files[0].append(ends.astype("<i8").data)
+        self._whole = [file.state for file in files]
 
     def _write(self, columns: _Columns, ends: npt.NDArray[np.int64]) -> None:
         self._put(columns)
@@ -418,20 +370,17 @@ class Writer:
         self._documents += len(ends)
 
     def _close_shard(self) -> None:
-        files = self._open_files()
-        self._files = None
-        for file in _all(files):
+        for file in self._open_files():
             file.close()
+        self._files, self._whole = None, []
         main = self._folder / self._name(len(self._closed))
-        spool = self._spool(len(self._closed))
+        spool = self._layout.spool(self._folder, self._name(len(self._closed)))
         self._layout.close(spool, main, self._dtype.name, self._tokenizer, self._masks)
         finals = self._finals(len(self._closed))
         names = [path.relative_to(self._folder).as_posix() for path in finals]
         parts = map(part_of, finals)
         self._digests.append(dict(zip(names, map(digest_of, parts), strict=True)))
         self._closed.append((self._tokens, self._documents))
-        self._sums = [0] * len(self._sums)
-        self._open_sums = list(self._sums)
         self._before = self._before[0] + self._tokens, self.documents
         self._tokens = self._documents = 0
 
@@ -448,8 +397,7 @@ class Writer:
                         f"{path}: is missing since the state was saved; remove the files of "
                         f"{self._split!r} and start again"
                     )
-            spool = self._spool(number)
-            for leftover in (spool.ends, *self._growing(spool)):
+            for leftover in self._spooled(number):
                 leftover.unlink(missing_ok=True)
         if self._name_count < upto:
             synced(self._finals(0)[0].parent)
@@ -459,11 +407,8 @@ class Writer:
         """Removes the temporary files of shards from `first` on."""
         leftovers = [self._folder]
         while leftovers:
-            spool = self._spool(first)
             parts = [part_of(path) for path in self._finals(first)]
-            leftovers = [
-                path for path in (*parts, spool.ends, *self._growing(spool)) if path.exists()
-            ]
+            leftovers = [path for path in (*parts, *self._spooled(first)) if path.exists()]
             for path in leftovers:
                 path.unlink(missing_ok=True)
             first += 1
@@ -474,9 +419,8 @@ class Writer:
             for path in self._finals(number):
                 synced(part_of(path))
         if self._files is not None:
-            for file in _all(self._files):
-                file.flush()
-                os.fsync(file.fileno())
+            for file in self._files:
+                file.sync()
 
     def _checked(
         self, tokens: object, lengths: object
@@ -522,17 +466,6 @@ class Writer:
                 f"{most:,}"
             )
 
-    @contextlib.contextmanager
-    def _file_errors(self) -> Iterator[None]:
-        """Turns errors of the file system into errors of jeton that name the file."""
-        try:
-            yield
-        except FileError:
-            raise
-        except OSError as error:
-            place = error.filename or self._folder
-            raise FileError(f"{place}: cannot be written: {error.strerror or error}") from None
-
 
 def write_index(
     layout: BaseLayout, folder: Path, dtype: str, shards: Sequence[tuple[str, int]]
@@ -567,10 +500,6 @@ _Columns = list[npt.NDArray[np.integer]]
 
 def _cut(columns: _Columns, start: int, stop: int) -> _Columns:
     return [values[start:stop] for values in columns]
-
-
-def _all(files: tuple[BinaryIO, list[BinaryIO]]) -> list[BinaryIO]:
-    return [files[0], *files[1]]
 
 
 def synced(path: Path) -> None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 import jeton._core as _core
 from jeton.corpora.dropped import DroppedRecord
-from jeton.corpora.token_blocks.blocks import Block, Facts, SourcePosition
+from jeton.corpora.token_blocks.blocks import Block, Blocks, Facts, SourcePosition
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.filters import Filters
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
@@ -128,7 +128,7 @@ class ChatEncoder(RecordEncoder):
         counts = dict(zip(_COUNTS, end.counts or (0,) * len(_COUNTS), strict=False))
         return replace(super().facts(facts, end), bad=counts["bad"], chats=counts)
 
-    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Iterator[Block]:
+    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Blocks:
         before, documents, waiting = progress, list[_Document](), 0
         dropped, read, records = list[DroppedRecord](), 0, 0
         for row, outcome in self._outcomes(rows):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -73,15 +74,14 @@ def _counts(source: DocumentSource) -> tuple[Fraction, Fraction]:
         return Fraction(0), Fraction(0)
     tokens = documents = read = 0
     for start, before in source.samples():
-        blocks, here = source.blocks(start), 0
-        for block in blocks:
-            tokens += len(block.tokens)
-            documents += len(block.lengths)
-            here = block.read - before
-            if here >= _SAMPLE:
-                break
-        if isinstance(blocks, Generator):
-            blocks.close()
+        here = 0
+        with closing(source.blocks(start)) as blocks:
+            for block in blocks:
+                tokens += len(block.tokens)
+                documents += len(block.lengths)
+                here = block.read - before
+                if here >= _SAMPLE:
+                    break
         read += here
     scale = Fraction(source.size, max(1, read))
     return tokens * scale, documents * scale

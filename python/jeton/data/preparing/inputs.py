@@ -54,15 +54,7 @@ def source_of(
     if paths is not None:
         if reading.part is not None:
             paths = _part(paths, *reading.part)
-        if reading.records is not None:
-            return RecordFiles(paths, reading.records, reading.errors)
-        return FileSource(
-            paths,
-            encoding,
-            field=reading.field,
-            errors=reading.errors,
-            unit=reading.unit,
-        )
+        return source_of_files(paths, encoding, reading)
     if reading.unit:
         raise ArgumentError(
             f"documents is for files, and {name} holds documents that are not files"
@@ -89,6 +81,17 @@ def source_of(
     if reading.records is not None:
         return RecordItems(data, reading.records)
     return IteratedTexts(data, encoding, reading.field, characters)
+
+
+def source_of_files(
+    paths: list[InputFile], encoding: DocumentEncoding, reading: DataReading
+) -> DocumentSource:
+    """The source of blocks for files."""
+    if reading.records is not None:
+        return RecordFiles(paths, reading.records, reading.errors)
+    return FileSource(
+        paths, encoding, field=reading.field, errors=reading.errors, unit=reading.unit
+    )
 
 
 def default_split(data: object, validation: object) -> str:

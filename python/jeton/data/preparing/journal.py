@@ -2,7 +2,8 @@
 
 All files are written in `FOLDER/.preparing`, and moved to `FOLDER` only when the set is complete,
 `manifest.json` last. `run.json` describes the run, and `state.json` its progress; it is replaced
-atomically. `digests.jsonl` gets a line for each input that was read to its end.
+atomically. `digests.jsonl` gets a line for each input that was read to its end, and `growing_file`
+says how it and the files of the set are continued.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ import shutil
 import stat
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from jeton import files
 from jeton.data import manifest
+from jeton.data.layouts.growing_file import GrowingFile
 from jeton.data.layouts.writer import synced
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
-from jeton.files import digest_of
+from jeton.files import digest_of, file_errors
 
 WORK = ".preparing"
 RUN = "run.json"
@@ -42,13 +45,11 @@ class Journal:
         self._save_count = 0
         self._is_new = False
         self._lock: BinaryIO | None = None
-        self._digests: BinaryIO | None = None
-        #: The number of lines of digests.
-        self._noted = 0
+        self._digests: GrowingFile | None = None
 
     def __enter__(self) -> Journal:
         self._is_new = not self.folder.exists()
-        with self._file_errors():
+        with file_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):
                 self.work.mkdir(0o700)
@@ -58,7 +59,7 @@ class Journal:
             self._lock = os.fdopen(lock, "wb")
         try:
             _lock(self._lock, self.folder)
-            with self._file_errors():
+            with file_errors(self.folder):
                 self._refuse_links()
                 self.set.mkdir(exist_ok=True)
         except FileError:
@@ -122,11 +123,12 @@ class Journal:
             for leftover in self.set.iterdir():
                 shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
             self._put(path, run)
+            self._digests = self._digests_after((0, 0))
             return None
         earlier = self._get(path)
         state_file = self.work / "state.json"
         state = self._get(state_file) if state_file.exists() else None
-        self._noted = 0 if state is None else state.pop("digests")
+        self._digests = self._digests_after((0, 0) if state is None else state.pop("digests"))
         if earlier != run:
             difference = _difference(earlier, run, read(state), self.digests())
             if difference is not None:
@@ -136,11 +138,9 @@ class Journal:
 
     def save(self, state: dict[str, Any]) -> None:
         """Replaces the state atomically."""
-        with self._file_errors():
-            if self._digests is not None:
-                self._digests.flush()
-                os.fsync(self._digests.fileno())
-        self._put(self.work / "state.json", {**state, "digests": self._noted})
+        assert self._digests is not None
+        self._digests.sync()
+        self._put(self.work / "state.json", {**state, "digests": self._digests.state})
         # The first state is saved before any work.
         self._save_count += 1
         self._is_worth_keeping |= self._save_count > 1
@@ -151,39 +151,28 @@ class Journal:
 
     def add_digest(self, pass_number: int, number: int, size: int, sha256: str) -> None:
         """Records the digest of an input; the next state brings it to the disk."""
-        with self._file_errors():
-            if self._digests is None:
-                path = self.work / "digests.jsonl"
-                self._digests = path.open("ab")
-                # A kill may have left an incomplete line.
-                if self._digests.tell():
-                    self._digests.write(b"\n")
-            line = json.dumps([pass_number, number, size, sha256]).encode()
-            self._digests.write(b"%08x %s\n" % (zlib.crc32(line), line))
-            self._noted += 1
+        assert self._digests is not None
+        line = json.dumps([pass_number, number, size, sha256])
+        self._digests.append(f"{line}\n".encode())
 
     def digests(self) -> dict[int, dict[int, tuple[int, str]]]:
         """For each pass, the size and SHA-256 of each input."""
+        assert self._digests is not None
+        self._digests.close()
         path = self.work / "digests.jsonl"
         by_pass: dict[int, dict[int, tuple[int, str]]] = {}
-        if self._digests is not None:
-            self._digests.flush()
-        whole = 0
         for line in path.read_bytes().splitlines() if path.exists() else []:
-            sum_of_text, _, text = line.partition(b" ")
-            if sum_of_text == b"%08x" % zlib.crc32(text):
-                pass_number, number, size, sha256 = json.loads(text)
-                by_pass.setdefault(pass_number, {})[number] = (size, sha256)
-                whole += 1
-        # Incomplete lines are ignored, and no saved state counts them.
-        if whole < self._noted:
-            raise FormatError(f"{path}: is damaged; remove {self.work} to start again")
-        self._noted = whole
+            pass_number, number, size, sha256 = json.loads(line)
+            by_pass.setdefault(pass_number, {})[number] = (size, sha256)
         return by_pass
+
+    def _digests_after(self, state: Sequence[int]) -> GrowingFile:
+        """The file of the digests that a state had."""
+        return GrowingFile(self.work / "digests.jsonl", state, remedy=f"remove {self.work}")
 
     def check(self, whole: Manifest) -> None:
         """Fails if a file has changed since the manifest was written."""
-        with self._file_errors():
+        with file_errors(self.folder):
             for name, digest in whole.files.items():
                 path = self.set / name if (self.set / name).exists() else self.folder / name
                 if path.exists() and digest_of(path) != digest:
@@ -198,7 +187,7 @@ class Journal:
         """
         main = [shard.files[0] for split in whole.splits.values() for shard in split.shards]
         others = [name for name in whole.files if name not in main]
-        with self._file_errors():
+        with file_errors(self.folder):
             for name in [*others, *reversed(main)]:
                 grown, target = self.set / name, self.folder / name
                 if grown.exists():
@@ -223,33 +212,18 @@ class Journal:
         return f"resume the run that was started, or remove {self.work} to start again"
 
     def _put(self, path: Path, record: dict[str, Any]) -> None:
-        beside = path.with_suffix(".new")
         text = json.dumps(record)
-        with self._file_errors():
-            with beside.open("w", encoding="utf-8") as file:
-                file.write(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
+        files.write(path, f"{text}\n{zlib.crc32(text.encode()):08x}\n".encode())
+        with file_errors(self.folder):
             synced(self.work)
 
     def _get(self, path: Path) -> dict[str, Any]:
-        with self._file_errors():
+        with file_errors(self.folder):
             text, _, sum_of_text = path.read_bytes().partition(b"\n")
         if sum_of_text != b"%08x\n" % zlib.crc32(text):
             raise FormatError(f"{path}: is damaged; remove {self.work} to start again")
         record: dict[str, Any] = json.loads(text)
         return record
-
-    @contextlib.contextmanager
-    def _file_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            place = error.filename or self.folder
-            raise FileError(f"{place}: cannot be written: {error.strerror}") from None
 
 
 def _lock(file: BinaryIO, folder: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Any, Literal
+from typing import Literal
 
 from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.corpora.corpus import drops_bad, unit_of
@@ -24,7 +24,6 @@ from jeton.data.preparing.chats import ChatEncoder
 from jeton.data.preparing.end_of_text import (
     Choice,
     DocumentFrame,
-    EndOfText,
     end_of_text_of,
     frame_of,
 )
@@ -112,11 +111,13 @@ class PrepareOptions:
             raise ArgumentError("filter is for records, and documents for files of text; pass one")
         by, share = self._validation()
         seed = None if self.shuffle is None else checked_int("shuffle", self.shuffle, 0)
-        plan = plan_of(
-            tokenizer,
-            self.name,
-            end,
-            {
+        plan = SetPlan(
+            tokenizer=tokenizer,
+            name=self.name,
+            end_of_text=end,
+            memory=memory_bytes(self.memory) or 0,
+            part=self._part(),
+            options={
                 "layout": self.layout,
                 "shard_tokens": shard_tokens,
                 "field": self.field,
@@ -129,8 +130,6 @@ class PrepareOptions:
                 "filter": [*filters.names] or None,
                 "messages": None if conversations is None else conversations.options(tokenizer),
             },
-            part=self._part(),
-            memory=memory_bytes(self.memory) or 0,
         )
         keys = by == "hash" or seed is not None or plan.part is not None
         encoding = DocumentEncoding(
@@ -206,30 +205,3 @@ class PrepareOptions:
         if number > parts:
             raise ArgumentError(f"there is no part {number} of {parts}; parts are counted from 1")
         return number, parts
-
-
-def plan_of(
-    tokenizer: Tokenizer,
-    name: str,
-    end: EndOfText | None,
-    options: dict[str, Any],
-    *,
-    part: tuple[int, int] | None,
-    memory: int,
-) -> SetPlan:
-    """The plan of a set with these options, which are those of its manifest."""
-    validation = options["validation"] or {"by": None, "share": "0"}
-    return SetPlan(
-        layout=options["layout"],
-        dtype=layouts.dtype_for(tokenizer.vocab.max_id),
-        shard_tokens=options["shard_tokens"],
-        tokenizer=tokenizer,
-        name=name,
-        end_of_text=end,
-        by=validation["by"],
-        share=Fraction(validation["share"]),
-        seed=options["shuffle"],
-        memory=memory,
-        part=part,
-        options=options,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from jeton import files
 from jeton.corpora.dropped import DroppedRecord
 from jeton.corpora.token_blocks.blocks import (
     Block,
+    Blocks,
     DocumentSource,
     Facts,
     SourcePosition,
@@ -110,7 +111,7 @@ class PartsSource(DocumentSource):
             summed(manifest.filtered for manifest in manifests),
         )
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         first, before = start.place or (0, 0)
         progress, read = start, 0
         for number, (folder, manifest) in enumerate(self._parts):

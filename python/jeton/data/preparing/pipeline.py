@@ -7,9 +7,9 @@ content of the manifest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -18,11 +18,12 @@ from jeton._core import __version__
 from jeton.corpora.token_blocks.blocks import DocumentSource, Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import Writer
+from jeton.data.layouts.growing_file import GrowingFile
 from jeton.data.manifest import Manifest, WrittenSplit, digests_of
 from jeton.data.preparing import loss_mask_bits
 from jeton.data.preparing.disk import DiskNeed, disk_need
 from jeton.data.preparing.document_keys import Keyed
-from jeton.data.preparing.dropped_file import DROPPED, DroppedFile
+from jeton.data.preparing.dropped_file import DROPPED, written
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
@@ -63,29 +64,69 @@ class PrepareProgress:
 class SetPlan:
     """The plan of a set."""
 
-    layout: str
-    dtype: str
-    shard_tokens: int | None
     tokenizer: Tokenizer
     name: str
     """The name of the tokenizer; empty without one."""
     end_of_text: EndOfText | None
-    by: Literal["cut", "hash", "data"] | None
-    """How the validation split is chosen, if there is one."""
-    share: Fraction
-    """The share of the set that validates, unless there is separate data."""
-    seed: int | None
-    """The seed of shuffling."""
     memory: int
     """The memory for shuffling in bytes."""
     part: tuple[int, int] | None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any]
     """The options in the manifest, which must be unchanged to resume."""
+
+    @property
+    def layout(self) -> str:
+        """The layout of the whole set; its parts have `jeton`."""
+        return str(self.options["layout"])
+
+    @property
+    def shard_tokens(self) -> int | None:
+        """The maximum number of tokens per file, if it is set."""
+        most: int | None = self.options["shard_tokens"]
+        return most
+
+    @property
+    def dtype(self) -> str:
+        """The type of the tokens."""
+        return layouts.dtype_for(self.tokenizer.vocab.max_id)
+
+    @property
+    def by(self) -> Literal["cut", "hash", "data"] | None:
+        """How the validation split is chosen, if there is one."""
+        validation = self.options["validation"]
+        by: Literal["cut", "hash", "data"] | None = validation and validation["by"]
+        return by
+
+    @property
+    def share(self) -> Fraction:
+        """The share of the set that validates, unless there is separate data."""
+        validation = self.options["validation"]
+        return Fraction(validation["share"] if validation else 0)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of shuffling."""
+        seed: int | None = self.options["shuffle"]
+        return seed
+
+    @property
+    def end_record(self) -> dict[str, Any] | None:
+        """The token that separates documents, as the manifest has it."""
+        return None if self.end_of_text is None else self.end_of_text.to_json()
+
+    def run_record(self, sources: Mapping[str, DocumentSource]) -> dict[str, Any]:
+        """What must be unchanged to resume a run."""
+        return {
+            "jeton": __version__,
+            "tokenizer": self.tokenizer.digest,
+            "options": {**self.options, "end_of_text": self.end_record, "part": self.part},
+            "inputs": {split: source.identity() for split, source in sources.items()},
+        }
 
     @property
     def masks(self) -> bool:
         """Whether the set has a loss mask."""
-        return self.options.get("messages") is not None
+        return self.options["messages"] is not None
 
     @property
     def is_shuffled(self) -> bool:
@@ -135,17 +176,7 @@ class PrepareRun:
 
     def go(self) -> Manifest:
         """Makes the set, or resumes making it."""
-        end = None if self._plan.end_of_text is None else self._plan.end_of_text.to_json()
-        identities = {name: source.identity() for name, source in self._sources.items()}
-        state = self._journal.begin(
-            {
-                "jeton": __version__,
-                "tokenizer": self._plan.tokenizer.digest,
-                "options": {**self._plan.options, "end_of_text": end, "part": self._plan.part},
-                "inputs": identities,
-            },
-            self._consumed,
-        )
+        state = self._journal.begin(self._plan.run_record(self._sources), self._consumed)
         if state is not None and "manifest" in state:
             whole = Manifest.from_json(state["manifest"])
             self._journal.check(whole)
@@ -186,6 +217,7 @@ class PrepareRun:
                 "sink": None,
                 "writers": {},
                 "read": [],
+                "dropped": (0, 0),
                 "buckets": buckets_for(size, plan.memory),
             }
         with ExitStack() as stack:
@@ -204,9 +236,8 @@ class PrepareRun:
             if not state["writers"]:
                 self._save(state)
             passes = self._passes(state)
-            self._dropped = stack.enter_context(
-                closing(DroppedFile(self._journal.set, self._dropped_before(state, passes)))
-            )
+            dropped = GrowingFile(self._journal.set / DROPPED, state["dropped"])
+            self._dropped = stack.enter_context(closing(dropped))
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
             self._check_splits()
@@ -264,39 +295,37 @@ class PrepareRun:
 
     def _run(self, work: _Pass, state: dict[str, Any]) -> None:
         """Takes all blocks of a pass to its sink; updates `state` to that after the pass."""
-        progress = SourcePosition.from_json(state["progress"])
-        with closing(work.sink(state["sink"])) as sink, closing(_Blocks(work, progress)) as blocks:
+        progress, size = SourcePosition.from_json(state["progress"]), work.source.size
+        with (
+            closing(work.sink(state["sink"])) as sink,
+            closing(work.source.blocks(progress)) as blocks,
+        ):
             due = time.monotonic() + CHECKPOINT_SECONDS
-            for block in blocks.of:
+            for block in blocks:
                 for number, size, sha256 in block.digests:
                     self._journal.add_digest(state["pass"], number, size, sha256)
-                self._dropped.add(block.dropped)
+                if block.dropped:
+                    self._dropped.append(written(block.dropped))
                 sink.append(block)
                 progress = block.after or progress
-                self._tell(work.phase, block.read, blocks.size, progress.documents, sink.tokens)
+                self._tell(work.phase, block.read, size, progress.documents, sink.tokens)
                 if time.monotonic() >= due and (point := sink.resume_point()) is not None:
-                    sink.sync()
-                    self._dropped.sync()
+                    self._sync(sink, state)
                     state["progress"], state["sink"] = point.to_json(), sink.state()
                     self._save(state)
                     due = time.monotonic() + CHECKPOINT_SECONDS
             sink.finish()
-            sink.sync()
-            self._dropped.sync()
+            self._sync(sink, state)
             state["made"] = sink.handover()
         state["read"].append(progress.to_json())
         state["pass"] += 1
         state["progress"], state["sink"] = SourcePosition().to_json(), None
         self._save(state)
 
-    def _dropped_before(self, state: dict[str, Any], passes: list[_Pass]) -> int:
-        """How many records the passes left out before the state was saved."""
-        positions = [*state["read"], state["progress"]]
-        return sum(
-            SourcePosition.from_json(position).bad
-            for of_pass, position in zip(passes, positions, strict=False)
-            if of_pass.phase == "encoding"
-        )
+    def _sync(self, sink: Sink, state: dict[str, Any]) -> None:
+        sink.sync()
+        self._dropped.sync()
+        state["dropped"] = self._dropped.state
 
     def _check_splits(self) -> None:
         for split, writer in self._writers.items():
@@ -391,7 +420,7 @@ def manifest_of(
         layout=plan.layout if plan.part is None else "jeton",
         dtype=plan.dtype,
         tokenizer=tokenizer,
-        end_of_text=None if plan.end_of_text is None else plan.end_of_text.to_json(),
+        end_of_text=plan.end_record,
         options=plan.options,
         inputs=tuple(
             {**entry, "split": split} if split != "train" else entry
@@ -409,17 +438,3 @@ def manifest_of(
         part=plan.part,
         jeton=__version__,
     )
-
-
-class _Blocks:
-    """The blocks of a pass; closing ends their source."""
-
-    def __init__(self, work: _Pass, start: SourcePosition) -> None:
-        self.size = work.source.size
-        self.of = work.source.blocks(start)
-
-    def close(self) -> None:
-        """Ends the source."""
-        end = getattr(self.of, "close", None)
-        if end is not None:
-            end()

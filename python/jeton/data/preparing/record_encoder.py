@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jeton.corpora.dropped import RecordPlace
-from jeton.corpora.token_blocks.blocks import Block, Facts, SourcePosition
+from jeton.corpora.token_blocks.blocks import Blocks, Facts, SourcePosition
 from jeton.data.preparing.filters import Filters
 from jeton.errors import JetonError
 
@@ -48,7 +48,7 @@ class RecordEncoder(ABC):
         if filters.columns is not None:
             self.columns = [*dict.fromkeys([*columns, *filters.columns])]
 
-    def blocks(self, rows: Iterable[SourceRecord], progress: SourcePosition) -> Iterator[Block]:
+    def blocks(self, rows: Iterable[SourceRecord], progress: SourcePosition) -> Blocks:
         """The blocks of records, in order.
 
         Raises:
@@ -68,7 +68,7 @@ class RecordEncoder(ABC):
         return replace(facts, filtered=dict(zip(self.filters.names, counts, strict=True)))
 
     @abstractmethod
-    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Iterator[Block]:
+    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Blocks:
         """The blocks of records that say which filter leaves them out."""
 
     def _filtered(self, row: SourceRecord) -> SourceRecord:

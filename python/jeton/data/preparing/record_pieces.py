@@ -15,12 +15,12 @@ from typing import Any
 
 from jeton.corpora.corpus import is_table, opened_table, size_of
 from jeton.corpora.dropped import RecordPlace
-from jeton.corpora.token_blocks.blocks import Block, SourcePosition
+from jeton.corpora.token_blocks.blocks import Blocks, SourcePosition
 from jeton.corpora.token_blocks.files import check_unchanged, identity_of
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.data.preparing.records import RecordFiles, RecordTable
 from jeton.errors import FileError
-from jeton.files import digest_of
+from jeton.files import digest_of, file_errors
 
 PIECE = "piece"
 """The name of a piece in the manifest of a part: its number, and where it begins and ends."""
@@ -69,15 +69,12 @@ def stands_for_its_file(entry: Mapping[str, Any]) -> bool:
 def _line_bounds(path: Path, size: int) -> tuple[list[tuple[int, int]], str]:
     """Bytes at which lines begin, each with the lines before it; and the hash of the file."""
     bounds, sha256, at, lines = [(0, 0)], hashlib.sha256(), 0, 0
-    try:
-        with path.open("rb") as file:
-            for text in file:
-                sha256.update(text)
-                at, lines = at + len(text), lines + 1
-                if at - bounds[-1][0] >= size:
-                    bounds.append((at, lines))
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    with file_errors(path, "read"), path.open("rb") as file:
+        for text in file:
+            sha256.update(text)
+            at, lines = at + len(text), lines + 1
+            if at - bounds[-1][0] >= size:
+                bounds.append((at, lines))
     if at > bounds[-1][0]:
         bounds.append((at, lines))
     return bounds, sha256.hexdigest()
@@ -109,7 +106,7 @@ class RecordPiece(RecordFiles):
         bounds = [piece.number, piece.start, piece.stop]
         return [{**piece.identity, "sha256": piece.sha256, PIECE: bounds}]
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the piece."""
         piece = self._piece
         if is_table(piece.path):

@@ -21,7 +21,14 @@ from jeton.corpora.corpus import (
     rows_at_once,
 )
 from jeton.corpora.dropped import RecordPlace
-from jeton.corpora.token_blocks.blocks import Block, DocumentSource, Facts, SourcePosition, nothing
+from jeton.corpora.token_blocks.blocks import (
+    Block,
+    Blocks,
+    DocumentSource,
+    Facts,
+    SourcePosition,
+    nothing,
+)
 from jeton.corpora.token_blocks.files import OfFiles, check_unchanged
 from jeton.corpora.token_blocks.rows import (
     Iterated,
@@ -76,7 +83,7 @@ class RecordFiles(_OfRecords, OfFiles):
                     "write them as JSON lines or Parquet"
                 )
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         progress = start
         first = start.place[0] if start.place else 0
         for here in local_files(self._paths, first):
@@ -241,7 +248,7 @@ class RecordItems(Iterated, _OfRecords):
         super().__init__(items, "records")
         self._encoder = encoder
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         before = start.place[0] if start.place else 0
         items = self._from(before)
         rows = (
@@ -264,7 +271,7 @@ class RecordRows(_OfRecords):
     def identity(self) -> list[dict[str, object]]:
         return [self._rows.identity]
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         first, count = start.place[0] if start.place else 0, self._rows.count
         rows = (
             SourceRecord(record, RecordPlace(None, "row", at + number), (at + number + 1,))

@@ -12,9 +12,7 @@ number. If a cut splits the set afterwards, copies stay on their side of it.
 
 from __future__ import annotations
 
-import os
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -24,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.token_blocks.blocks import Block, DocumentSource, SourcePosition
+from jeton.corpora.token_blocks.blocks import Block, Blocks, DocumentSource, SourcePosition
 from jeton.corpora.token_blocks.ids import Ids
+from jeton.data.layouts.growing_file import GrowingFile, check_sum
 from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink, some_at_a_time
-from jeton.errors import FileError, FormatError
 
 _ENTRY = np.dtype([("length", "<i8"), ("key", "<u8")])
 RECORD = np.dtype(
@@ -181,25 +179,21 @@ class Buckets(Sink):
     ) -> None:
         super().__init__()
         self._dtype, self._seed, self._buckets = np.dtype(dtype).newbyteorder("<"), seed, buckets
-        self._files = [_BucketFiles(folder, number) for number in range(buckets)]
         self._most_waiting = max(1 << 20, memory // 4)
-        self._waiting: list[list[Ids]] = [[] for _ in self._files]
-        self._entries: list[list[npt.NDArray[np.void]]] = [[] for _ in self._files]
+        self._waiting: list[list[Ids]] = [[] for _ in range(buckets)]
+        self._entries: list[list[npt.NDArray[np.void]]] = [[] for _ in range(buckets)]
         self._size = 0
         #: The bucket, the tokens so far and the key of the unfinished document.
         self._open: tuple[int, int, int] | None = None
-        #: The number of tokens and documents of each bucket, and the CRC-32 of both files.
-        self._counts = np.zeros((buckets, 4), np.int64)
-        if state is not None:
-            self._counts[:] = state["counts"]
-        self._token_count = int(self._counts[:, 0].sum())
-        for files, (tokens, documents, *sums) in zip(
-            self._files, self._counts.tolist(), strict=True
-        ):
-            _truncate(files.tokens, tokens * self._dtype.itemsize)
-            _truncate(files.documents, documents * _ENTRY.itemsize)
-            check_sum(files.tokens, sums[0])
-            check_sum(files.documents, sums[1])
+        paths = [_BucketFiles(folder, number) for number in range(buckets)]
+        states = [((0, 0), (0, 0))] * buckets if state is None else state["files"]
+        #: The tokens of each bucket, and its documents.
+        self._files = [
+            (GrowingFile(path.tokens, of_tokens), GrowingFile(path.documents, of_documents))
+            for path, (of_tokens, of_documents) in zip(paths, states, strict=True)
+        ]
+        sizes = (tokens.state[0] for tokens, _ in self._files)
+        self._token_count = sum(sizes) // self._dtype.itemsize
 
     @property
     def tokens(self) -> int:
@@ -260,29 +254,29 @@ class Buckets(Sink):
         self._size += tokens.nbytes
 
     def _flush(self, sync: bool = False) -> None:
-        for number, files in enumerate(self._files):
-            tokens, entries = self._waiting[number], self._entries[number]
-            for at, path, arrays in ((2, files.tokens, tokens), (3, files.documents, entries)):
-                if arrays or (sync and path.exists()):
-                    before = int(self._counts[number, at])
-                    self._counts[number, at] = _append(path, arrays, sync, before)
-            self._counts[number, 0] += sum(map(len, tokens))
-            self._counts[number, 1] += sum(map(len, entries))
-            tokens.clear()
-            entries.clear()
+        waiting = zip(self._files, self._waiting, self._entries, strict=True)
+        for (tokens, documents), tokens_here, entries_here in waiting:
+            for file, arrays in ((tokens, tokens_here), (documents, entries_here)):
+                if arrays:
+                    file.append(np.concatenate(arrays).data)
+                if sync:
+                    file.sync()
+                file.close()
+            tokens_here.clear()
+            entries_here.clear()
         self._size = 0
 
     def sync(self) -> None:
         self._flush(sync=True)
 
     def state(self) -> dict[str, Any]:
-        return {"counts": self._counts.tolist()}
+        return {"files": [[file.state for file in files] for files in self._files]}
 
     def finish(self) -> None:
         self._flush()
 
     def handover(self) -> Any:
-        return self._counts[:, 2:].tolist()
+        return [[file.state[1] for file in files] for files in self._files]
 
 
 class Shuffled(DocumentSource):
@@ -316,7 +310,7 @@ class Shuffled(DocumentSource):
         """Empty: buckets are derived from sources that have an identity."""
         return []
 
-    def blocks(self, start: SourcePosition) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks from `start` on."""
         for files, (_, of_documents) in zip(self._files, self._sums(), strict=True):
             check_sum(files.documents, of_documents)
@@ -358,8 +352,7 @@ class Shuffled(DocumentSource):
 
     def _note_copies(self) -> None:
         """Gives each copy its own number, and records it for the bucket of that number."""
-        for files in self._files:
-            files.copies.unlink(missing_ok=True)
+        copies_of = [GrowingFile(files.copies) for files in self._files]
         boundary = None if self._validation is None else self._boundary(self._validation)
         waiting: list[npt.NDArray[np.void]] = []
         for number in range(len(self._files)):
@@ -372,7 +365,8 @@ class Shuffled(DocumentSource):
                 waiting.clear()
                 buckets = bucket_of(some["number"], len(self._files))
                 for bucket in np.unique(buckets).tolist():
-                    _append(self._files[bucket].copies, [some[buckets == bucket]])
+                    copies_of[bucket].append(some[buckets == bucket].data)
+                    copies_of[bucket].close()
 
     def _boundary(self, share: Fraction) -> Boundary | None:
         """The document that a cut is in while all copies of a document are adjacent."""
@@ -387,51 +381,3 @@ class Shuffled(DocumentSource):
 
     def _tokens(self, number: int) -> Ids:
         return mapped(self._files[number].tokens, self._dtype.name)
-
-
-def _append(
-    path: Path, arrays: Sequence[npt.NDArray[np.generic]], sync: bool = False, sum_before: int = 0
-) -> int:
-    """Appends to a file; returns the CRC-32 of the whole file, given that of its old content."""
-    try:
-        with path.open("ab") as file:
-            for array in arrays:
-                data = np.ascontiguousarray(array).data
-                file.write(data)
-                sum_before = zlib.crc32(data, sum_before)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
-    return sum_before
-
-
-def check_sum(path: Path, expected: int) -> None:
-    """Fails if a file does not have this CRC-32; that of a missing file is 0."""
-    checksum = 0
-    try:
-        with path.open("rb") as file:
-            while some := file.read(1 << 20):
-                checksum = zlib.crc32(some, checksum)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    if checksum != expected:
-        raise FormatError(
-            f"{path}: is damaged since it was written; remove its folder and start again"
-        )
-
-
-def _truncate(path: Path, size: int) -> None:
-    """Truncates a file to its saved size."""
-    if not size:
-        path.unlink(missing_ok=True)
-        return
-    if not path.exists() or path.stat().st_size < size:
-        raise FileError(
-            f"{path}: is missing or truncated since it was written; remove its folder and start "
-            "again"
-        )
-    os.truncate(path, size)

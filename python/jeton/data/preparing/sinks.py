@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data.layouts import Writer
-from jeton.data.preparing.queue import BlockQueue
+from jeton.data.preparing.queue import DocumentQueue, QueueEntry
 
 
 class Sink(ABC):
@@ -135,7 +135,7 @@ class CutAtToken(Sink):
         super().__init__()
         self._train, self._validation = train, validation
         self._share = share
-        self._queue = BlockQueue(folder, dtype, None if state is None else state["queue"])
+        self._queue = DocumentQueue(folder, dtype, None if state is None else state["queue"])
         #: Whether the last training document is unfinished.
         self._open = False
         #: The number of tokens seen, and how many of them train.
@@ -143,16 +143,17 @@ class CutAtToken(Sink):
         self._train_count: int = 0 if state is None else state["passed"]
 
     def _take(self, block: Block) -> None:
-        self._queue.put(block)
+        self._queue.put(QueueEntry(block.tokens, block.lengths, block.after is None))
         self._token_count += len(block.tokens)
         limit = self._limit()
-        while (size := self._queue.next_size()) is not None and self._train_count + size <= limit:
-            self._pass_on(self._queue.get())
-            self._train_count += size
+        while (entry := self._queue.first()) and self._train_count + len(entry.tokens) <= limit:
+            self._pass_on(entry)
 
-    def _pass_on(self, block: Block) -> None:
-        self._open = block.after is None
-        self._train.append(block.tokens, block.lengths, unfinished=self._open)
+    def _pass_on(self, entry: QueueEntry) -> None:
+        self._queue.get()
+        self._open = entry.unfinished
+        self._train.append(entry.tokens, entry.lengths, unfinished=self._open)
+        self._train_count += len(entry.tokens)
 
     @property
     def tokens(self) -> int:
@@ -172,20 +173,20 @@ class CutAtToken(Sink):
 
     def finish(self) -> None:
         limit = self._limit()
-        while len(self._queue):
-            block = self._queue.get()
-            room = max(0, min(limit - self._train_count, len(block.tokens)))
-            self._train_count += len(block.tokens)
-            if room == len(block.tokens):
-                self._pass_on(block)
+        while entry := self._queue.first():
+            tokens, lengths, unfinished = entry
+            room = max(0, limit - self._train_count)
+            if len(tokens) <= room:
+                self._pass_on(entry)
                 continue
-            unfinished = block.after is None
-            before, after = split_lengths(block.lengths, room)
+            self._queue.get()
+            self._train_count += len(tokens)
+            before, after = split_lengths(lengths, room)
             if len(before):
-                self._train.append(block.tokens[:room], before)
+                self._train.append(tokens[:room], before)
                 self._open = False
             self._end_train()
-            self._validation.append(block.tokens[room:], after, unfinished=unfinished)
+            self._validation.append(tokens[room:], after, unfinished=unfinished)
         self._end_train()
 
     def _end_train(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.corpora.dropped import DroppedRecord
-from jeton.corpora.token_blocks.blocks import Block, DocumentEncoding, SourcePosition
+from jeton.corpora.token_blocks.blocks import Block, Blocks, DocumentEncoding, SourcePosition
 from jeton.corpora.token_blocks.rows import encoded
 from jeton.data.preparing.filters import Filters
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
@@ -30,7 +30,7 @@ class TextRecordEncoder(RecordEncoder):
         super().__init__(filters, [self._field])
         self.dtype = encoding.dtype
 
-    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Iterator[Block]:
+    def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Blocks:
         for some in encoded(self._batches(rows), self._encoded):
             [(batch, failures, results)] = some
             at = 0

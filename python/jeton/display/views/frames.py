@@ -6,8 +6,6 @@ printed form can show it. Frames have no colours or widths.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -75,17 +73,12 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells below a head, each row with its mark."""
+    """Rows of cells below a head; `more` of them are not shown."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    marks: tuple[Mark, ...] = ()
     title: str = ""
     more: int = 0
-
-    def marked(self) -> Iterator[tuple[tuple[str, ...], Mark]]:
-        """Each row with its mark."""
-        return zip(self.rows, itertools.chain(self.marks, itertools.repeat("")), strict=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,8 +150,8 @@ def _bars(block: Bars) -> str:
 def _table(block: Table) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in block.head)
     rows = "".join(
-        f'<tr class="{_class(mark)}">' + "".join(f"<td>{escape(it)}</td>" for it in row) + "</tr>"
-        for row, mark in block.marked()
+        '<tr class="plain">' + "".join(f"<td>{escape(it)}</td>" for it in row) + "</tr>"
+        for row in block.rows
     )
     return f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
 

@@ -7,7 +7,7 @@ separates tokens, and `*` marks what won.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
@@ -120,7 +120,7 @@ def _lines(block: Block, width: int, colour: bool) -> Iterator[Text]:
         case Bars():
             yield from _bars(block, width, colour)
         case Table():
-            yield from _table(block, width, colour)
+            yield from _table(block, width)
         case Arcs():
             yield from _arcs(block, width, colour)
     if more := getattr(block, "more", 0):
@@ -207,20 +207,13 @@ def _bars(block: Bars, width: int, colour: bool) -> Iterator[Text]:
         yield line
 
 
-def _table(block: Table, width: int, colour: bool) -> Iterator[Text]:
-    signs = [] if colour else [_SIGNS[mark] for _, mark in block.marked()]
+def _table(block: Table, width: int) -> Iterator[Text]:
     widths = [max(map(cell_len, column)) for column in zip(block.head, *block.rows, strict=True)]
     while sum(widths) + 2 * len(widths) > width and max(widths) > 6:
         widths[widths.index(max(widths))] -= 1
-    yield _cells(block.head, widths, _QUIET, bool(any(signs)), "")
-    for number, (row, mark) in enumerate(block.marked()):
-        style = "bold" if mark == "best" else _QUIET if mark == "dim" else ""
-        yield _cells(row, widths, style, any(signs), "" if colour else signs[number])
-
-
-def _cells(row: Iterable[str], widths: list[int], style: str, has_signs: bool, sign: str) -> Text:
-    cells = [_cut(cell, width) for cell, width in zip(row, widths, strict=True)]
-    return Text((f"{sign:2}" if has_signs else "") + "  ".join(cells).rstrip(), style)
+    for row, style in [(block.head, _QUIET), *((row, "") for row in block.rows)]:
+        cells = [_cut(cell, width) for cell, width in zip(row, widths, strict=True)]
+        yield Text("  ".join(cells).rstrip(), style)
 
 
 def _cut(cell: str, width: int) -> str:

@@ -1,18 +1,21 @@
 """The tokenizer of a batch: how its tokens are spelled, and how it is pickled with the batch.
 
 Look here for the size of a pickled batch: a tokenizer is pickled once for all of its batches, and
-another process unpickles it at its first use.
+another process unpickles it at its first use. Look here, too, for spans without the spaces of their
+tokens.
 """
 
 from __future__ import annotations
 
 import functools
 import pickle
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jeton.components import post_processors
 from jeton.components.byte_alphabet import BYTES
 
 if TYPE_CHECKING:
@@ -46,25 +49,48 @@ class BatchTokenizer:
             return "".join(_ALPHABET[byte] for byte in token)
         return token.decode("utf-8", "replace")
 
-    def spaces(
-        self, ids: npt.NDArray[np.uint32], unit: str
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """The width of the one space that each token begins with, and which tokens are only it.
+    @cached_property
+    def trims(self) -> tuple[bool, ...]:
+        """For each stage of the post-processor that leaves spaces out of spans, whether it keeps
+        one at the front; empty if none keeps one.
 
-        The width is 0 if the token begins with no space, or with several.
+        Such a stage assumes that the pre-tokenizer added that space: it stays in the span of the
+        first token of a window, and of a token that begins at 0.
         """
-        different, numbers = np.unique(ids, return_inverse=True)
-        tokens = [self(id) for id in different.tolist()]
-        fronts = [[_is_space(character) for character in token[:2]] for token in tokens]
-        widths = np.array(
-            [
-                _width(token[0], unit) if front in ([True], [True, False]) else 0
-                for token, front in zip(tokens, fronts, strict=True)
-            ],
-            np.int64,
-        )
-        only = np.array([front == [True] for front in fronts], np.bool_)
-        return widths[numbers], only[numbers]
+        stages = (*_trims_of(self.tokenizer.stages.post_processor),)
+        return stages if any(stages) else ()
+
+    @cached_property
+    def untrimmed(self) -> BaseTokenizer:
+        """A tokenizer of the same tokens, whose spans have their spaces."""
+        return self.tokenizer.replace(post_processor=None)
+
+    def trimmed(
+        self,
+        ids: npt.NDArray[np.uint32],
+        spans: npt.NDArray[np.int64],
+        is_first: npt.NDArray[np.bool_],
+    ) -> npt.NDArray[np.int64]:
+        """The spans that the post-processor makes of untrimmed ones, in characters.
+
+        Args:
+            ids: The id of each token.
+            spans: Its span.
+            is_first: Whether it is the first of its window.
+        """
+        spaces = np.zeros((2, int(ids.max(initial=0)) + 1), np.int64)
+        for id in np.flatnonzero(np.bincount(ids)).tolist():
+            token = self(id)
+            spaces[:, id] = [
+                len(token) - len(rest) for rest in (token.lstrip(_SPACES), token.rstrip(_SPACES))
+            ]
+        leading, trailing = spaces[:, ids]
+        starts, ends = spans.T
+        for keeps_one in self.trims:
+            keeps = keeps_one & (leading == 1) & (is_first | (starts == 0))
+            starts = np.minimum(starts + np.where(keeps, 0, leading), ends)
+            ends = np.where(ends >= trailing, np.maximum(ends - trailing, starts), ends)
+        return np.stack([starts, ends], axis=1)
 
     @cached_property
     def _added_ids(self) -> set[int]:
@@ -85,13 +111,20 @@ _ALPHABET = {byte: character for character, byte in BYTES.items()}
 """GPT-2's printable character for each byte."""
 
 
-def _is_space(character: str) -> bool:
-    """Whether trimming removes a character: Unicode's white space, and GPT-2's space."""
-    return character == _ALPHABET[ord(" ")] or (
-        character.isspace() and not "\x1c" <= character <= "\x1f"
-    )
+_SPACES = _ALPHABET[ord(" ")] + "".join(
+    character
+    for character in map(chr, range(0x3001))
+    if character.isspace() and not "\x1c" <= character <= "\x1f"
+)
+"""The characters that trimming removes: Unicode's white space, and GPT-2's space."""
 
 
-def _width(space: str, unit: str) -> int:
-    """The width of a space in a text; GPT-2's character for a space is one byte of the text."""
-    return len(space.encode()) if unit == "bytes" and space != _ALPHABET[ord(" ")] else 1
+def _trims_of(post_processor: post_processors.PostProcessor | None) -> Iterator[bool]:
+    """For each stage that trims, whether it keeps one space at the front."""
+    match post_processor:
+        case post_processors.Sequence():
+            for step in post_processor.steps:
+                yield from _trims_of(step)
+        case post_processors.ByteLevel() | post_processors.RobertaProcessing():
+            if post_processor.trim_offsets:
+                yield post_processor.add_prefix_space

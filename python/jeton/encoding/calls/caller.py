@@ -14,19 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from jeton.arguments import checked_flag, one_of
+from jeton.arguments import one_of
 from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
+from jeton.encoding.calls.call_arguments import CallArguments
 from jeton.encoding.calls.encoded_texts import EncodingOptions, encoded
 from jeton.encoding.calls.frames import Frame, frame_of
-from jeton.encoding.calls.front_spaces import FrontSpaces, shows_one_space
 from jeton.encoding.calls.inputs import Column, Inputs, read
-from jeton.encoding.calls.padding_arguments import (
-    Defaults,
-    Padding,
-    PaddingArguments,
-    Truncation,
-    choose,
-)
+from jeton.encoding.calls.padding_arguments import Defaults, Padding, Truncation, choose
 from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
 from jeton.encoding.calls.windows import PerText, RowWindows, share_room, windows_of
@@ -37,52 +31,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.encoding.base_tokenizer import BaseTokenizer
-    from jeton.encoding.calls.encoded_texts import EncodingOptions
-    from jeton.encoding.calls.frames import Frame
 
 _TEXTS: Final = ("text", "text_pair")
 _TARGETS: Final = ("text_target", "text_pair_target")
-
-
-@dataclass(slots=True)
-class CallArguments:
-    """The arguments of a call, as `Tokenizer.__call__` has them."""
-
-    text: object
-    text_pair: object
-    text_target: object
-    text_pair_target: object
-    padding_arguments: PaddingArguments
-    add_special_tokens: bool
-    is_split_into_words: bool
-    return_tensors: object
-    return_token_type_ids: bool | None
-    return_attention_mask: bool | None
-    return_overflowing_tokens: bool
-    return_special_tokens_mask: bool
-    return_offsets_mapping: bool
-    return_length: bool
-    unit: object
-    special: object
-    nulls: object
-
-    def check(self) -> None:
-        """Raises for a flag that is not a bool, and for an unknown word."""
-        for name in (
-            "add_special_tokens",
-            "is_split_into_words",
-            "return_overflowing_tokens",
-            "return_special_tokens_mask",
-            "return_offsets_mapping",
-            "return_length",
-        ):
-            checked_flag(name, getattr(self, name))
-        for name in ("return_token_type_ids", "return_attention_mask"):
-            if getattr(self, name) is not None:
-                checked_flag(name, getattr(self, name))
-        checked_flag("verbose", self.padding_arguments.verbose)
-        one_of("unit", self.unit, ("characters", "bytes", "utf-16"))
-        one_of("nulls", self.nulls, ("raise", "empty"))
 
 
 class Caller:
@@ -92,7 +43,6 @@ class Caller:
         self._post_processor = tokenizer.stages.post_processor
         self._frames: dict[tuple[bool, bool], Frame] = {}
         self.spelling = BatchTokenizer(tokenizer)
-        self.shows_one_space = shows_one_space(self._post_processor)
         self.has_warned_of_length = False
 
     @cached_property
@@ -175,7 +125,7 @@ class Caller:
     def _result(
         self, call: CallArguments, names: tuple[str, str], tensors: str | None
     ) -> BatchEncoding:
-        padding, truncation = choose(call.padding_arguments, self.defaults)
+        padding, truncation = choose(call, self.defaults)
         inputs = read(
             getattr(call, names[0]),
             getattr(call, names[1]),
@@ -183,7 +133,7 @@ class Caller:
             nulls=str(call.nulls),
             names=names,
         )
-        if call.is_split_into_words and call.padding_arguments.verbose:
+        if call.is_split_into_words and call.verbose:
             warning = glued_words(self.spelling.tokenizer, inputs.first)
             if warning is not None:
                 warn_caller(warning, UserWarning)
@@ -224,7 +174,7 @@ class _RowRequest:
         caller, longest = self.caller, self.caller.defaults.longest
         if longest is None or length <= longest or self.truncation is not None:
             return
-        if self.call.padding_arguments.verbose and not caller.has_warned_of_length:
+        if self.call.verbose and not caller.has_warned_of_length:
             caller.has_warned_of_length = True
             warn_caller(
                 f"a row has {length:,} tokens, and the model takes {longest:,} (model_max_length): "
@@ -282,16 +232,12 @@ class _RowRequest:
         )
         frames = self._frames(paired)
         windows = self._windows(PerText(first.lengths, second.lengths), paired, frames)
-        front_spaces = None
-        if self.caller.shows_one_space:
-            front_spaces = FrontSpaces(self.how.spelling, str(self.call.unit))
         return BatchRows(
             sides=(first, second),
             windows=windows,
             frames=frames,
             paired=paired[windows.sample],
             padding=self.padding,
-            front_spaces=front_spaces,
         )
 
     def _frames(self, paired: npt.NDArray[np.bool_]) -> tuple[Frame | None, Frame | None]:

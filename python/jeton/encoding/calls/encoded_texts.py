@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
-    from jeton.encoding.calls.front_spaces import FrontSpaces
 
 
 @dataclass(frozen=True)
@@ -79,48 +78,51 @@ class EncodedTexts:
         lengths: npt.NDArray[np.int64] = self.offsets[1:] - self.offsets[:-1]
         return lengths
 
-    @property
-    def spans(self) -> npt.NDArray[np.int64]:
-        """Where each token came from, of shape (tokens, 2): a range of its text, or of its word.
+    def spans(
+        self, tokens: npt.NDArray[np.int64] | slice, lengths: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Where tokens came from, of shape (tokens, 2): ranges of their text, or of their word.
 
-        Each text or word is encoded alone.
+        Args:
+            tokens: The tokens, by their indices: those of one window after another.
+            lengths: How many tokens each window has.
         """
         if self._spans is None:
             ids, _, spans = self._with_spans()
             self.check_same(np.array_equal(ids, self.ids))
             self._spans = spans
-        return self._spans
-
-    def joined_spans(self, front_spaces: FrontSpaces) -> npt.NDArray[np.int64]:
-        """As `spans`, but of words that follow others."""
-        spans = self.spans
-        if self._column.words is None:
+        spans = self._spans[tokens]
+        if not (len(spans) and self._how.spelling.trims):
             return spans
-        first = self._ends[:-1][np.diff(self._ends) > 0]
-        first = first[spans[first, 0] > 0]
-        if len(first):
-            spans = spans.copy()
-            spans[first] = front_spaces.without_space(
-                self.ids[first], spans[first], lambda: self.texts_of(first)
-            )
-        return spans
+        is_first = np.zeros(len(spans), np.bool_)
+        is_first[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
+        spans = self._how.spelling.trimmed(self.ids[tokens], spans, is_first)
+        return spans if self._how.unit == "characters" else self._in_unit(tokens, spans)
 
-    def texts_of(self, tokens: npt.NDArray[np.int64]) -> list[str | None]:
-        """The text or word that each of these tokens comes from.
-
-        `None` for a text of a column that cannot be converted to a list.
-        """
+    def _in_unit(
+        self, tokens: npt.NDArray[np.int64] | slice, spans: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Spans in bytes or in UTF-16 code units, from those in characters."""
         texts: Any = self._column.texts
         if is_column(texts):
             to_list = getattr(texts, "to_pylist", None) or getattr(texts, "to_list", None)
-            texts = None if to_list is None else to_list()
-        numbers = np.searchsorted(self._ends, tokens, side="right") - 1
-        return [texts and texts[number] for number in numbers.tolist()]
-
-    def begins_text(self, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which of these tokens are the first of a text, or of a word of the caller."""
-        is_first: npt.NDArray[np.bool_] = self._ends[np.searchsorted(self._ends, tokens)] == tokens
-        return is_first
+            if to_list is None:
+                raise UnsupportedError(
+                    f"spans of a column's texts are not known in {self._how.unit} (give the texts "
+                    "as a list)"
+                )
+            texts = to_list()
+        texts = [text or "" for text in texts]
+        if all(map(str.isascii, texts)):
+            return spans
+        codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
+        wider = (0xFFFF,) if self._how.unit == "utf-16" else (0x7F, 0x7FF, 0xFFFF)
+        widths = 1 + sum((codes > limit).astype(np.int64) for limit in wider)
+        places = np.concatenate([[0], np.cumsum(widths)])
+        numbers = np.searchsorted(self._ends, np.arange(len(self.ids))[tokens], side="right") - 1
+        begins = np.cumsum([0, *map(len, texts)])[numbers, None]
+        in_unit: npt.NDArray[np.int64] = places[begins + spans] - places[begins]
+        return in_unit
 
     def word_ids(self, sample: int) -> npt.NDArray[np.int64]:
         """Which word each token of a sample belongs to."""
@@ -150,10 +152,14 @@ class EncodedTexts:
     def _with_spans(
         self,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        how = self._how
-        batch = how.spelling.tokenizer.encode_batch(
+        how, spelling = self._how, self._how.spelling
+        tokenizer, unit = spelling.tokenizer, how.unit
+        if spelling.trims:
+            # What is trimmed depends on the windows.
+            tokenizer, unit = spelling.untrimmed, "characters"
+        batch = tokenizer.encode_batch(
             self._column.texts,
-            spans=how.unit,
+            spans=unit,
             special=how.special,
             nulls=how.nulls,
         )

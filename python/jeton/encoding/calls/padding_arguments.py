@@ -18,6 +18,7 @@ from jeton.results.pad_batch import BatchSource
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
+    from jeton.encoding.calls.call_arguments import CallArguments
 
 Side: TypeAlias = Literal["right", "left"]
 
@@ -124,40 +125,8 @@ class Truncation:
 
 
 @dataclass(slots=True)
-class PaddingArguments:
-    """The arguments of a call that padding and truncation depend on."""
-
-    padding: object
-    truncation: object
-    max_length: object
-    stride: object
-    pad_to_multiple_of: object
-    padding_side: object
-    truncation_side: object
-    verbose: bool
-
-    def checked(self) -> _CheckedArguments:
-        """The same arguments, each of a valid type and value.
-
-        Raises:
-            ArgumentError, ArgumentTypeError: An argument is invalid.
-        """
-        return _CheckedArguments(
-            padding=_strategy("padding", self.padding, _PADDING),
-            truncation=_strategy("truncation", self.truncation, _TRUNCATION),
-            max_length=_number("max_length", self.max_length, 0),
-            stride=_number("stride", self.stride, 0),
-            multiple_of=_number("pad_to_multiple_of", self.pad_to_multiple_of, 1),
-            padding_side=_side("padding_side", self.padding_side),
-            truncation_side=_side("truncation_side", self.truncation_side),
-            length_cuts=self.padding is None or self.padding is False,
-            verbose=self.verbose,
-        )
-
-
-@dataclass(slots=True)
 class _CheckedArguments:
-    """Valid arguments of a call; `None` where the tokenizer decides."""
+    """Arguments of a call, each of a valid type and value; `None` where the tokenizer decides."""
 
     padding: str | None
     truncation: str | None
@@ -169,6 +138,25 @@ class _CheckedArguments:
     length_cuts: bool
     """Whether `max_length` alone truncates: not if `padding` is given, even as `"do_not_pad"`."""
     verbose: bool
+
+    @classmethod
+    def of(cls, call: CallArguments) -> _CheckedArguments:
+        """Those of a call.
+
+        Raises:
+            ArgumentError, ArgumentTypeError: An argument is invalid.
+        """
+        return cls(
+            padding=_strategy("padding", call.padding, _PADDING),
+            truncation=_strategy("truncation", call.truncation, _TRUNCATION),
+            max_length=_number("max_length", call.max_length, 0),
+            stride=_number("stride", call.stride, 0),
+            multiple_of=_number("pad_to_multiple_of", call.pad_to_multiple_of, 1),
+            padding_side=_side("padding_side", call.padding_side),
+            truncation_side=_side("truncation_side", call.truncation_side),
+            length_cuts=call.padding is None or call.padding is False,
+            verbose=call.verbose,
+        )
 
     def warn(self, message: str) -> None:
         """Warns of an argument that has no effect, unless warnings are unwanted."""
@@ -243,11 +231,9 @@ def _side_of(configured: object, section: _Section | None, default: Side) -> Sid
     return cast(Side, side)
 
 
-def choose(
-    arguments: PaddingArguments, defaults: Defaults
-) -> tuple[Padding | None, Truncation | None]:
+def choose(call: CallArguments, defaults: Defaults) -> tuple[Padding | None, Truncation | None]:
     """How to pad the rows of a call and truncate its texts."""
-    checked = arguments.checked()
+    checked = _CheckedArguments.of(call)
     truncation = _truncation_of(checked, defaults)
     return _padding_of(checked, defaults, truncation), truncation
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls.encoded_texts import EncodedTexts
     from jeton.encoding.calls.frames import Frame
-    from jeton.encoding.calls.front_spaces import FrontSpaces
     from jeton.encoding.calls.padding_arguments import Padding
     from jeton.encoding.calls.windows import PerText, RowWindows
 
@@ -48,10 +47,6 @@ class _TextPart:
     """The positions of its tokens, row by row."""
     tokens: npt.NDArray[np.int64] | slice
     """The tokens at these positions, as indices into those of its side."""
-    begins: npt.NDArray[np.int64]
-    """The position where each window begins."""
-    first: npt.NDArray[np.int64]
-    """The first token of each window."""
     lengths: npt.NDArray[np.int64]
     """How many tokens each window has."""
 
@@ -66,7 +61,6 @@ class BatchRows:
         frames: The special tokens around one text, and around two.
         paired: Which rows have two texts.
         padding: How rows are padded to the same length; `None` if they are not.
-        front_spaces: Set if spans leave out spaces, except one at the front of each window.
     """
 
     sides: tuple[EncodedTexts, EncodedTexts]
@@ -74,7 +68,6 @@ class BatchRows:
     frames: tuple[Frame | None, Frame | None]
     paired: npt.NDArray[np.bool_]
     padding: Padding | None
-    front_spaces: FrontSpaces | None
 
     def __len__(self) -> int:
         return len(self.paired)
@@ -161,11 +154,7 @@ class BatchRows:
         spans = np.zeros((int(self.offsets[-1]), 2), np.int64)
         _, texts = self._parts
         for text in texts:
-            if self.front_spaces is None:
-                spans[text.places] = text.side.spans[text.tokens]
-            else:
-                spans[text.places] = text.side.joined_spans(self.front_spaces)[text.tokens]
-                _show_first(spans, text, self.front_spaces)
+            spans[text.places] = text.side.spans(text.tokens, text.lengths)
         return spans
 
     def word_ids(self, row: int) -> list[int | None]:
@@ -245,25 +234,11 @@ class BatchRows:
                         type_id=piece.type_id,
                         places=_ranges(place, lengths),
                         tokens=_ranges(first, lengths),
-                        begins=place,
-                        first=first,
                         lengths=lengths,
                     )
                 )
                 place = place + lengths
         return specials, texts
-
-
-def _show_first(spans: npt.NDArray[np.int64], text: _TextPart, front_spaces: FrontSpaces) -> None:
-    """Adds the space at the front of the first token of each window to its span."""
-    side, filled = text.side, text.lengths > 0
-    first, places = text.first[filled], text.begins[filled]
-    begins = side.begins_text(first)
-    spans[places[begins]] = side.spans[first[begins]]
-    first, places = first[~begins], places[~begins]
-    spans[places] = front_spaces.with_space(
-        side.ids[first], side.spans[first], lambda: side.texts_of(first)
-    )
 
 
 def _ranges(

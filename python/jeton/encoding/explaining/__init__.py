@@ -14,26 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jeton.encoding.explaining.explanation import Explanation
-from jeton.encoding.explaining.first_stages import FirstStages
+from jeton.encoding.explaining.first_stages import FirstStages, component_name
 from jeton.encoding.explaining.pieces import ExplainedModel
-from jeton.encoding.explaining.steps import (
-    Added,
-    Edge,
-    Lattice,
-    LongestMatch,
-    LookUp,
-    Match,
-    Merge,
-    Merging,
-    ModelStep,
-    Piece,
-    PostStep,
-    Step,
-    Stretch,
-    TextStep,
-    Token,
-    Unit,
-)
+from jeton.encoding.explaining.steps import Added, ModelStep, PostStep, Token
 from jeton.encoding.once import once_per_tokenizer
 from jeton.errors import JetonError
 from jeton.results.encoding import Encoding
@@ -42,26 +25,7 @@ if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = [
-    "Added",
-    "Edge",
-    "Explanation",
-    "Lattice",
-    "LongestMatch",
-    "LookUp",
-    "Match",
-    "Merge",
-    "Merging",
-    "ModelStep",
-    "Piece",
-    "PostStep",
-    "Step",
-    "Stretch",
-    "TextStep",
-    "Token",
-    "Unit",
-    "explain",
-]
+__all__ = ["Explanation", "explain"]
 
 
 def explain(
@@ -107,8 +71,6 @@ _parts = once_per_tokenizer(_TokenizerParts)
 
 def _post_step(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -> PostStep:
     """The step of the post-processor, after that of the model."""
-    from jeton.encoding.explaining.first_stages import component_name
-
     post_processor = tok.stages.post_processor
     assert post_processor is not None
     rows = [(token, piece.span) for piece in model.pieces for token in piece.tokens]

@@ -7,6 +7,7 @@ with one token per byte; its tokens, joined, are the text that the real model ge
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
@@ -41,7 +42,7 @@ class FirstStages:
         self.normalizers = _flat(tok.stages.normalizer)
         self.pre_tokenizers = _flat(tok.stages.pre_tokenizer)
         self._of_core = type(tok)._of_core
-        self._cache: dict[object, BaseTokenizer] = {}
+        self._kept = functools.lru_cache(_CACHE_CAPACITY)(self._tokenizer)
 
     def steps(
         self, text: str, special: SpecialPolicy
@@ -58,7 +59,7 @@ class FirstStages:
 
         if self.added_tokens:
             after = stretches
-            stretches = _read(self._tokenizer((), (), ()), text, "ignore", {})
+            stretches = _read(self._kept(0, 0, ()), text, "ignore", {})
             if not self.normalizers and normal_tokens:
                 after = self._stretches(text, special, 0, 0, True)
             add("added tokens", _many(self.added_tokens), after)
@@ -95,16 +96,7 @@ class FirstStages:
         """
         tokens, policy = self._tokens_to_find(special)
         tokens = [token for token in tokens if normal_tokens or not token.normalized]
-        key = (normalizer_count, pre_tokenizer_count, tuple(token.content for token in tokens))
-        if key not in self._cache:
-            if len(self._cache) > _CACHE_CAPACITY:
-                self._cache.clear()
-            self._cache[key] = self._tokenizer(
-                self.normalizers[:normalizer_count],
-                self.pre_tokenizers[:pre_tokenizer_count],
-                tokens,
-            )
-        byte_tokenizer = self._cache[key]
+        byte_tokenizer = self._kept(normalizer_count, pre_tokenizer_count, tuple(tokens))
         ids = {it.content: it.id for it in self.added_tokens}
         id_map = {it.id: ids[it.content] for it in byte_tokenizer.stages.added_tokens}
         return _read(byte_tokenizer, text, policy, id_map)
@@ -126,11 +118,11 @@ class FirstStages:
         return [it for it in self.added_tokens if not it.special or it.content in names], "allow"
 
     def _tokenizer(
-        self,
-        first: Sequence[normalizers.Normalizer],
-        second: Sequence[pre_tokenizers.PreTokenizer],
-        tokens: Sequence[AddedToken],
+        self, normalizer_count: int, pre_tokenizer_count: int, tokens: tuple[AddedToken, ...]
     ) -> BaseTokenizer:
+        """A tokenizer of bytes behind the first normalizers and pre-tokenizers."""
+        first = self.normalizers[:normalizer_count]
+        second = self.pre_tokenizers[:pre_tokenizer_count]
         pipeline = assembled(
             self.spelling,
             normalizer=normalizers.Sequence(first) if first else None,

@@ -52,7 +52,7 @@ def hidden(subject: GotchaSubject) -> Iterator[Hit]:
 
 
 def _what(name: str, characters: str) -> str:
-    names = ", ".join(map(_unicode_name, dict.fromkeys(characters[:100])))
+    names = ", ".join(map(unicode_name, dict.fromkeys(characters[:100])))
     if name == "hidden-text":
         text = "".join(chr(ord(sign) - 0xE0000) for sign in characters if ord(sign) >= 0xE0020)
         return f"{len(characters)} tag characters, which spell {text.rstrip(chr(127))!r:.80}."
@@ -82,7 +82,8 @@ def _do(name: str, text: str, start: int, end: int) -> str:
     return "Delete it, unless you know what it is for."
 
 
-def _unicode_name(character: str) -> str:
+def unicode_name(character: str) -> str:
+    """The code point of a character, and its name in Unicode."""
     name = _NAMES.get(character) or unicodedata.name(character, "CONTROL CHARACTER")
     return f"U+{ord(character):04X} {name}"
 

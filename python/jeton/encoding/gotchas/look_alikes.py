@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from jeton.encoding.gotchas.characters import unicode_name
 from jeton.encoding.gotchas.gotcha import Check, GotchaSubject, Hit
 from jeton.encoding.unicode import scripts
 
@@ -68,7 +69,7 @@ def letters(subject: GotchaSubject) -> Iterator[Hit]:
         if other is None or other == word:
             continue
         strange = [at for at, letter in enumerate(word) if letter != other[at]]
-        names = dict.fromkeys(_unicode_name(word[at]) for at in strange)
+        names = dict.fromkeys(unicode_name(word[at]) for at in strange)
         yield Hit(
             "look-alike",
             start,
@@ -102,10 +103,6 @@ def _other(word: str, script_of: list[str], genuine: set[str], has_latin: bool) 
     return None
 
 
-def _unicode_name(character: str) -> str:
-    return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
-
-
 def forms(subject: GotchaSubject) -> Iterator[Hit]:
     """Full-width and mathematical letters and digits."""
     for match in _FORMS.finditer(subject.text):
@@ -114,7 +111,7 @@ def forms(subject: GotchaSubject) -> Iterator[Hit]:
             yield Hit(
                 "full-width",
                 *match.span(),
-                f"{_unicode_name(match[0][0])}{' …' * (len(plain) > 1)}: another form of "
+                f"{unicode_name(match[0][0])}{' …' * (len(plain) > 1)}: another form of "
                 f"{plain!r:.40}.",
                 "Normalize the text (NFKC), if the form does not matter.",
                 instead=plain,
@@ -128,7 +125,7 @@ def ligatures(subject: GotchaSubject) -> Iterator[Hit]:
         yield Hit(
             "ligature",
             *match.span(),
-            f"{_unicode_name(match[0][0])}: one character for {plain!r:.40}.",
+            f"{unicode_name(match[0][0])}: one character for {plain!r:.40}.",
             "Normalize the text (NFKC), or write the letters one by one.",
             instead=plain,
         )
@@ -140,7 +137,7 @@ def signs(subject: GotchaSubject) -> Iterator[Hit]:
         yield Hit(
             "typographic",
             *match.span(),
-            f"{_unicode_name(match[0])}, where a keyboard writes {_TYPED[match[0]]!r}.",
+            f"{unicode_name(match[0])}, where a keyboard writes {_TYPED[match[0]]!r}.",
             "Write the plain sign in code, and in text to compare.",
             instead=_TYPED[match[0]],
         )
@@ -152,7 +149,7 @@ def spaces(subject: GotchaSubject) -> Iterator[Hit]:
         yield Hit(
             "odd-space",
             *match.span(),
-            f"{_unicode_name(match[0][0])}: it looks like a space.",
+            f"{unicode_name(match[0][0])}: it looks like a space.",
             "Write an ordinary space.",
             instead=" " * len(match[0]),
         )

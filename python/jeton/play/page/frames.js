@@ -42,7 +42,7 @@ function barsOf(it) {
 function table(it) {
   return el("div", { className: "scroll", tabindex: "0", role: "group", "aria-label": it.title || "Table" }, el("table", {},
     el("thead", {}, el("tr", {}, ...it.head.map((cell) => el("th", { scope: "col" }, cell)))),
-    el("tbody", {}, ...it.rows.map((row, at) => el("tr", { className: it.marks[at] ?? "" }, ...row.map((cell) => el("td", { className: "mono" }, cell)))))));
+    el("tbody", {}, ...it.rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", { className: "mono" }, cell)))))));
 }
 
 function arcs(it) {
