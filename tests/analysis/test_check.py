@@ -208,11 +208,13 @@ def test_planted_defects(name: str, planted: tuple[jeton.Tokenizer, set[int]]) -
 
 
 def test_a_batch_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    tok = bpe({})
-    subject = Subject(tok)
-    rows = [tok.encode("b" if text == "a" else text) for text in subject.alone]
-    monkeypatch.setattr(Subject, "encode", lambda self, texts: [*rows, rows[0]][: len(texts)])
-    (finding,) = encoding_rules.batches(subject)
+    encode = Subject.encode
+
+    def other_ids_of_a(subject: Subject, texts: list[str]) -> jeton.TokenBatch:
+        return encode(subject, ["b" if text == "a" else text for text in texts])
+
+    monkeypatch.setattr(Subject, "encode", other_ids_of_a)
+    (finding,) = encoding_rules.batches(Subject(bpe({})))
     assert "'a'" in {case.name for case in finding.cases}
     assert (finding.severity, finding.evidence) == ("error", "observed")
 
