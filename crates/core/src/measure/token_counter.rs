@@ -34,7 +34,7 @@ pub struct TokenCounter {
     ids: Vec<u32>,
     /// A thread takes its own, or whichever is free.
     shares: [Mutex<Share>; 16],
-    /// What each id stands for.
+    /// The state of each id.
     states: Vec<State>,
     /// How many tokens were counted, and how many different ones.
     tokens: u64,
@@ -72,7 +72,7 @@ impl Share {
 /// Which part of a batch, and which token of it.
 type Occurrence = (u32, u32);
 
-/// What an id stands for.
+/// Whether an id has a token, and whether it was counted before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// No token.

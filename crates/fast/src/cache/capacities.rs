@@ -1,4 +1,4 @@
-//! How many bytes a word cache may have, and what of it each of its parts.
+//! The sizes of a word cache: its bytes in all, and the share of each table.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -76,8 +76,8 @@ def cut(runs: Runs, start: int, stop: int) -> list[tuple[int, Origin]]:
 
 
 def data_in(value: object) -> Origin | None:
-    """Whose the text in a value is, however deep: of one whose control tokens do not count, if any
-    is such. `None` stands for the template alone."""
+    """Who wrote the text in a value, at any depth: the least trusted writer; `None` if it was the
+    template alone."""
     other = None
     for origin in _origins_in(value):
         if not origin.is_control:

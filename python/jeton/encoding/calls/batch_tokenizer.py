@@ -71,7 +71,7 @@ class BatchTokenizer:
         spans: npt.NDArray[np.int64],
         is_first: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.int64]:
-        """The spans that the post-processor makes of untrimmed ones, in characters.
+        """Trims spans as the post-processor does, in characters.
 
         Args:
             ids: The id of each token.
