@@ -6,6 +6,7 @@
 PYTHON    ?= python3
 PROCESSES ?= 2  # of the Python tests
 MINUTES   ?= 4  # of fuzzing, shared by its targets
+REST      ?=    # --rest: make test-all leaves out what passed in make test
 VENV      := .venv
 BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
@@ -13,7 +14,7 @@ CARGO      = PYO3_PYTHON=$(abspath $(BIN))/python cargo
 RUST_HOME := $(abspath $(VENV))/rust
 PYTEST     = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
 
-.PHONY: setup optimised wheel dist demo check test quick-core-tests core-tests test-all stub types alone bare judges docs docs-serve newcomer fuzz lint format peers bench clean
+.PHONY: setup optimised wheel dist demo check test quick-core-tests core-tests test-all stub types bare judges docs docs-serve newcomer fuzz lint format peers bench clean
 
 # On a machine without Rust, make puts a toolchain into the environment.
 ifeq ($(shell command -v cargo),)
@@ -122,7 +123,7 @@ core-tests:  # compiled while tools are downloaded, and the module from the same
 
 test-all: setup $(VENV)/frameworks $(VENV)/sentencepiece-0.2.1  ## every test
 	$(CARGO) test --workspace --quiet
-	$(PYTEST)
+	$(PYTEST) $(REST)
 	PYTHONPATH=$(VENV)/sentencepiece-0.2.1 $(BIN)/python -m pytest -q tests/parity/test_sentencepiece_calls.py
 	$(MAKE) types
 	@$(WITHOUT_SHARED)
@@ -136,9 +137,6 @@ stub: setup  # of the compiled module
 
 types: setup stub $(VENV)/frameworks  ## the annotations, and the stub against the compiled module
 	$(BIN)/python -m mypy
-
-alone: setup  ## the tests that may look beside the project, from a copy with nothing beside it
-	tests/alone $(BIN)/python -n $(PROCESSES)
 
 bare: setup  ## a wheel where only its core dependencies are installed, or those and one extra
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \

@@ -19,6 +19,8 @@ SIZES = ("small", "medium", "large")
 """Tests that are marked neither medium nor large are small."""
 LEFT_OUT: list[int] = []
 """How many tests each process of a run left out for their size: the same in each."""
+PASSED = "jeton/passed"
+"""Where pytest's cache holds what passed in the last run without `--rest`."""
 
 settings.register_profile("large", deadline=None)
 settings.register_profile("medium", deadline=None, max_examples=25)
@@ -38,6 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="large",
         help="run no test that is larger, and try properties on fewer examples if it is not large",
     )
+    parser.addoption(
+        "--rest",
+        action="store_true",
+        help="run only what did not pass in the last run without this: what that run left out",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,6 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     larger = SIZES[SIZES.index(config.getoption("size")) + 1 :]
+    if config.getoption("rest") and (cache := config.cache):
+        passed = set(cache.get(PASSED, []))
+        items[:] = [item for item in items if item.nodeid not in passed]
     kept = [item for item in items if not any(map(item.get_closest_marker, larger))]
     left_out = len(items) - len(kept)
     items[:] = kept
@@ -61,10 +71,12 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Counts at the very end what was not tested, so that none of it passes for tested."""
+    """Keeps what passed, and counts at the very end what was not tested: none of it passes for tested."""
     reporter: TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return
+    if not config.getoption("rest") and (cache := config.cache):
+        cache.set(PASSED, [report.nodeid for report in reporter.stats.get("passed", [])])
     reasons = [str(report.longrepr) for report in reporter.stats.get("skipped", [])]
     missing = Counter(
         name

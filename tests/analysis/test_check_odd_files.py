@@ -319,7 +319,7 @@ def test_observed_cases_are_notes() -> None:
     assert "unreachable-cut" not in health
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(("first", "later"), [(f, later) for f in _KEPT for later in _KEPT[f]])
 def test_steps_that_keep_what_a_normalizer_did(first: Any, later: Any) -> None:
     """By character, which these decide by, and in runs, where marks are put in order."""

@@ -119,7 +119,7 @@ def test_tools_of_other_types_are_written() -> None:
     assert "xxx" in byte_level("").chat(HELLO, template=TEMPLATE, tools=odd).text
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_many_tools_and_many_ways_to_write_them_are_right() -> None:
     tok = byte_level("")
     template = "{% for i in range(20) %}{{ tools | tojson(indent=i) }}{% endfor %}"

@@ -312,7 +312,7 @@ def test_limits_are_checked(seconds: Any, kind: type[Exception]) -> None:
         pass
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_the_fuzzer_of_templates_runs(tmp_path: Path) -> None:
     fuzzer = Path(__file__).parents[2] / "fuzz" / "templates.py"

@@ -115,7 +115,9 @@ def with_end(tok: jeton.Tokenizer, template: str) -> jeton.Tokenizer:
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["byte level", *(pytest.param(it, marks=pytest.mark.large) for it in [*KINDS][1:])]
+)
 @pytest.mark.parametrize(
     ("name", "template"), [pytest.param(name, text, id=name) for name, text in templates()]
 )

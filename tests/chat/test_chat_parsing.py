@@ -312,7 +312,7 @@ _DEEPSEEK = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>"
 _KIMI = "<|tool_calls_section_begin|><|tool_call_begin|>functions."
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_million_characters_take_linear_time() -> None:
     for format, text in (
         ("hermes", "\n" * 1_000_000),
@@ -1000,7 +1000,7 @@ def test_the_page_says_what_each_template_drops() -> None:
     hold_table(PAGE, "| template | format | what does not come back |", _table())
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 @pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
 def test_random_messages_come_back(name: str, template: str) -> None:

@@ -83,7 +83,7 @@ def summed(events: Iterable[Event]) -> list[Event]:
     return found
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("kind", ["long tokens", *KINDS])
 def test_ids_come_in_any_portions(kind: str) -> None:
     tok = of_long_tokens() if kind == "long tokens" else KINDS[kind]("".join(MARKS))

@@ -95,7 +95,7 @@ def test_steps_grow_with_the_answer(answer: str, work: str) -> None:
     assert steps[2] < 6 * steps[1] + 1_000, steps
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("format", WRITTEN)
 def test_steps_grow_with_the_text(format: str) -> None:
     """Of all formats, in which each mark is text."""

@@ -135,7 +135,7 @@ def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured
     assert (b"\x1b[48;5;" in output) == coloured
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("columns", [44, 80, 120])
 @pytest.mark.parametrize(
     "arguments",

@@ -86,7 +86,7 @@ def test_the_same_files(tmp_path: Path, several: list[Any]) -> None:
     assert chats_of_set["bad"] == 3 and chats_of_set["too_long"] > 10
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_stopped_run_resumes(
     tmp_path: Path, several: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,7 @@ DAMAGE: dict[str, tuple[str, dict[str, Any], int]] = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", DAMAGE)
 def test_flipped_bits_of_what_waits_are_found(tmp_path: Path, name: str) -> None:
     pattern, options, steps = DAMAGE[name]

@@ -188,7 +188,7 @@ def test_killed_when_the_set_is_whole(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not (out / ".preparing").exists()
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_merge_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_AT_A_TIME", 500)
     monkeypatch.setattr(shuffling, "_AT_A_TIME", 500)

@@ -29,6 +29,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.medium
 def test_right_answers(tmp_path: Path) -> None:
     grades = grade(written(tmp_path, SOLUTION))
     assert [(it.task.name, it.outcome) for it in grades] == [(it.name, "right") for it in TASKS]
@@ -168,7 +169,7 @@ def test_a_syntax_error_keeps_its_line_and_caret(run: Run, here: Path) -> None:
     assert said[2].index("^") == said[1].index(")") + 1
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     "name",
     "token tokenize string random types copy inspect pickle jeton subprocess numpy".split(),
@@ -309,7 +310,7 @@ def is_running(pid: int) -> bool:
     return not status.exists() or status.read_text().rpartition(") ")[2][0] not in "ZX"
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_command(run: Run, here: Path) -> None:
     run("learn", "--new", "my_bpe.py")
     assert (here / "my_bpe.py").read_text() == template()

@@ -90,7 +90,7 @@ def test_classics(name: str) -> None:
     compare(jeton.Tokenizer.from_json(theirs.to_str()), theirs, 1)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("number", NUMBERS)
 def test_composed(number: int) -> None:
     theirs = _reloaded(pipelines.compose(number))

@@ -230,7 +230,7 @@ class TestBareInstall:
         assert f"pip install 'jeton[{extra}]'" in bare.run("-c", code)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_a_single_extra_suffices_for_its_purpose(extra: str, tmp_path: Path) -> None:
     try:

@@ -80,7 +80,7 @@ def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name
     assert f'the pattern "{shown}" gave up at byte' in done.stdout
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("pattern", ["a+b|a", "a+b(?=c)|a", "(?:aa)+b|a", r"a+(?=b)|\s+$|a"])
 def test_nothing_is_read_in_vain_twice(pattern: str) -> None:
     """A match is known at the end of the text only, which is a million times a million letters."""
@@ -151,7 +151,7 @@ NASTY = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("pattern", jeton.patterns())
 def test_well_known_patterns_never_meet_the_budget(pattern: str) -> None:
     cut = jeton.Tokenizer.from_ranks({bytes([byte]): byte for byte in range(256)}, pattern=pattern)
@@ -171,7 +171,7 @@ def test_nor_do_their_expressions_one_by_one(pattern: str) -> None:
 PUBLISHED = sorted(it for it in VOCABULARIES.rglob("*") if it.suffix in (".json", ".model"))
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     "path", PUBLISHED or [VOCABULARIES], ids=lambda path: path.relative_to(SHARED).as_posix()
 )

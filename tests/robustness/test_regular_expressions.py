@@ -88,7 +88,7 @@ def growth(pattern: re.Pattern[str] | re.Pattern[bytes], scans: bool) -> tuple[f
     return worst
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_steps_double_when_the_input_does(name: str) -> None:
     if name in BOUNDED:

@@ -2,17 +2,20 @@
 
 Published vocabularies, templates and text are not part of jeton. A test that needs them asks here:
 where they are absent it is skipped with a reason that `conftest.py` counts at the end of the run.
+`JETON_SHARED` names another folder than `../shared`: one that does not exist shows what holds without.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 __all__ = ["SHARED", "VOCABULARIES", "needed", "needs"]
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+_BESIDE = Path(__file__).resolve().parents[3] / "shared"
+SHARED = Path(os.environ.get("JETON_SHARED") or _BESIDE).absolute() / "data"
 VOCABULARIES = SHARED / "vocab"
 
 

@@ -174,7 +174,7 @@ def test_legacy_puts_a_space_behind_each_token() -> None:
     assert pickle.loads(pickle.dumps(tok)) == tok
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("is_legacy", [False, True])
 def test_a_tokenizer_json_means_the_same(is_legacy: bool, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")

@@ -83,7 +83,7 @@ def test_batches_are_single_calls(tok: jeton.Tokenizer, data: st.DataObject) -> 
     )
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @given(words=WORDS)
 def test_a_word_is_a_text_by_itself(tok: jeton.Tokenizer, words: list[str]) -> None:
     try:

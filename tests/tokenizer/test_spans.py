@@ -257,7 +257,7 @@ def staged(tok: jeton.Tokenizer, text: str, unit: Unit, **options: Any) -> Any:
     return row
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @given(data=st.data())
 def test_equal_to_the_stages(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     some = data.draw(st.lists(texts(), min_size=1, max_size=4))

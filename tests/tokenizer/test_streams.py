@@ -459,7 +459,7 @@ def with_marks(name: str) -> jeton.Tokenizer:
     return tok.replace(added_tokens=[*tok.stages.added_tokens, *added])
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", [*MARKED, "Unigram", "trained", "trained, added"])
 def test_ids_of_any_parts_of_words_behind_spaces(name: str) -> None:
     tok, numbers = with_marks(name), random.Random(6)

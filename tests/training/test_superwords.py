@@ -53,7 +53,7 @@ def _lines(path: Path) -> list[str]:
 TABLES = [(language, kind) for language in ("en", "ml") for kind in ("boundless", "super")]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs(SHARED / "variants")
 @pytest.mark.parametrize(("language", "kind"), TABLES)
 def test_merges_and_encodings_are_those_of_the_authors(language: str, kind: str) -> None:
