@@ -71,7 +71,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Keeps what passed, and counts at the very end what was not tested: none of it passes for tested."""
+    """Keeps what passed, and counts at the very end what was not tested, and why."""
     reporter: TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return

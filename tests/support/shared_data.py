@@ -2,7 +2,7 @@
 
 Published vocabularies, templates and text are not part of jeton. A test that needs them asks here:
 where they are absent it is skipped with a reason that `conftest.py` counts at the end of the run.
-`JETON_SHARED` names another folder than `../shared`: one that does not exist shows what holds without.
+`JETON_SHARED` names another folder than `../shared`, or one that does not exist.
 """
 
 from __future__ import annotations
