@@ -10,7 +10,7 @@ import pytest
 import jeton
 from jeton import analysis
 from jeton.components import models, normalizers, pre_tokenizers
-from jeton.loading.transformers_classes import rebuilt
+from jeton.loading.transformers_stages import rebuilt
 
 LINES = ["the theory of the weather there, then: père, 東京 x = 12345 HelloWorld I'LL"] * 9
 TEXTS = [*LINES[:1], " a  b   c", "line\r\n\n x", "中文，字", "e\u0301 é", "~~ 1234 ½", "a_b-c"]

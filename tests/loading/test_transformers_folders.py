@@ -12,7 +12,8 @@ import pytest
 import jeton
 from jeton.components import normalizers, post_processors, pre_tokenizers
 from jeton.errors import FormatWarning
-from jeton.loading.transformers_classes import AS_IT_STANDS, builds_other_stages
+from jeton.loading.transformers_classes import AS_IT_STANDS
+from jeton.loading.transformers_stages import builds_other_stages
 from kinds import LLAMA, byte_level, characters, unigram, word_piece
 from shared_data import VOCABULARIES, needed
 

@@ -31,7 +31,6 @@ from jeton.loading.transformers_classes import (
     AS_IT_STANDS,
     LANGUAGE_CLASS,
     bare_name,
-    builds_other_stages,
     input_names,
     language_class,
     padding_side,
@@ -167,6 +166,8 @@ def _replace_class(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
     Returns:
         The old name.
     """
+    from jeton.loading.transformers_stages import builds_other_stages
+
     config = json_object(files, CONFIG)
     if not builds_other_stages(config, tokenizer_json):
         return None

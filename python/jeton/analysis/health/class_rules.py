@@ -1,7 +1,7 @@
 """Whether the ids of transformers 5 for a folder differ from those of its `tokenizer.json`.
 
 Look here for the texts that are tried. jeton knows what a few classes build, see
-`jeton.loading.transformers_classes`; it does not run transformers.
+`jeton.loading.transformers_stages`; it does not run transformers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
 from jeton.errors import JetonError
 from jeton.loading.settings import CONFIG, json_object
-from jeton.loading.transformers_classes import rebuilt, stages_unknown
+from jeton.loading.transformers_stages import rebuilt, stages_unknown
 from jeton.tokenizer import Tokenizer
 
 _TEXTS: Final = (

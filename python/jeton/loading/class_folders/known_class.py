@@ -84,6 +84,12 @@ def template(single: str, pair: str) -> Frame:
     return frame
 
 
+CLS_SEP = template("cls $A sep", "cls $A sep $B:1 sep:1")
+"""BERT's frame."""
+CLS_SEP_SEP = template("cls $A sep", "cls $A sep sep $B sep")
+"""RoBERTa's frame."""
+
+
 def named_expression(name: str) -> str:
     """The regular expression of a named pattern that has one."""
     [expression] = next(it for pattern, _, _, it in _core.named_patterns() if pattern == name)

@@ -11,6 +11,8 @@ from jeton.errors import FormatError
 from jeton.loading import languages
 from jeton.loading.class_folders.configuration import Configuration
 from jeton.loading.class_folders.known_class import (
+    CLS_SEP,
+    CLS_SEP_SEP,
     ClassStages,
     Frame,
     KnownClass,
@@ -30,22 +32,21 @@ def gpt2(configuration: Configuration, known_class: KnownClass) -> ClassStages:
 
 def roberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """RoBERTa and BART."""
-    frame = template("cls $A sep", "cls $A sep sep $B sep")
     mask = configuration.role("mask", known_class.roles)
     listed = {token["content"] for token in configuration.listed.values()}
     has_flags = isinstance(configuration.arguments.get("mask_token"), dict)
     if mask is None or has_flags or mask["content"] in listed:
-        return _stages(configuration, frame)
+        return _stages(configuration, CLS_SEP_SEP)
     warning = (
         f"transformers 5 gives a space in front of {mask['content']!r} a token of its own, which "
         "transformers 4 and jeton do not (set lstrip of mask_token in tokenizer_config.json)"
     )
-    return _stages(configuration, frame, warnings=[warning])
+    return _stages(configuration, CLS_SEP_SEP, warnings=[warning])
 
 
 def deberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """The first DeBERTa."""
-    return _stages(configuration, template("cls $A sep", "cls $A sep $B:1 sep:1"))
+    return _stages(configuration, CLS_SEP)
 
 
 def qwen2(configuration: Configuration, known_class: KnownClass) -> ClassStages:

@@ -18,11 +18,15 @@ from jeton.components import Regex, models, normalizers
 from jeton.errors import FormatError
 from jeton.loading import languages
 from jeton.loading.class_folders.configuration import Configuration, Token
-from jeton.loading.class_folders.known_class import ClassStages, Frame, KnownClass, template
+from jeton.loading.class_folders.known_class import (
+    CLS_SEP,
+    CLS_SEP_SEP,
+    ClassStages,
+    Frame,
+    KnownClass,
+    template,
+)
 from jeton.loading.model_file import CONTROL, NORMAL, UNKNOWN, UNUSED, ModelFile, ModelPiece
-
-_CLS_SEP = template("cls $A sep", "cls $A sep $B:1 sep:1")
-_ROBERTA = template("cls $A sep", "cls $A sep sep $B sep")
 
 
 def _model(configuration: Configuration, *names: str) -> ModelFile:
@@ -150,7 +154,7 @@ def t5(configuration: Configuration, known_class: KnownClass) -> ClassStages:
 
 def with_cls_and_sep(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """BigBird."""
-    return _stages(_model(configuration, "spiece.model"), _CLS_SEP)
+    return _stages(_model(configuration, "spiece.model"), CLS_SEP)
 
 
 def deberta_v2(configuration: Configuration, known_class: KnownClass) -> ClassStages:
@@ -158,12 +162,12 @@ def deberta_v2(configuration: Configuration, known_class: KnownClass) -> ClassSt
     if configuration.flag("split_by_punct", False):
         raise configuration.refuse("split_by_punct splits a text in several, which no stage does")
     lower = [normalizers.Lowercase()] * configuration.flag("do_lower_case", False)
-    return _stages(_model(configuration, "spm.model"), _CLS_SEP, before=lower)
+    return _stages(_model(configuration, "spm.model"), CLS_SEP, before=lower)
 
 
 def albert(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """ALBERT."""
-    return _cleaned(configuration, _CLS_SEP, lowercase=True)
+    return _cleaned(configuration, CLS_SEP, lowercase=True)
 
 
 def xlnet(configuration: Configuration, known_class: KnownClass) -> ClassStages:
@@ -241,7 +245,7 @@ def _of_fairseq(
 
 def xlm_roberta(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """XLM-RoBERTa, whose ids are greater than its model's by one."""
-    return _of_fairseq(configuration, _ROBERTA)
+    return _of_fairseq(configuration, CLS_SEP_SEP)
 
 
 def camembert(configuration: Configuration, known_class: KnownClass) -> ClassStages:
@@ -254,7 +258,7 @@ def camembert(configuration: Configuration, known_class: KnownClass) -> ClassSta
         *file.pieces[1:],
     ]
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(names)}
-    return _stages(file, _ROBERTA, pieces=pieces, own=own)
+    return _stages(file, CLS_SEP_SEP, pieces=pieces, own=own)
 
 
 def _spellings(configuration: Configuration, known_class: KnownClass, *roles: str) -> list[str]:

@@ -5,18 +5,24 @@ from __future__ import annotations
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import FormatError
 from jeton.loading.class_folders.configuration import Configuration
-from jeton.loading.class_folders.known_class import ClassStages, Frame, KnownClass, template
+from jeton.loading.class_folders.known_class import (
+    CLS_SEP,
+    CLS_SEP_SEP,
+    ClassStages,
+    Frame,
+    KnownClass,
+)
 from jeton.loading.settings import CONFIG
 
 
 def bert(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """BERT, and classes that build the same."""
-    return _stages(configuration, known_class, template("cls $A sep", "cls $A sep $B:1 sep:1"))
+    return _stages(configuration, known_class, CLS_SEP)
 
 
 def mpnet(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     """MPNet, with the frame of RoBERTa."""
-    return _stages(configuration, known_class, template("cls $A sep", "cls $A sep sep $B sep"))
+    return _stages(configuration, known_class, CLS_SEP_SEP)
 
 
 def _stages(configuration: Configuration, known_class: KnownClass, frame: Frame) -> ClassStages:
