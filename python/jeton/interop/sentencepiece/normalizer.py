@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jeton._core as _core
+from jeton import files
 from jeton.arguments import check_kind, checked_path
 from jeton.components import models
 from jeton.encoding.base_tokenizer import BaseTokenizer
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.interop.sentencepiece.model import Reading, map_list
 from jeton.interop.sentencepiece.results import InputText
 from jeton.loading.model_file import NORMALIZER, NormalizerSpec
@@ -63,13 +63,13 @@ class SentencePieceNormalizer:
         remove_extra_whitespaces: bool | None = None,
     ) -> None:
         if model_file:
-            spec = _spec_of(_read_file("model_file", model_file))
+            spec = _spec_of(files.read(checked_path("model_file", model_file)))
         elif model_proto:
             spec = _spec_of(_bytes("model_proto", model_proto))
         elif normalizer_spec is not None:
             spec = NormalizerSpec.read(_bytes("normalizer_spec", normalizer_spec))
         elif rule_tsv:
-            rules = _parse_rules(str(rule_tsv), _read_file("rule_tsv", rule_tsv))
+            rules = _parse_rules(str(rule_tsv), files.read(checked_path("rule_tsv", rule_tsv)))
             spec = NormalizerSpec("user_defined", _core.compiled_charsmap(rules))
         elif rule_name:
             check_kind("rule_name", rule_name, str, "a str")
@@ -136,14 +136,6 @@ def _bytes(name: str, value: object) -> bytes:
     if not isinstance(value, bytes):
         raise ArgumentTypeError(f"{name} must be bytes, not {type(value).__name__}")
     return value
-
-
-def _read_file(name: str, value: str | os.PathLike[str]) -> bytes:
-    path = checked_path(name, value)
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from None
 
 
 def _rules(pairs: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
