@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     larger = SIZES[SIZES.index(config.getoption("size")) + 1 :]
-    if config.getoption("rest") and (cache := config.cache):
+    if config.getoption("rest") and (cache := _cache(config)):
         passed = set(cache.get(PASSED, []))
         items[:] = [item for item in items if item.nodeid not in passed]
     kept = [item for item in items if not any(map(item.get_closest_marker, larger))]
@@ -70,12 +70,17 @@ def pytest_testnodedown(node: Any) -> None:
     LEFT_OUT.append(getattr(node, "workeroutput", {}).get("left_out", 0))
 
 
+def _cache(config: pytest.Config) -> pytest.Cache | None:
+    """Where pytest keeps what passed; `None` with `-p no:cacheprovider`."""
+    return getattr(config, "cache", None)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Keeps what passed, and counts at the very end what was not tested, and why."""
     reporter: TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return
-    if not config.getoption("rest") and (cache := config.cache):
+    if not config.getoption("rest") and (cache := _cache(config)):
         cache.set(PASSED, [report.nodeid for report in reporter.stats.get("passed", [])])
     reasons = [str(report.longrepr) for report in reporter.stats.get("skipped", [])]
     missing = Counter(

@@ -183,6 +183,36 @@ def test_small_faults_are_read_and_reported(name: str) -> None:
         assert calls_of(stream.parsed) == [(called, arguments)]
 
 
+@pytest.mark.parametrize("written", ["null", '"null"', '""', '" "', '"{}"', "{}"])
+@pytest.mark.parametrize(
+    ("format", "call"),
+    [
+        ("hermes", '<tool_call>{"name": "f", "arguments": WRITTEN}</tool_call>'),
+        ("hermes", '<tool_call>{"arguments": WRITTEN, "name": "f"}</tool_call>'),
+        ("mistral", "[TOOL_CALLS]f[ARGS]WRITTEN</s>"),
+        ("apertus", '<|tools_prefix|>[{"f": WRITTEN}]<|tools_suffix|>'),
+    ],
+)
+def test_events_of_a_call_without_arguments_are_an_object(
+    format: str, call: str, written: str
+) -> None:
+    for pieces in ([it := call.replace("WRITTEN", written)], [*it]):
+        stream = TOK.parse_stream(format=format)
+        events = [it for piece in pieces for it in stream.push(piece)] + stream.finish()
+        assert calls_of(stream.parsed) == [("f", {})]
+        assert stream.parsed.problems == ()
+        said = "".join(it.text for it in events if it.kind == "arguments")
+        assert json.loads(said) == {}
+
+
+def test_arguments_that_come_twice_are_a_problem_before_the_name_too() -> None:
+    arguments = '"arguments": {"a": 1}, "parameters": {"a": 2}'
+    for text in (f'{{"name": "f", {arguments}}}', f'{{{arguments}, "name": "f"}}'):
+        parsed = TOK.parse(f"<tool_call>{text}</tool_call>", format="hermes")
+        assert [it.arguments for it in parsed.calls] == ['{"a": 1}{"a": 2}']
+        assert parsed.finish == "malformed"
+
+
 def test_an_empty_header_is_a_problem() -> None:
     text = f"{_DEEPSEEK} <｜tool▁sep｜>{{}}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
     parsed = TOK.parse(text, format="deepseek")

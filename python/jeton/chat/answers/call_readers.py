@@ -153,7 +153,7 @@ def _json(source: GrowingText, calls: CallReports, out: Callable[[str], None]) -
         word = yield from _run(source, _WORD)
         if not word:
             raise Broken("a value is missing")
-        out(word)
+        out(_or_nothing(word))
         return
     start = source.at
     depth, in_string, is_escaped, is_reported = 0, False, False, False
@@ -206,17 +206,23 @@ def _control_in(text: str) -> int:
 
 def _json_object(source: GrowingText, calls: CallReports) -> Steps[None]:
     """The arguments of a call: an object, a string that holds one, or nothing (`null`)."""
-    character = yield from _peek(source)
-    if character == '"':
-        calls.arguments((yield from _quoted_json(source, calls)))
-        return
-    if character == "{":
-        yield from _json(source, calls, calls.arguments)
+    if (yield from _peek(source)) in '{"':
+        yield from _json_or_quoted(source, calls, calls.arguments)
         return
     word = yield from _run(source, _WORD)
-    calls.arguments(word)
+    calls.arguments(_or_nothing(word))
     if word != "null":
         raise Broken("the arguments are not a JSON object")
+
+
+def _json_or_quoted(
+    source: GrowingText, calls: CallReports, out: Callable[[str], None]
+) -> Steps[None]:
+    """Reads arguments as JSON, or as a string that holds JSON."""
+    if (yield from _peek(source)) == '"':
+        out((yield from _quoted_json(source, calls)))
+    else:
+        yield from _json(source, calls, out)
 
 
 def _quoted_json(source: GrowingText, calls: CallReports) -> Steps[str]:
@@ -226,7 +232,12 @@ def _quoted_json(source: GrowingText, calls: CallReports) -> Steps[str]:
     escaped = _STRING.sub(lambda it: _CONTROLS.sub(_escaped, it[0]), text)
     if escaped != text:
         calls.problem(NOT_ESCAPED, start)
-    return escaped
+    return _or_nothing(escaped)
+
+
+def _or_nothing(arguments: str) -> str:
+    """Arguments as JSON; nothing for those of a call that has none, which are `{}` at its end."""
+    return "" if arguments.strip() in ("", "null") else arguments
 
 
 def end_of_calls(text: str, at: int) -> tuple[int, bool]:
@@ -327,12 +338,8 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
             calls.begin(name, start)
             calls.arguments("".join(early))
         elif key in _ARGUMENT_KEYS:
-            early.clear()
             take = early.append if name is None else calls.arguments
-            if character == '"':
-                take((yield from _quoted_json(source, calls)))
-            else:
-                yield from _json(source, calls, take)
+            yield from _json_or_quoted(source, calls, take)
         elif key in _IDS and character == '"':
             calls.identify((yield from _string(source, calls)))
         elif key == "function" and character == "{":
@@ -360,7 +367,7 @@ def _keyed(source: GrowingText, calls: CallReports) -> Steps[None]:
         start = source.place
         calls.begin((yield from _string(source, calls)), start)
         yield from _expect(source, ":")
-        yield from _json(source, calls, calls.arguments)
+        yield from _json_or_quoted(source, calls, calls.arguments)
         calls.end(source.place)
 
 
