@@ -23,6 +23,8 @@ from jeton.stores.urls import checked_url, is_broken_url, is_url, shown
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    import numpy.typing as npt
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_INT = 2**63 - 1
@@ -126,6 +128,30 @@ def checked_int(name: str, value: object, least: int) -> int:
     if number > _MAX_INT:
         raise ArgumentError(f"{name} must be less than 2**63, not {_number_text(number)}")
     return number
+
+
+def checked_numbers(
+    name: str,
+    numbers: object,
+    below: int = _MAX_INT + 1,
+    *,
+    dtype: str = "int64",
+) -> npt.NDArray[Any]:
+    """Integers from 0 up to `below`, as an array with one axis; it may share memory."""
+    import numpy as np
+
+    try:
+        array = np.asarray(numbers)
+    except (ValueError, TypeError, OverflowError):  # such as rows of several lengths
+        array = np.empty((0, 0))
+    if array.ndim == 1 and not array.size:
+        array = array.astype(dtype)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"{name} must be a sequence of ints with one axis")
+    if array.size and not 0 <= int(array.min()) <= int(array.max()) < below:
+        worst = int(array.min()) if int(array.min()) < 0 else int(array.max())
+        raise ArgumentError(f"{name} must be between 0 and {below - 1:,}, and has {worst:,}")
+    return np.ascontiguousarray(array, dtype)
 
 
 def checked_fraction(name: str, value: object) -> Fraction:
@@ -247,10 +273,11 @@ def check_text(name: str, value: object) -> str:
 
 
 def checked_flag(name: str, value: object) -> bool:
-    """Checks that the argument called `name` is a bool."""
-    if not isinstance(value, bool):
-        raise ArgumentTypeError(f"{name} must be a bool, not {type(value).__name__}")
-    return value
+    """Checks that the argument called `name` is a bool, of Python or of numpy."""
+    kind = type(value)
+    if kind is not bool and (kind.__module__, kind.__name__.rstrip("_")) != ("numpy", "bool"):
+        raise ArgumentTypeError(f"{name} must be a bool, not {kind.__name__}")
+    return bool(value)
 
 
 def check_id(name: str, value: object) -> int:

@@ -98,12 +98,15 @@ def create_beside(target: Path) -> tuple[Path, BinaryIO]:
 
 
 @contextlib.contextmanager
-def file_errors(place: str | os.PathLike[str], done: str = "written") -> Iterator[None]:
+def file_errors(
+    place: str | os.PathLike[str], done: str = "written", *, hint: str | None = None
+) -> Iterator[None]:
     """Turns errors of the file system into a `FileError`.
 
     Args:
         place: The file or folder to name, if the error names none.
         done: What could not be done with it: that it be `written`, or `read`.
+        hint: What to do about it.
     """
     try:
         yield
@@ -111,7 +114,8 @@ def file_errors(place: str | os.PathLike[str], done: str = "written") -> Iterato
         raise
     except OSError as error:
         name = error.filename or os.fspath(place)
-        raise FileError(f"{name}: cannot be {done}: {error.strerror or error}") from None
+        message = f"{name}: cannot be {done}: {error.strerror or error}"
+        raise FileError(message, hint=hint) from None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 import jeton
 from command_line import Run, error_of, here, run
-from jeton.loading import download
+from jeton.files import digest_of
 from shared_data import VOCABULARIES, needed
 
 
@@ -40,7 +40,7 @@ def test_copies_are_found_on_another_machine(
     assert (here / "data" / "gpt2_merges.txt").read_text() == "mine"
     run("fetch", "gpt2", "--folder", "data", "--force")
     copy = here / "data" / "gpt2_merges.txt"
-    assert download.sha256_of(copy) == download.sha256_of(VOCABULARIES / "gpt2_merges.txt")
+    assert digest_of(copy) == digest_of(VOCABULARIES / "gpt2_merges.txt")
 
 
 def test_missing_files_and_unknown_names_are_errors(

@@ -12,16 +12,11 @@ import pytest
 
 from jeton.data import layouts
 from jeton.errors import ArgumentError
-from prepared import without_waiting
+from prepared import contents, without_waiting
 
 pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
 NAMES = sorted(layouts.LAYOUTS)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def append(writer: layouts.Writer, pieces: list[list[int]], unfinished: bool = False) -> None:

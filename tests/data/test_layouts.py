@@ -23,7 +23,7 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
-from prepared import without_waiting
+from prepared import contents, without_waiting
 
 pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
 
@@ -53,11 +53,6 @@ def write(folder: Path, name: str, given: list[list[int]], **options: Any) -> No
     with layouts.create(name, folder, **options) as writer:
         append(writer, given)
         writer.finish()
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def read_back(folder: Path, **options: Any) -> tuple[list[int], list[int] | None]:

@@ -15,6 +15,7 @@ import pytest
 
 import jeton
 from jeton.errors import FormatError, FormatWarning
+from model_bytes import field, varint
 
 sentencepiece = pytest.importorskip("sentencepiece")
 messages: Any = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
@@ -47,21 +48,8 @@ def proto(model_type: int = 1) -> Any:
     return model
 
 
-def varint(number: int) -> bytes:
-    spelled = b""
-    while number > 127:
-        spelled += bytes([number & 127 | 128])
-        number >>= 7
-    return spelled + bytes([number])
-
-
 def key(number: int, wire_type: int) -> bytes:
     return varint(number << 3 | wire_type)
-
-
-def field(number: int, value: bytes) -> bytes:
-    """A field of text, of bytes or of a message."""
-    return key(number, 2) + varint(len(value)) + value
 
 
 def piece(*fields: bytes) -> bytes:

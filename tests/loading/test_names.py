@@ -11,7 +11,8 @@ import pytest
 import jeton
 from jeton.encoding.other_names import IMPORTED_FROM, IN_JETON
 from jeton.errors import ArgumentError, DownloadError, UnknownNameError
-from jeton.loading import download, registry
+from jeton.files import digest_of
+from jeton.loading import registry
 
 ROOT = Path(__file__).parents[2]
 SUGGESTIONS = {
@@ -61,7 +62,7 @@ def test_a_small_tokenizer_ships_with_the_package(
     assert tok.decode(tok.encode("Any text: 図書館 ☕️")) == "Any text: 図書館 ☕️"
     [path] = registry.files_of("jeton-4k", offline=True)
     [source] = registry.KNOWN["jeton-4k"].files
-    assert download.sha256_of(path) == source.sha256
+    assert digest_of(path).sha256 == source.sha256
 
 
 def test_the_tokenizer_that_ships_is_trained_on_the_samples(

@@ -12,7 +12,6 @@ import gzip
 import json
 import random
 import re
-import struct
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -25,6 +24,7 @@ import jeton
 from jeton.components import models
 from jeton.errors import EncodeError, FormatWarning, UnsupportedError
 from kinds import KINDS, LLAMA
+from model_bytes import field, piece
 
 LINES = ["the theory of the weather there, then: père, 東京 x = 1"] * 4
 TEXTS = [
@@ -53,18 +53,10 @@ PIECES = [
 UNIGRAM, BPE, WORD, CHAR = 1, 2, 3, 4
 
 
-def _field(number: int, value: bytes) -> bytes:
-    return bytes([number << 3 | 2, len(value)]) + value
-
-
 def sentence_piece(algorithm: int) -> jeton.Tokenizer:
     """A `.model` file of these pieces."""
-    file = b""
-    for text, score, kind in PIECES:
-        number = struct.pack("<Bf", 2 << 3 | 5, score)
-        file += _field(1, _field(1, text.encode()) + number + bytes([3 << 3, kind]))
-    file += _field(2, bytes([3 << 3, algorithm]))
-    file += _field(3, b"")
+    file = b"".join(piece(*row) for row in PIECES)
+    file += field(2, bytes([3 << 3, algorithm])) + field(3, b"")
     return jeton.Tokenizer(models.SentencePiece(file))
 
 

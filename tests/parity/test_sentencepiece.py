@@ -10,7 +10,6 @@ import contextlib
 import io
 import random
 import re
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import pytest
 import jeton
 from conftest import Scale
 from jeton.errors import FormatError, FormatWarning
+from model_bytes import field, piece
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -205,16 +205,6 @@ def test_spans_beside_pieces_of_the_user(
             assert spans.tolist() == [list(span) for span in one_by_one.spans], (unit, text)
 
 
-def field(number: int, value: bytes) -> bytes:
-    """A field of a protocol buffer message that holds bytes."""
-    length = bytearray()
-    left = len(value)
-    while left >= 0x80:
-        length.append(left & 0x7F | 0x80)
-        left >>= 7
-    return bytes([number << 3 | 2, *length, left]) + value
-
-
 @pytest.mark.parametrize("model_type", OPTIONS["model_type"])
 def test_self_test_data(model_type: str, tmp_path: Path) -> None:
     """The samples that a file brings along pass; of a file that fails one, a warning tells."""
@@ -253,11 +243,6 @@ def test_denormalization(tmp_path: Path) -> None:
         assert tokenizer.decode(ids) == judge.decode(ids), text
 
 
-def _piece(text: str, score: float, kind: int) -> bytes:
-    number = struct.pack("<Bf", 2 << 3 | 5, score)
-    return field(1, field(1, text.encode()) + number + bytes([3 << 3, kind]))
-
-
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
 #: A piece that is spelled as another one is.
@@ -283,7 +268,7 @@ def test_pieces_of_one_spelling(twin: str, model_type: int, tmp_path: Path) -> N
     rows += [(text, -3.0, NORMAL) for text in ("▁", "a", "b", "<", ">", "s", "<s", "▁a")]
     rows.append((TWINS[twin][0], -1.0, TWINS[twin][1]))
     trainer = field(2, bytes([3 << 3, model_type, 0x98, 0x02, 1]))
-    file = b"".join(_piece(*row) for row in rows) + trainer + field(3, b"")
+    file = b"".join(piece(*row) for row in rows) + trainer + field(3, b"")
     path = tmp_path / "test.model"
     path.write_bytes(file)
     try:

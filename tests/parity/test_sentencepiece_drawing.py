@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import random
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ import pytest
 import jeton
 from conftest import Scale
 from jeton.errors import UnsupportedError
+from model_bytes import field, piece
 from nasty import strings
-from test_sentencepiece import OPTIONS, field, nasty, train
+from test_sentencepiece import OPTIONS, nasty, train
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -24,11 +24,6 @@ SAMPLES = 4_000
 
 def model_file(pieces: dict[str, float], user_defined: Sequence[str] = ()) -> bytes:
     """A Unigram model of these pieces, that does nothing to text but write spaces as `▁`."""
-
-    def piece(text: str, score: float, kind: int) -> bytes:
-        return field(
-            1, field(1, text.encode()) + struct.pack("<Bf", 0x15, score) + bytes([24, kind])
-        )
 
     rows = [("<unk>", 0.0, 2), *((text, score, 1) for text, score in pieces.items())]
     rows += [(text, 0.0, 4) for text in user_defined]

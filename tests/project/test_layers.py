@@ -18,8 +18,8 @@ import jeton
 PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
-    "ground": "at_start errors cache_folder stores argument_types arguments forks processes "
-    "display files record saved_json samples",
+    "ground": "at_start errors files cache_folder stores argument_types arguments forks processes "
+    "display record saved_json samples",
     "stages and results": "results components",
     "names and files": "loading",
     "the tokenizer by itself": "encoding",

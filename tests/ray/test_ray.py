@@ -30,6 +30,7 @@ from jeton.errors import (
     MissingFileError,
 )
 from jeton.ray import running, shuffling
+from prepared import contents
 
 pytestmark = pytest.mark.large
 
@@ -264,11 +265,6 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         lines = [json.dumps({"text": text}) + "\n" for text in texts[number::12]]
         (folder / f"{number:02d}.jsonl").write_text("".join(lines), encoding="utf-8")
     return sorted(folder.iterdir())
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 SETS: list[tuple[str, dict[str, Any]]] = [

@@ -25,6 +25,7 @@ from typing import Any
 import jeton
 from jeton.data import prepare
 from jeton.errors import JetonError
+from model_bytes import field, piece
 
 MEMORY = 2 << 30
 SECONDS = 40
@@ -88,19 +89,6 @@ def token(name: str) -> dict[str, Any]:
     return {"SpecialToken": {"id": name, "type_id": 0}}
 
 
-def varint(number: int) -> bytes:
-    digits = bytearray()
-    while number >= 0x80:
-        digits.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*digits, number])
-
-
-def field(number: int, value: bytes) -> bytes:
-    """A field of bytes of a `.model` file."""
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
 def ranks(more: bytes = b"") -> bytes:
     """Ranks of the bytes."""
     lines = (base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
@@ -109,10 +97,6 @@ def ranks(more: bytes = b"") -> bytes:
 
 def split(pattern: str) -> dict[str, Any]:
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-
-
-def piece(text: str, score: float, kind: int = 1) -> bytes:
-    return field(1, field(1, text.encode()) + struct.pack("<Bf", 0x15, score) + bytes([0x18, kind]))
 
 
 def sp_model(trainer: bytes = b"", normalizer: bytes = b"") -> bytes:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["BPE", "GOOD", "UNK", "field", "piece"]
+__all__ = ["BPE", "GOOD", "UNK", "field", "piece", "varint"]
+
+
+def varint(number: int) -> bytes:
+    """A number as protocol buffers write it."""
+    digits = bytearray()
+    while number >= 0x80:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*digits, number])
 
 
 def field(number: int, value: bytes) -> bytes:
-    """A field of a `.model` file that holds up to 16,383 bytes."""
-    length = [len(value)] if len(value) < 0x80 else [len(value) & 0x7F | 0x80, len(value) >> 7]
-    return bytes([number << 3 | 2, *length]) + value
+    """A field of text, of bytes or of a message."""
+    return varint(number << 3 | 2) + varint(len(value)) + value
 
 
 def piece(text: str | bytes, score: float = -1.0, kind: int = 1) -> bytes:

@@ -35,6 +35,18 @@ def s3_server() -> Iterator[dict[str, str]]:
         server.stop()
 
 
+@contextmanager
+def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server of this process."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 class WebFiles:
     """Files of a web server, by path, and how it misbehaves."""
 
@@ -95,14 +107,8 @@ def web_server() -> Iterator[WebFiles]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    web.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with _serving(Handler) as web.url:
         yield web
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @contextmanager
@@ -229,11 +235,5 @@ def hub_server() -> Iterator[Hub]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with _serving(Handler) as hub.url:
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -18,7 +18,8 @@ from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import STREAM, FilePath, check_inputs
 from jeton.cli.terminal import show, table
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
-from jeton.errors import FileError, FormatError
+from jeton.errors import FormatError
+from jeton.files import file_errors
 
 if TYPE_CHECKING:
     from jeton.chat import Chat
@@ -141,16 +142,14 @@ def chat(
 
 
 def _contents(path: str) -> bytes:
-    try:
+    with file_errors(path, "read"):
         if path == STREAM:
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            refuse_endless(file, path)
-            return file.read()
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+            contents = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                refuse_endless(file, path)
+                contents = file.read()
+    return contents
 
 
 def conversation_of(data: str | bytes, name: str, if_lines: str) -> dict[str, Any]:

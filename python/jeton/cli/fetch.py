@@ -11,8 +11,8 @@ from jeton.cli.command import Command
 from jeton.cli.printing import put
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.errors import ArgumentError, FileError
+from jeton.files import digest_of
 from jeton.loading import sources
-from jeton.loading.download import sha256_of
 
 HELP = """Download tokenizers in advance, and say where their files are.
 
@@ -55,7 +55,7 @@ def _copy(path: Path, target: Path, force: bool) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot create it: {error.strerror}") from None
-    if target.is_file() and sha256_of(target) == sha256_of(path):
+    if target.is_file() and digest_of(target) == digest_of(path):
         return target
     check_target(target, inputs=[path], force=force)
     with replacing(target, force=force) as file, path.open("rb") as source:

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton._core import __version__
-from jeton.arguments import check_text, checked_errors, checked_int
+from jeton.arguments import check_text, checked_errors, checked_int, checked_numbers
 from jeton.corpora.corpus import Progress, TextsOrFiles, batches, check_watch, paths_or_texts
 from jeton.corpora.token_blocks.blocks import DocumentEncoding
 from jeton.corpora.token_blocks.blocks import SourcePosition as Read
 from jeton.corpora.token_blocks.files import FileSource
 from jeton.display.human_readable import counted
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError
 from jeton.saved_json import Saved
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Usage(Saved):
 
     def __post_init__(self) -> None:
         for name in ("ids", "counts"):
-            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+            object.__setattr__(self, name, checked_numbers(name, getattr(self, name)))
         if len(self.ids) != len(self.counts) or (np.diff(self.ids) <= 0).any():
             raise ArgumentError(
                 f"counts: {len(self.counts)} for {len(self.ids)} ids, which must be ascending"
@@ -193,21 +193,6 @@ class Usage(Saved):
             f"Usage({counted(self.total, 'token')} of {counted(self.documents, 'document')}: "
             f"{self.used:,} of {len(self.ids):,} used)"
         )
-
-
-def _numbers(name: str, values: object) -> npt.NDArray[np.int64]:
-    """Nonnegative integers as an array with one axis."""
-    try:
-        array = np.asarray(values)
-    except (ValueError, OverflowError):
-        array = np.empty((0, 0))
-    if array.ndim == 1 and not array.size:
-        array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"{name} must be an array of integers with one axis")
-    if array.size and not (int(array.min()) >= 0 and int(array.max()) < 1 << 63):
-        raise ArgumentError(f"{name} must be from 0 to 2**63 - 1")
-    return np.ascontiguousarray(array, np.int64)
 
 
 def usage_of(

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, checked_numbers
 from jeton.data import layouts
-from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
 from jeton.data.examples import Examples
 from jeton.data.loader import Loader

@@ -12,8 +12,7 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import checked_int, index_of
-from jeton.data.arguments import checked_numbers
+from jeton.arguments import checked_int, checked_numbers, index_of
 from jeton.data.loader import Loader
 from jeton.data.numpy_or_torch import loader_of
 from jeton.data.order import shuffled

@@ -14,8 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import check_kind, checked_int
-from jeton.data.arguments import checked_bool
+from jeton.arguments import check_kind, checked_flag, checked_int
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError
 
@@ -88,8 +87,8 @@ class Loader(Generic[B]):
         self._source = source
         self._batch_size = checked_int("batch_size", batch_size, 1)
         self._seed = checked_int("seed", seed, 0)
-        self._shuffle = checked_bool("shuffle", shuffle)
-        self._drop_last = checked_bool("drop_last", drop_last)
+        self._shuffle = checked_flag("shuffle", shuffle)
+        self._drop_last = checked_flag("drop_last", drop_last)
         self._world_size = checked_int("world_size", world_size, 1)
         self._rank = checked_int("rank", rank, 0)
         if self._rank >= self._world_size:

@@ -21,7 +21,7 @@ from jeton.arguments import check_kind, checked_path
 from jeton.corpora.corpus import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
 from jeton.errors import FileError, FormatError, JetonError, MissingFileError
-from jeton.files import FileDigest, digest_of
+from jeton.files import FileDigest, digest_of, file_errors
 from jeton.stores.folders import local_copy
 
 NAME = "manifest.json"
@@ -341,9 +341,7 @@ def _stopping() -> Iterator[tuple[ThreadPoolExecutor, Event]]:
 
 def digests_of(folder: Path, names: list[str]) -> dict[str, FileDigest]:
     """Sizes and digests of files in a folder, several at a time."""
-    try:
-        with _stopping() as (threads, stopped):
-            digests = threads.map(lambda name: digest_of(folder / name, stopped), names)
-            return dict(zip(names, digests, strict=True))
-    except OSError as error:
-        raise FileError(f"{error.filename}: cannot be read: {error.strerror}") from None
+    with file_errors(folder, "read"), _stopping() as (threads, stopped):
+        digests = threads.map(lambda name: digest_of(folder / name, stopped), names)
+        of_files = dict(zip(names, digests, strict=True))
+    return of_files

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import check_kind, checked_int
-from jeton.data.arguments import checked_numbers
+from jeton.arguments import check_kind, checked_int, checked_numbers
 from jeton.data.examples import Examples
 from jeton.data.interleaving import Interleaving
 from jeton.data.packing import PackedRows, Packing

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.arguments import check_kind, checked_int, checked_iterable
+from jeton.arguments import check_kind, checked_flag, checked_int, checked_iterable, checked_numbers
 from jeton.data import plans
-from jeton.data.arguments import checked_bool, checked_numbers
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
 from jeton.data.examples import Examples
@@ -47,7 +46,7 @@ class PackedRows(NamedTuple):
 
         Places attend within their own segment; with `causal` not to later places.
         """
-        causal = checked_bool("causal", causal)
+        causal = checked_flag("causal", causal)
         ids = self.document_ids
         same = ids[:, :, None] == ids[:, None, :]
         if causal:
@@ -274,7 +273,7 @@ def pack(
     """
     length = checked_int("length", length, 1)
     checked_int("pad_id", pad_id, 0)
-    shift_labels = checked_bool("shift_labels", shift_labels)
+    shift_labels = checked_flag("shift_labels", shift_labels)
     if not isinstance(method, str) or method not in _METHODS:
         close = _core.did_you_mean(method, _METHODS) if isinstance(method, str) else None
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_METHODS)}"

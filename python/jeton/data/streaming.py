@@ -21,10 +21,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_flag, checked_int
 from jeton.corpora.dropped import DroppedRecords
 from jeton.corpora.token_blocks.blocks import DocumentSource, SourcePosition
-from jeton.data.arguments import checked_bool
 from jeton.data.dataset import Batch
 from jeton.data.preparing.end_of_text import Choice
 from jeton.data.preparing.inputs import source_of
@@ -122,7 +121,7 @@ def stream(
         epochs=None if epochs is None else checked_int("epochs", epochs, 1),
         rank=checked_int("rank", rank, 0),
         world_size=checked_int("world_size", world_size, 1),
-        drop_last=checked_bool("drop_last", drop_last),
+        drop_last=checked_flag("drop_last", drop_last),
         device=None if device is None else checked_device(device),
     )
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from jeton.arguments import check_kind, check_text
-from jeton.components import AddedToken, models, normalizers, post_processors
+from jeton.components import AddedToken, models, normalizers
 from jeton.edit.edit_result import Edited
-from jeton.edit.vocabulary import OF_ENTRIES, kept_and_new
+from jeton.edit.vocabulary import OF_ENTRIES, kept_and_new, with_tokens
 from jeton.errors import (
     ArgumentError,
     FormatWarning,
@@ -82,7 +82,7 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
             added_tokens.append(AddedToken(new, id=id, special=True))
     changes: dict[str, Any] = {
         "model": _rename_in_model(tok, tok.stages.model, new_names),
-        "post_processor": _rename_in_processor(tok.stages.post_processor, new_names),
+        "post_processor": with_tokens(tok.stages.post_processor, names=new_names),
         "normalizer": _rename_symbols(tok.stages.normalizer, new_names),
     }
     if tok.settings.padding is not None and tok.settings.padding["pad_token"] in new_names:
@@ -153,34 +153,6 @@ def _rename_in_file(model: models.SentencePiece, names: Mapping[str, str]) -> mo
     return models.SentencePiece(
         file.with_pieces(replace(it, text=names.get(it.text, it.text)) for it in file.pieces)
     )
-
-
-def _rename_in_processor(
-    processor: post_processors.PostProcessor | None, names: Mapping[str, str]
-) -> post_processors.PostProcessor | None:
-    """A post-processor with the new names; `None` if there is none."""
-    if isinstance(processor, post_processors.Sequence):
-        steps = [_rename_in_processor(step, names) or step for step in processor.steps]
-        return replace(processor, steps=tuple(steps))
-    if isinstance(processor, (post_processors.BertProcessing, post_processors.RobertaProcessing)):
-        (sep, sep_id), (cls, cls_id) = processor.sep, processor.cls
-        sides = (names.get(sep, sep), sep_id), (names.get(cls, cls), cls_id)
-        return replace(processor, sep=sides[0], cls=sides[1])
-    if isinstance(processor, post_processors.TemplateProcessing):
-        tokens = tuple(
-            replace(
-                token,
-                name=names.get(token.name, token.name),
-                tokens=tuple(names.get(it, it) for it in token.tokens),
-            )
-            for token in processor.special_tokens
-        )
-        single, pair = (
-            tuple(replace(piece, name=names.get(piece.name, piece.name)) for piece in pieces)
-            for pieces in (processor.single, processor.pair)
-        )
-        return replace(processor, single=single, pair=pair, special_tokens=tokens)
-    return processor
 
 
 def _rename_symbols(

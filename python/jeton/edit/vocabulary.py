@@ -222,13 +222,13 @@ def with_model(
     added_tokens: Sequence[AddedToken],
 ) -> Tokenizer:
     """The tokenizer with another model, and with the new ids of tokens in all other parts."""
-    processor, padding = tok.stages.post_processor, tok.settings.padding
+    padding = tok.settings.padding
     if padding is not None and (pad_id := _pad_id(padding)) is not None:
         padding["pad_id"] = new.get(pad_id, pad_id)
     return tok.replace(
         model=model,
         added_tokens=added_tokens,
-        post_processor=None if processor is None else _renumber_processor(processor, new),
+        post_processor=with_tokens(tok.stages.post_processor, ids=new),
         padding=padding,
     )
 
@@ -311,22 +311,36 @@ def _rebuild_sentencepiece(model: models.SentencePiece, order: Sequence[int]) ->
     return models.SentencePiece(file.with_pieces(file.pieces[old] for old in in_file))
 
 
-def _renumber_processor(
-    processor: post_processors.PostProcessor, new: Mapping[int, int]
-) -> post_processors.PostProcessor:
-    """A post-processor with the new ids of its tokens, which are never removed."""
+def with_tokens(
+    processor: post_processors.PostProcessor | None,
+    *,
+    names: Mapping[str, str] = {},
+    ids: Mapping[int, int] = {},
+) -> post_processors.PostProcessor | None:
+    """A post-processor with other names and other ids of its tokens."""
+
+    def changed(name: str, id: int) -> tuple[str, int]:
+        return names.get(name, name), ids.get(id, id)
+
     if isinstance(processor, post_processors.Sequence):
-        steps = tuple(_renumber_processor(step, new) for step in processor.steps)
+        steps = tuple(with_tokens(it, names=names, ids=ids) or it for it in processor.steps)
         return replace(processor, steps=steps)
     if isinstance(processor, (post_processors.BertProcessing, post_processors.RobertaProcessing)):
-        (sep, sep_id), (cls, cls_id) = processor.sep, processor.cls
-        return replace(processor, sep=(sep, new[sep_id]), cls=(cls, new[cls_id]))
+        return replace(processor, sep=changed(*processor.sep), cls=changed(*processor.cls))
     if isinstance(processor, post_processors.TemplateProcessing):
         tokens = tuple(
-            replace(token, ids=tuple(new[id] for id in token.ids))
+            post_processors.TemplateToken(
+                names.get(token.name, token.name),
+                tuple(ids.get(it, it) for it in token.ids),
+                tuple(names.get(it, it) for it in token.tokens),
+            )
             for token in processor.special_tokens
         )
-        return replace(processor, special_tokens=tokens)
+        single, pair = (
+            tuple(replace(piece, name=names.get(piece.name, piece.name)) for piece in pieces)
+            for pieces in (processor.single, processor.pair)
+        )
+        return replace(processor, single=single, pair=pair, special_tokens=tokens)
     return processor
 
 

@@ -6,7 +6,6 @@ shows of them. The algorithms are the pages `jeton.learn.reference.words_bpe` an
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -158,13 +157,7 @@ def watch_wordpiece(
     rows = marked_rows(words)
     number = 1
     while number <= merges:
-        counts: dict[Pair, int] = {}
-        parts: dict[str, int] = {}
-        for row, count in rows:
-            for symbol in row:
-                parts[symbol] = parts.get(symbol, 0) + count
-            for pair in itertools.pairwise(row):
-                counts[pair] = counts.get(pair, 0) + count
+        counts, parts = wordpiece.count(rows)
         if not counts:
             return
         scores = {
@@ -177,7 +170,9 @@ def watch_wordpiece(
             tied[0] if tie_break == "first" else min(tied, key=lambda it: (ids[it[0]], ids[it[1]]))
         )
         token = wordpiece.join(best)
-        after = tuple((_merged(row, best, token), count) for row, count in rows)
+        after = tuple(
+            (tuple(words_bpe.merge(list(row), best, token)), count) for row, count in rows
+        )
         yield MergeStep(
             number,
             counts,
@@ -194,16 +189,6 @@ def watch_wordpiece(
         # A token that two pairs make is one token of the vocabulary.
         number += token not in ids
         ids.setdefault(token, len(ids))
-
-
-def _merged(row: tuple[str, ...], pair: Pair, token: str) -> tuple[str, ...]:
-    merged: list[str] = []
-    at = 0
-    while at < len(row):
-        is_pair = row[at : at + 2] == pair
-        merged.append(token if is_pair else row[at])
-        at += 2 if is_pair else 1
-    return tuple(merged)
 
 
 def frames_of_merging(

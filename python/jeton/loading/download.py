@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import http.client
 import os
 import socket
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from jeton.errors import ChecksumError, DownloadError, FileError
+from jeton.files import create_beside, digest_of
 
 Progress = Callable[[int, "int | None"], None]
 """Called with the number of bytes so far and, if the server says it, the total."""
@@ -33,15 +32,6 @@ TIMEOUT = 30.0  # seconds without a byte
 LIMIT = 256 << 20  # bytes; ten times the largest published vocabulary
 _CHUNK = 1 << 16  # bytes that are read at a time
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-
-
-def sha256_of(path: Path) -> str:
-    """The sha256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def fetch(
@@ -78,30 +68,23 @@ def fetch(
     """
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            dir=destination.parent, prefix=f".{destination.name}.", suffix=".part"
-        )
+        part, file = create_beside(destination)
     except OSError as error:
         raise FileError(
             f"{destination.parent}: cannot be written to: {error} (set JETON_CACHE_DIR to a folder "
             "that can)"
         ) from error
-    part = Path(name)
     try:
-        with os.fdopen(handle, "w+b") as file:
+        with file:
             _fetch_into(file, url, destination, progress, timeout, limit, pause)
             file.flush()
             os.fsync(file.fileno())
-        actual = sha256_of(part)
+        actual = digest_of(part).sha256
         if actual != sha256.lower():
             raise ChecksumError(
                 f"{url}: the download is not the published file: its sha256 is {actual}, published "
                 f"is {sha256} (it was deleted; a proxy may have replaced it)"
             )
-        # The mask can only be read by setting it; files of other threads must stay private.
-        mask = os.umask(0o077)
-        os.umask(mask)
-        os.chmod(part, 0o666 & ~mask)
         os.replace(part, destination)
     finally:
         with contextlib.suppress(OSError):

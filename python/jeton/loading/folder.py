@@ -15,7 +15,7 @@ from typing import Any
 
 import jeton._core as _core
 from jeton._core import Pipeline
-from jeton.errors import FileError
+from jeton.files import file_errors
 from jeton.loading.settings import (
     ADDED_TOKENS,
     CONFIG,
@@ -61,11 +61,9 @@ def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, 
         for path in (folder / TEMPLATES).glob("*.jinja")
         if f"{TEMPLATES}/{path.name}" not in contents.files
     ]
-    try:
+    with file_errors(folder, "removed"):
         for path in stale:
             path.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(f"{error.filename}: cannot be removed: {error.strerror}") from error
     return contents
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from jeton.components import normalizers
 from jeton.errors import FormatError
-from jeton.loading.protocol_buffers import BYTES, FIXED32, VARINT, Field, field, fields
+from jeton.loading.protocol_buffers import BYTES, FIXED32, VARINT, Field, chunk, field, fields
 
 NORMAL: Final = 1
 UNKNOWN: Final = 2
@@ -24,9 +24,9 @@ USER_DEFINED: Final = 4
 UNUSED: Final = 5
 BYTE: Final = 6
 
-_PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
-_CHARSMAP, _DUMMY_PREFIX, _ESCAPES = 2, 3, 5
-_OF_NORMALIZER = {_DUMMY_PREFIX: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
+_PIECES, _TRAINER, NORMALIZER, _SELF_TEST = 1, 2, 3, 4
+_FLAGS = {"add_dummy_prefix": 3, "remove_extra_whitespaces": 4, "escape_whitespaces": 5}
+"""The flags of a normalizer, with the numbers of their fields."""
 _OF_TRAINER = {
     20: "max_piece_length",
     21: "split_by_unicode_script",
@@ -38,7 +38,7 @@ _OF_TRAINER = {
 }
 _MODEL_TYPE, _VOCAB_SIZE, _UNK_SURFACE = 3, 4, 44
 _META_IDS = {40: "unk", 41: "bos", 42: "eos", 43: "pad"}
-_KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+_KINDS = {"unigram": 1, "bpe": 2, "word": 3, "char": 4}
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,40 @@ class ModelPiece:
     text: str
     score: float
     kind: int = NORMAL
+
+
+@dataclass(frozen=True)
+class NormalizerSpec:
+    """The specification of a normalizer in a model file."""
+
+    name: str = ""
+    charsmap: bytes = b""
+    add_dummy_prefix: bool = True
+    remove_extra_whitespaces: bool = True
+    escape_whitespaces: bool = True
+
+    @classmethod
+    def read(cls, message: bytes) -> NormalizerSpec:
+        """Parses the bytes of a specification."""
+        values: dict[str, Any] = {}
+        flags = {number: flag for flag, number in _FLAGS.items()}
+        for number, _, value in fields(message):
+            if number == 1 and isinstance(value, bytes):
+                values["name"] = value.decode("utf-8", "replace")
+            elif number == 2 and isinstance(value, bytes):
+                values["charsmap"] = value
+            elif number in flags and isinstance(value, int):
+                values[flags[number]] = bool(value)
+        return cls(**values)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the message, without flags that are set, as that is the default."""
+        parts = [
+            chunk(1, self.name.encode()) if self.name else b"",
+            chunk(2, self.charsmap) if self.charsmap else b"",
+            *(field(at, VARINT, 0) for flag, at in _FLAGS.items() if not getattr(self, flag)),
+        ]
+        return b"".join(parts)
 
 
 @dataclass(frozen=True)
@@ -78,38 +112,42 @@ class ModelFile:
     def kind(self) -> str:
         """`"unigram"`, `"bpe"`, `"word"` or `"char"`."""
         numbers = [_enumerated(it) for number, _, it in self.trainer if number == _MODEL_TYPE]
-        return next((_KINDS[it] for it in reversed(numbers) if it in _KINDS), "unigram")
+        names = {number: name for name, number in _KINDS.items()}
+        return next((names[it] for it in reversed(numbers) if it in names), "unigram")
+
+    @property
+    def normalizer_spec(self) -> NormalizerSpec:
+        """The specification of the normalizer."""
+        # A message that occurs twice is merged.
+        specs = [it for number, wire, it in self.rest if (number, wire) == (NORMALIZER, BYTES)]
+        return NormalizerSpec.read(b"".join(cast("list[bytes]", specs)))
 
     @property
     def normalizer(self) -> normalizers.SentencePiece:
         """The normalizer that the file describes."""
-        options: dict[str, Any] = {}
-        for number, wire, data in self.rest:
-            if (number, wire) == (_NORMALIZER, BYTES):
-                for inner, kind, value in fields(cast(bytes, data)):
-                    if (inner, kind) == (_CHARSMAP, BYTES):
-                        options["charsmap"] = value or None
-                    elif inner == _ESCAPES or inner in _OF_NORMALIZER:
-                        name = _OF_NORMALIZER.get(inner, "escape_whitespaces")
-                        options[name] = bool(value)
-        return normalizers.SentencePiece(**options)
+        spec = self.normalizer_spec
+        flags = {flag: getattr(spec, flag) for flag in _FLAGS}
+        return normalizers.SentencePiece(charsmap=spec.charsmap or None, **flags)
 
     @property
     def unigram_settings(self) -> dict[str, Any]:
         """The options with which a `UnigramTrainer` treats text as this model does."""
-        options: dict[str, Any] = {"normalizer": "identity"}
+        spec = self.normalizer_spec
+        options: dict[str, Any] = {
+            "normalizer": normalizers.Precompiled(spec.charsmap) if spec.charsmap else "identity",
+            "add_dummy_prefix": spec.add_dummy_prefix,
+            "remove_extra_whitespaces": spec.remove_extra_whitespaces,
+        }
         for number, _, value in self.trainer:
             if number in _OF_TRAINER and isinstance(value, int):
                 name = _OF_TRAINER[number]
                 options[name] = value if name == "max_piece_length" else bool(value)
-        for number, wire, data in self.rest:
-            if (number, wire) == (_NORMALIZER, BYTES):
-                for inner, kind, value in fields(cast(bytes, data)):
-                    if (inner, kind) == (_CHARSMAP, BYTES) and value:
-                        options["normalizer"] = normalizers.Precompiled(cast(bytes, value))
-                    elif inner in _OF_NORMALIZER and isinstance(value, int):
-                        options[_OF_NORMALIZER[inner]] = bool(value)
         return options
+
+    def with_normalizer(self, spec: NormalizerSpec) -> ModelFile:
+        """The file with another normalizer."""
+        others = (it for it in self.rest if it[0] != NORMALIZER)
+        return replace(self, rest=(*others, (NORMALIZER, BYTES, spec.to_bytes())))
 
     def has_role(self, piece: ModelPiece) -> bool:
         """Whether a piece is the unknown, begin, end or padding piece."""
@@ -126,7 +164,7 @@ class ModelFile:
         pieces: Iterable[ModelPiece],
         *,
         unk_surface: str | None = None,
-        add_dummy_prefix: bool | None = None,
+        kind: str | None = None,
     ) -> bytes:
         """The content of the file with other pieces.
 
@@ -136,7 +174,7 @@ class ModelFile:
         Args:
             pieces: All pieces, in the order of their ids.
             unk_surface: The text of the unknown piece; `None` for that of the file.
-            add_dummy_prefix: Whether to put a space in front; `None` for the setting of the file.
+            kind: The kind of the model, as the property has it; `None` for that of the file.
         """
         new_pieces = tuple(pieces)
         ids = {piece.text: id for id, piece in enumerate(new_pieces)}
@@ -155,8 +193,10 @@ class ModelFile:
                 new_id = _new_id(default, old, ids)
                 if new_id != default:
                     trainer += field(number, VARINT, new_id)
+        # If a field occurs twice, the last one counts.
+        if kind is not None:
+            trainer += field(_MODEL_TYPE, VARINT, _KINDS[kind])
         if unk_surface is not None:
-            # If a field occurs twice, the last one counts.
             trainer += field(_UNK_SURFACE, BYTES, unk_surface.encode())
         body = bytearray()
         for piece in new_pieces:
@@ -170,9 +210,6 @@ class ModelFile:
         for number, wire, value in self.rest:
             if number != _SELF_TEST:
                 body += field(number, wire, value)
-        if add_dummy_prefix is not None:
-            # A message that occurs twice is merged.
-            body += field(_NORMALIZER, BYTES, field(_DUMMY_PREFIX, VARINT, add_dummy_prefix))
         return bytes(body)
 
 

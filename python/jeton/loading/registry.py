@@ -23,6 +23,7 @@ from types import MappingProxyType
 
 from jeton.cache_folder import cache_folder
 from jeton.errors import ChecksumError, DownloadError, MissingFileError
+from jeton.files import digest_of
 from jeton.loading import download
 
 
@@ -318,13 +319,13 @@ def _file(
     if source.ships:
         return Path(str(files("jeton.samples") / source.name))
     cached = cache_folder() / source.name
-    actual = download.sha256_of(cached) if cached.is_file() else None
+    actual = digest_of(cached).sha256 if cached.is_file() else None
     if actual == source.sha256:
         return cached
     tiktoken_cache = os.environ.get("TIKTOKEN_CACHE_DIR")
     if tiktoken_cache and source.url is not None:
         path = Path(tiktoken_cache) / hashlib.sha1(source.url.encode()).hexdigest()
-        if path.is_file() and download.sha256_of(path) == source.sha256:
+        if path.is_file() and digest_of(path).sha256 == source.sha256:
             return path
     if source.url is None:
         raise DownloadError(
@@ -360,11 +361,11 @@ def _in_folder(source: PublishedFile, folder: Path) -> Path | None:
         hashes_of.setdefault(alias, set()).add(sha256 or source.sha256)
     for name, hashes in hashes_of.items():
         path = folder / name
-        if os.path.isfile(path) and download.sha256_of(path) in hashes:
+        if os.path.isfile(path) and digest_of(path).sha256 in hashes:
             return path
     if os.path.isfile(own):
         raise ChecksumError(
-            f"{own}: not the published file: its sha256 is {download.sha256_of(own)}, published is "
+            f"{own}: not the published file: its sha256 is {digest_of(own).sha256}, published is "
             f"{source.sha256}"
         )
     return None

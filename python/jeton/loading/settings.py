@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from jeton import files
 from jeton.arguments import check_text
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 CONFIG: Final = "tokenizer_config.json"
 SPECIAL_TOKENS: Final = "special_tokens_map.json"
@@ -84,16 +84,10 @@ def read_beside(folder: Path) -> dict[str, bytes]:
     """The settings files of a folder, by name."""
     templates = sorted((folder / TEMPLATES).glob("*.jinja"))
     paths = [*(folder / name for name in (*FILES, GENERATION)), *templates]
-    try:
-        return {
-            path.relative_to(folder).as_posix(): files.read(path)
-            for path in paths
-            if path.is_file()
-        }
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    with files.file_errors(folder, "read"):
+        found = (path for path in paths if path.is_file())
+        contents = {path.relative_to(folder).as_posix(): files.read(path) for path in found}
+    return contents
 
 
 def json_value(text: str | bytes) -> Any:

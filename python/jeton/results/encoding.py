@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import jeton._core as _core
-from jeton.arguments import check_kind, checked_iterable
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.arguments import check_kind, checked_iterable, checked_numbers
+from jeton.errors import ArgumentError
 from jeton.results.pad_batch import BatchSource, PaddedBatch, pad_batch, torch_of
 
 if TYPE_CHECKING:
@@ -371,13 +371,12 @@ class TokenBatch:
         ids: npt.NDArray[np.uint32] | Sequence[int],
         offsets: npt.NDArray[np.int64] | Sequence[int],
     ) -> None:
-        import numpy as np
 
         self._max_id = _MAX_ID
         self._origin = _NO_ORIGIN
         self._spans = None
-        self._ids = _integers("ids", ids, np.dtype(np.uint32))
-        self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
+        self._ids = checked_numbers("ids", ids, 1 << 32, dtype="uint32")
+        self._offsets = checked_numbers("offsets", offsets)
         self._check_offsets()
 
     def _check_offsets(self) -> None:
@@ -423,7 +422,7 @@ class TokenBatch:
 
         rows = checked_iterable("rows", rows, "an iterable of sequences of ids")
         arrays = [
-            _integers(f"rows[{number}]", row, np.dtype(np.uint32))
+            checked_numbers(f"rows[{number}]", row, 1 << 32, dtype="uint32")
             for number, row in enumerate(rows)
         ]
         offsets = np.zeros(len(arrays) + 1, np.int64)
@@ -657,21 +656,3 @@ class TokenBatch:
     def __repr__(self) -> str:
         texts, tokens = len(self), len(self._ids)
         return f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
-
-
-def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]
-    """A flat array of integers that all fit `dtype`."""
-    import numpy as np
-
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of several lengths
-        array = np.empty((0, 0))
-    if array.size == 0 and array.ndim == 1:
-        array = array.astype(dtype)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"{name} must be a sequence of ints with one axis")
-    limits = np.iinfo(dtype)
-    if array.size and not (limits.min <= int(array.min()) and int(array.max()) <= limits.max):
-        raise ArgumentError(f"{name} must be between {limits.min} and {limits.max}")
-    return np.ascontiguousarray(array, dtype)

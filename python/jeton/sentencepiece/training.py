@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 import os
-import struct
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -28,8 +27,7 @@ from jeton.errors import (
 )
 from jeton.files import write
 from jeton.interop.sentencepiece import SentencePieceNormalizer
-from jeton.loading import protocol_buffers
-from jeton.loading.protocol_buffers import FIXED32, chunk, fields, number
+from jeton.loading.model_file import NORMAL, ModelFile, ModelPiece
 from jeton.tokenizer import Tokenizer
 from jeton.training import BPETrainer, UnigramTrainer
 
@@ -123,17 +121,8 @@ _BOUNDARY: Final = "\x1f"
 _RESERVED: Final = "▅"
 """sentencepiece leaves out lines with this character, which it uses internally."""
 
-_COUNTED: Final = {"word": 3, "char": 4}
-"""The types of models that hold the most frequent words or characters; their numbers in a model."""
-
-_PIECE: Final = 1
-_PIECE_TYPE: Final = 3
-_MODEL_TYPE: Final = 3
-_VOCAB_SIZE: Final = 4
-_UNK_SURFACE: Final = 44
-_TRAINER_SPEC: Final = 2
-_NORMALIZER_SPEC: Final = 3
-"""The field of a model with the specification of its normalizer."""
+_COUNTED: Final = ("word", "char")
+"""The types of models that hold the most frequent words or characters."""
 
 
 class SentencePieceTrainer:
@@ -269,20 +258,27 @@ class _TrainerRequest:
             if takes_all:
                 options["character_coverage"] = 1.0
             model = _of_counts(kind, list(lines), normalizer, options, takes_all)
-            self._write(_with_unk_surface(model, unk_surface), prefix, with_scores)
+            self._write(model, unk_surface, prefix, with_scores)
             return
         trainer = _trainer(kind, options)
         # sentencepiece keeps a space in the spelling of symbols, although text never matches it.
         trainer.parameters["user_defined_symbols"] = list(symbols)
         tokenizer = trainer.train(lines)
         if split is not None:
-            tokenizer = _with_normalizer(tokenizer, normalizer)
-        self._write(_with_unk_surface(tokenizer, unk_surface), prefix, with_scores)
+            file = _file(tokenizer).with_normalizer(normalizer.spec)
+            tokenizer = Tokenizer(models.SentencePiece(file.with_pieces(file.pieces)))
+        self._write(tokenizer, unk_surface, prefix, with_scores)
 
-    def _write(self, tokenizer: Tokenizer, prefix: str, with_scores: bool) -> None:
+    def _write(
+        self, tokenizer: Tokenizer, unk_surface: str | None, prefix: str, with_scores: bool
+    ) -> None:
+        if unk_surface is not None:
+            file = _file(tokenizer)
+            proto = file.with_pieces(file.pieces, unk_surface=unk_surface)
+            tokenizer = Tokenizer(models.SentencePiece(proto))
         writer = self.rest.get("model_writer")
         if writer is not None:
-            writer.write(_proto(tokenizer))
+            writer.write(tokenizer.as_sentencepiece().serialized_model_proto())
         else:
             tokenizer.save(f"{prefix}.model")
             _write_vocab(f"{prefix}.vocab", tokenizer, with_scores)
@@ -391,13 +387,8 @@ def _of_counts(
     counts = Counter({it: count for it, count in source.items() if normal.issuperset(it)})
     if kind == "char":
         total = math.log(counts.total())
-    kept = [
-        value
-        for at, _, value in fields(_proto(begun))
-        if at == _PIECE
-        and isinstance(value, bytes)
-        and any(of_piece == _PIECE_TYPE for of_piece, *_ in fields(value))
-    ]
+    file = _file(begun)
+    kept = [piece for piece in file.pieces if piece.kind != NORMAL]
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     chosen = ranked if takes_all else ranked[: max(0, size - len(kept))]
     if is_strict and len(kept) + len(chosen) < size:
@@ -405,23 +396,9 @@ def _of_counts(
             f"vocab_size={size} is too high: the corpus has {len(ranked)} of model_type={kind!r} "
             "(lower it, or pass hard_vocab_limit=False)"
         )
-    rows = [
-        chunk(1, text.encode())
-        + protocol_buffers.field(2, FIXED32, struct.pack("<f", math.log(count) - total))
-        for text, count in chosen
-    ]
-    spec = b"".join(
-        value
-        for at, _, value in fields(_proto(begun))
-        if at == _TRAINER_SPEC and isinstance(value, bytes)
-    )
-    spec += number(_MODEL_TYPE, _COUNTED[kind]) + number(_VOCAB_SIZE, len(kept) + len(rows))
-    proto = [
-        *(chunk(_PIECE, row) for row in (*kept, *rows)),
-        chunk(_TRAINER_SPEC, spec),
-        chunk(_NORMALIZER_SPEC, normalizer.serialized_normalizer_spec()),
-    ]
-    return Tokenizer(models.SentencePiece(b"".join(proto)))
+    pieces = [ModelPiece(text, math.log(count) - total) for text, count in chosen]
+    file = file.with_normalizer(normalizer.spec)
+    return Tokenizer(models.SentencePiece(file.with_pieces([*kept, *pieces], kind=kind)))
 
 
 def _number(name: str, value: object, kind: type[int] | type[float]) -> int | float:
@@ -495,28 +472,8 @@ def _with_boundaries(
         yield _BOUNDARY.join(parts)
 
 
-def _with_normalizer(tokenizer: Tokenizer, normalizer: SentencePieceNormalizer) -> Tokenizer:
-    """The model with another normalizer."""
-    parts = [
-        chunk(at, value)
-        for at, _, value in fields(_proto(tokenizer))
-        if at != _NORMALIZER_SPEC and isinstance(value, bytes)
-    ]
-    parts.append(chunk(_NORMALIZER_SPEC, normalizer.serialized_normalizer_spec()))
-    return Tokenizer(models.SentencePiece(b"".join(parts)))
-
-
-def _with_unk_surface(tokenizer: Tokenizer, surface: str | None) -> Tokenizer:
-    """The model with another text for the unknown piece; unchanged for `None`."""
-    if surface is None:
-        return tokenizer
-    # Of a message that comes twice, the second completes the first.
-    spec = chunk(_TRAINER_SPEC, chunk(_UNK_SURFACE, surface.encode()))
-    return Tokenizer(models.SentencePiece(_proto(tokenizer) + spec))
-
-
-def _proto(tokenizer: Tokenizer) -> bytes:
-    return tokenizer.as_sentencepiece().serialized_model_proto()
+def _file(tokenizer: Tokenizer) -> ModelFile:
+    return ModelFile.parse(tokenizer.as_sentencepiece().serialized_model_proto())
 
 
 def _write_vocab(path: str, tokenizer: Tokenizer, with_scores: bool) -> None:

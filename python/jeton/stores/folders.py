@@ -15,17 +15,20 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path, PurePosixPath
 from threading import Event, Lock
 from urllib.parse import unquote
 
 from jeton.cache_folder import cache_folder
 from jeton.errors import FileError, FormatError, MissingFileError
+from jeton.files import file_errors
 from jeton.stores.files import THREADS, StoreFile, contents, create, fetch, listed, put, remove
 from jeton.stores.urls import checked_url, is_url, shown
 
 _MARK = ".writing"
 _ODD = re.compile(r"[^A-Za-z0-9.-]+")
+_naming_files = partial(file_errors, hint="set JETON_CACHE_DIR to a folder with room")
 
 
 def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
@@ -209,18 +212,3 @@ def _locked(folder: Path) -> Iterator[Path]:
 
                 fcntl.flock(file, fcntl.LOCK_EX)
         yield folder
-
-
-@contextlib.contextmanager
-def _naming_files(folder: Path) -> Iterator[None]:
-    """Turns errors of the file system of this machine into errors of jeton that name the file."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        place = error.filename or folder
-        raise FileError(
-            f"{place}: cannot be written: {error.strerror or error}",
-            hint="set JETON_CACHE_DIR to a folder with room",
-        ) from None

@@ -116,7 +116,7 @@ def _cached(address: str, expected_hash: str | None) -> Path:
     folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
     name = hashlib.sha1(address.encode()).hexdigest()
     path = Path(folder) / name if folder else cache_folder() / "tiktoken" / name
-    if path.is_file() and expected_hash in (None, download.sha256_of(path)):
+    if path.is_file() and expected_hash in (None, files.digest_of(path).sha256):
         return path
     if expected_hash is None:
         raise ArgumentError(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from jeton import files
 from jeton.corpora.token_blocks.ids import Ids
-from jeton.errors import FileError, FormatError
+from jeton.errors import FormatError
 
 
 class Tokens(Protocol):
@@ -105,11 +105,9 @@ def mapped(path: Path, dtype: str | np.dtype[Any], offset: int = 0) -> npt.NDArr
     if not size:
         # An empty file cannot be mapped.
         return np.empty(0, kind)
-    try:
-        with files.opened(path) as file:
-            return np.memmap(file, kind, "r", offset)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    with files.file_errors(path, "read"), files.opened(path) as file:
+        values = np.memmap(file, kind, "r", offset)
+    return values
 
 
 def mask_beside(path: Path, tokens: Tokens) -> npt.NDArray[np.uint8] | None:

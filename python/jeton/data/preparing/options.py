@@ -11,12 +11,11 @@ from fractions import Fraction
 from numbers import Rational, Real
 from typing import Literal
 
-from jeton.arguments import check_text, checked_errors, checked_int
+from jeton.arguments import check_text, checked_errors, checked_flag, checked_int
 from jeton.corpora.corpus import drops_bad, unit_of
 from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.token_blocks.blocks import DocumentEncoding
 from jeton.data import layouts
-from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import layout_of
@@ -94,7 +93,7 @@ class PrepareOptions:
         if shard_tokens is not None:
             shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
         conversations, end, around = None, None, None
-        if checked_bool("frame", self.frame):
+        if checked_flag("frame", self.frame):
             if self.messages is not None or self.end_of_text is not AUTO:
                 other = "end_of_text" if self.messages is None else "messages"
                 raise ArgumentError(

@@ -19,7 +19,6 @@ from jeton.corpora.token_blocks.blocks import Blocks, SourcePosition
 from jeton.corpora.token_blocks.files import check_unchanged, identity_of
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.data.preparing.records import RecordFiles, RecordTable
-from jeton.errors import FileError
 from jeton.files import digest_of, file_errors
 
 PIECE = "piece"
@@ -122,14 +121,11 @@ class RecordPiece(RecordFiles):
     def _lines(self) -> Iterator[SourceRecord]:
         piece = self._piece
         at, line = piece.start, piece.line
-        try:
-            with piece.path.open("rb") as file:
-                file.seek(at)
-                while at < piece.stop and (text := file.readline()):
-                    at, line = at + len(text), line + 1
-                    if text.strip():
-                        place = RecordPlace(str(piece.path), "line", line)
-                        record = self._record(text.removesuffix(b"\n"), line)
-                        yield SourceRecord(record, place, (0, at, line, 0), at - piece.start)
-        except OSError as error:
-            raise FileError(f"{piece.path}: cannot be read: {error.strerror}") from None
+        with file_errors(piece.path, "read"), piece.path.open("rb") as file:
+            file.seek(at)
+            while at < piece.stop and (text := file.readline()):
+                at, line = at + len(text), line + 1
+                if text.strip():
+                    place = RecordPlace(str(piece.path), "line", line)
+                    record = self._record(text.removesuffix(b"\n"), line)
+                    yield SourceRecord(record, place, (0, at, line, 0), at - piece.start)

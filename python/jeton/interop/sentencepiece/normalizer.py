@@ -4,58 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import jeton._core as _core
+from jeton import files
 from jeton.arguments import check_kind, checked_path
 from jeton.components import models
 from jeton.encoding.base_tokenizer import BaseTokenizer
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.interop.sentencepiece.model import Reading, map_list
 from jeton.interop.sentencepiece.results import InputText
+from jeton.loading.model_file import NORMALIZER, NormalizerSpec
 from jeton.loading.protocol_buffers import chunk, fields, number
-
-_FLAGS = {"add_dummy_prefix": 3, "remove_extra_whitespaces": 4, "escape_whitespaces": 5}
-"""The flags of a specification, with the numbers of their fields."""
-
-_NORMALIZER_SPEC = 3
-"""The field of a model that has the specification of its normalizer."""
-
-
-@dataclass(frozen=True)
-class NormalizerSpec:
-    """The specification of a normalizer in a model file."""
-
-    name: str = ""
-    charsmap: bytes = b""
-    add_dummy_prefix: bool = True
-    remove_extra_whitespaces: bool = True
-    escape_whitespaces: bool = True
-
-    @classmethod
-    def read(cls, message: bytes) -> NormalizerSpec:
-        """Parses the bytes of a specification."""
-        values: dict[str, Any] = {}
-        flags = {field: flag for flag, field in _FLAGS.items()}
-        for field, _, value in fields(message):
-            if field == 1 and isinstance(value, bytes):
-                values["name"] = value.decode("utf-8", "replace")
-            elif field == 2 and isinstance(value, bytes):
-                values["charsmap"] = value
-            elif field in flags and isinstance(value, int):
-                values[flags[field]] = bool(value)
-        return cls(**values)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of the message, without flags that are set, as that is the default."""
-        parts = [
-            chunk(1, self.name.encode()) if self.name else b"",
-            chunk(2, self.charsmap) if self.charsmap else b"",
-            *(number(field, 0) for flag, field in _FLAGS.items() if not getattr(self, flag)),
-        ]
-        return b"".join(parts)
 
 
 class SentencePieceNormalizer:
@@ -102,13 +63,13 @@ class SentencePieceNormalizer:
         remove_extra_whitespaces: bool | None = None,
     ) -> None:
         if model_file:
-            spec = _spec_of(_read_file("model_file", model_file))
+            spec = _spec_of(files.read(checked_path("model_file", model_file)))
         elif model_proto:
             spec = _spec_of(_bytes("model_proto", model_proto))
         elif normalizer_spec is not None:
             spec = NormalizerSpec.read(_bytes("normalizer_spec", normalizer_spec))
         elif rule_tsv:
-            rules = _parse_rules(str(rule_tsv), _read_file("rule_tsv", rule_tsv))
+            rules = _parse_rules(str(rule_tsv), files.read(checked_path("rule_tsv", rule_tsv)))
             spec = NormalizerSpec("user_defined", _core.compiled_charsmap(rules))
         elif rule_name:
             check_kind("rule_name", rule_name, str, "a str")
@@ -132,7 +93,7 @@ class SentencePieceNormalizer:
         """Sets the specification, and builds what normalizes."""
         # Only a model can normalize, and every model must have an unknown piece and another one.
         pieces = (chunk(1, b"<unk>") + number(3, 2), chunk(1, "▁".encode()))
-        parts = [*(chunk(1, piece) for piece in pieces), chunk(_NORMALIZER_SPEC, spec.to_bytes())]
+        parts = [*(chunk(1, piece) for piece in pieces), chunk(NORMALIZER, spec.to_bytes())]
         proto = b"".join(parts)
         self.spec = spec
         self._reading = Reading(BaseTokenizer(models.SentencePiece(proto)))
@@ -151,7 +112,7 @@ class SentencePieceNormalizer:
 
     def serialized_model_proto(self) -> bytes:
         """The bytes of a model that consists of this normalizer alone."""
-        return chunk(_NORMALIZER_SPEC, self.spec.to_bytes())
+        return chunk(NORMALIZER, self.spec.to_bytes())
 
     Normalize, Decompile = normalize, decompile
 
@@ -163,7 +124,7 @@ class SentencePieceNormalizer:
 
 
 def _spec_of(proto: bytes) -> NormalizerSpec:
-    specs = [value for field, _, value in fields(proto) if field == _NORMALIZER_SPEC]
+    specs = [value for field, _, value in fields(proto) if field == NORMALIZER]
     if not specs or not isinstance(specs[-1], bytes):
         raise FormatError("not a SentencePiece model: it has no specification of a normalizer")
     return NormalizerSpec.read(specs[-1])
@@ -175,14 +136,6 @@ def _bytes(name: str, value: object) -> bytes:
     if not isinstance(value, bytes):
         raise ArgumentTypeError(f"{name} must be bytes, not {type(value).__name__}")
     return value
-
-
-def _read_file(name: str, value: str | os.PathLike[str]) -> bytes:
-    path = checked_path(name, value)
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from None
 
 
 def _rules(pairs: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:

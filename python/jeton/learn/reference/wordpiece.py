@@ -25,6 +25,7 @@ freq(ab) / (freq(a) · freq(b)). So `##g ##s`, rare letters that go together, co
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from jeton.learn.reference.words_bpe import merge
@@ -87,7 +88,7 @@ def train(
     ]
     learned: list[str] = []
     while len(learned) < merges:
-        pairs, singles = _count(rows)
+        pairs, singles = count(rows)
         if not pairs:
             break
 
@@ -99,7 +100,7 @@ def train(
         equal = [pair for pair, score in scores.items() if score == highest]
         _, best = min(((ids[a], ids[b]), (a, b)) for a, b in equal)
         token = join(best, prefix)
-        rows = [(merge(row, best, token), count) for row, count in rows]
+        rows = [(merge(row, best, token), number) for row, number in rows]
         if token not in ids:
             ids[token] = len(ids)
             learned.append(token)
@@ -115,12 +116,19 @@ def join(pair: Pair, prefix: str = "##") -> str:
     return pair[0] + pair[1].removeprefix(prefix)
 
 
-def _count(rows: list[tuple[list[str], int]]) -> tuple[dict[Pair, int], dict[str, int]]:
+def count(
+    rows: Iterable[tuple[Sequence[str], int]],
+) -> tuple[dict[Pair, int], dict[str, int]]:
+    """How often each pair of neighbours occurs, and how often each symbol.
+
+    >>> count([(["h", "##u"], 5), (["h"], 2)])
+    ({('h', '##u'): 5}, {'h': 7, '##u': 5})
+    """
     pairs: dict[Pair, int] = {}
     singles: dict[str, int] = {}
-    for row, count in rows:
+    for row, number in rows:
         for symbol in row:
-            singles[symbol] = singles.get(symbol, 0) + count
+            singles[symbol] = singles.get(symbol, 0) + number
         for pair in itertools.pairwise(row):
-            pairs[pair] = pairs.get(pair, 0) + count
+            pairs[pair] = pairs.get(pair, 0) + number
     return pairs, singles

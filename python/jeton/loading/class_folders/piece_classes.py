@@ -45,6 +45,9 @@ def _stages(
 ) -> ClassStages:
     """The stages of a model, with its own pieces or other ones."""
     pieces = file.pieces if pieces is None else pieces
+    if add_dummy_prefix is not None:
+        spec = replace(file.normalizer_spec, add_dummy_prefix=add_dummy_prefix)
+        file = file.with_normalizer(spec)
     unknown = next((piece.text for piece in pieces if piece.kind == UNKNOWN), None)
 
     def model(added_ids: Collection[int]) -> models.SentencePiece:
@@ -53,13 +56,9 @@ def _stages(
             replace(piece, kind=UNUSED) if piece.kind == CONTROL and id not in added_ids else piece
             for id, piece in enumerate(pieces)
         )
-        return models.SentencePiece(
-            file.with_pieces(model_pieces, unk_surface=unknown, add_dummy_prefix=add_dummy_prefix)
-        )
+        return models.SentencePiece(file.with_pieces(model_pieces, unk_surface=unknown))
 
     normalizer: normalizers.Normalizer = replace(file.normalizer, legacy=legacy)
-    if add_dummy_prefix is not None:
-        normalizer = replace(normalizer, add_dummy_prefix=add_dummy_prefix)  # type: ignore[call-arg]
     if before:
         normalizer = normalizers.Sequence((*before, normalizer))
     return ClassStages(
