@@ -10,7 +10,7 @@ import pytest
 
 import jeton
 from jeton import AddedToken
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, TrainingWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
 
@@ -117,3 +117,13 @@ def test_plain_tokens_come_after_those_of_the_start() -> None:
     assert [token.content for token in tok.stages.added_tokens] == ["<a>", "<b>", "New York"]
     assert tok.special_tokens == {"<a>": 0, "<b>": 280}
     assert tok.vocab["New York"] == 281 and tok.encode("New York") == [281]
+
+
+def test_a_special_token_in_place_of_a_byte_is_said() -> None:
+    with pytest.warns(TrainingWarning, match=r"special_tokens has '\|', .* cannot be encoded"):
+        trainer = jeton.BPETrainer(300, special_tokens=["<end>", "|", " ", "é", "ab"])
+    with pytest.warns(TrainingWarning, match="was not reached"):
+        tok = trainer.train(["a b é ab"])
+    assert tok.decode(tok.encode("a b é ab")) == "a b é ab"
+    with pytest.raises(jeton.errors.EncodeError, match="the only token for"):
+        tok.encode("a|b")

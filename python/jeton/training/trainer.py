@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -263,6 +263,8 @@ class WordTrainer(Trainer):
             spellings.insert(0, unk_token)
         self.parameters = {**parameters, "special_tokens": spellings}
         _core.check_trainer(self._algorithm, self.parameters)
+        if parameters.get("alphabet") == "bytes":
+            _warn_of_taken_bytes(self.known_tokens)
         self.max_word_length, self.min_word_count = checked_limits(
             given["max_word_length"], given["min_word_count"]
         )
@@ -341,6 +343,18 @@ class WordTrainer(Trainer):
             **how,
             "special_tokens": shown(self.known_tokens),
         }
+
+
+def _warn_of_taken_bytes(tokens: Iterable[AddedToken]) -> None:
+    """Warns about special tokens that take the place of a byte, which text then never becomes."""
+    taken = [it.content for it in tokens if it.special and len(it.content) == 1]
+    taken = [it for it in taken if "!" <= it <= "~"]
+    if taken:
+        warn(
+            f"special_tokens has {', '.join(map(repr, taken))}, which is also the token of a byte: "
+            'text with it cannot be encoded but with special="allow" (give the special token '
+            "another spelling)"
+        )
 
 
 def warn_if_short(vocab_size: int, tokenizer: Tokenizer, lacking: str) -> None:
