@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import jeton._core as _core
-from jeton.errors import FileError, MissingFileError
+from jeton.errors import FileError, FormatError, MissingFileError
 
 if TYPE_CHECKING:
     from threading import Event
@@ -56,6 +56,27 @@ def read(path: str | os.PathLike[str], limit: int = LARGEST) -> bytes:
             if len(contents) <= limit:
                 return contents
     raise FileError(f"{os.fspath(path)}: this file has more than {limit:,} bytes")
+
+
+_NOT_FETCHED = {
+    b"version https://git-lfs.github.com/spec/": (
+        "a Git LFS pointer to a file that was not fetched (run `git lfs pull` where it came from)"
+    ),
+    b"<!DOCTYPE html": "a web page (download the file itself, not the page about it)",
+    b"<html": "a web page (download the file itself, not the page about it)",
+    b"\x1f\x8b": "compressed by gzip (unpack it first)",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard (unpack it first)",
+}
+"""What a file is that begins with these bytes, as the core says of a tokenizer's file alone."""
+
+
+def refuse_not_fetched(path: str | os.PathLike[str]) -> None:
+    """Raises if what lies in place of a file shows that it was not fetched as it is."""
+    with opened(path) as file:
+        first = file.read(max(map(len, _NOT_FETCHED)))
+    for begin, what in _NOT_FETCHED.items():
+        if first.startswith(begin):
+            raise FormatError(f"{os.fspath(path)}: this is {what}")
 
 
 def write(path: str | os.PathLike[str], contents: bytes) -> None:

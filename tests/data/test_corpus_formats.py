@@ -128,6 +128,7 @@ BINARY = {
     "d32.txt": ("text".encode("utf-32"), "UTF-32"),
     "d.txt": (b"\xff\xfe" + "東京".encode("utf-16-le"), "UTF-16"),
     "e": (b"%PDF-1.7\n", "a PDF"),
+    "lfs.parquet": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\n", "Git LFS"),
     "f.txt.xz": (lzma.compress(b"PAR1\x15\x04"), "a Parquet table"),
     "g.txt": (b"BZh91AY&SY\x01", "bzip2"),
 }

@@ -321,6 +321,18 @@ BAD: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str
         FormatError,
         "not a Parquet file",
     ),
+    "Parquet that was not fetched": (
+        lambda at: _file(at, "a.parquet", b"version https://git-lfs.github.com/spec/v1\noid 1\n"),
+        {},
+        FormatError,
+        r"a\.parquet: this is a Git LFS pointer",
+    ),
+    "Parquet without rows": (
+        lambda at: _parquet(at, []),
+        {},
+        ArgumentError,
+        "there is no document for training",
+    ),
     "nothing": (
         lambda at: [],
         {},

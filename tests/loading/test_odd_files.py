@@ -7,8 +7,12 @@ and JSON whose fields are those of a `tokenizer.json` but whose values are not.
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import re
 import struct
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +20,8 @@ import pytest
 
 import jeton
 import kinds
-from jeton.errors import FormatError, JetonError
+from jeton.errors import FileError, FormatError, FormatWarning, JetonError
+from model_bytes import GOOD
 
 RANKS = {bytes([byte]): byte for byte in range(256)}
 
@@ -117,3 +122,91 @@ def test_loaded_tokenizers_can_be_pickled_and_saved(kind: str, tmp_path: Path) -
         again = jeton.load(tmp_path / name, **options)
         assert pickle.loads(pickle.dumps(again)) == again
         again.save(tmp_path / f"again-{name}", lossy=True)
+
+
+_NAMES = ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
+_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n"
+
+
+def _folder(path: Path) -> Path:
+    """A tokenizer's folder, with a model beside it that has other ids."""
+    jeton.BPETrainer(300, special_tokens=["<s>"]).train(["a b"]).save(path)
+    (path / "special_tokens_map.json").write_text("{}")
+    (path / "tokenizer.model").write_bytes(GOOD)
+    return path
+
+
+def _link(file: Path) -> None:
+    file.symlink_to("nowhere")
+
+
+def _loop(file: Path) -> None:
+    file.symlink_to(file.name)
+
+
+@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("put", [_link, _loop, os.mkfifo, os.mkdir])
+def test_a_file_of_a_folder_that_cannot_be_read_is_no_missing_one(
+    put: Callable[[Path], None], name: str, tmp_path: Path
+) -> None:
+    folder = _folder(tmp_path / "model")
+    (folder / name).unlink()
+    put(folder / name)
+    with pytest.raises(FileError, match=name):
+        jeton.load(folder)
+
+
+_CLASSES = {
+    "tokenizer.json": "GPT2",
+    "tokenizer.model": "Llama",
+    "spiece.model": "T5",
+    "vocab.txt": "Bert",
+    "merges.txt": "GPT2",
+    "tiktoken.model": "TikToken",
+}
+
+
+@pytest.mark.parametrize("name", _CLASSES)
+@pytest.mark.parametrize(
+    ("contents", "said"),
+    [(_POINTER, "Git LFS pointer"), (b"<!DOCTYPE html>", "web page"), (b"\x1f\x8b\x08", "gzip")],
+)
+def test_a_folder_that_was_not_fetched_whole_is_named(
+    name: str, contents: bytes, said: str, tmp_path: Path
+) -> None:
+    configuration = {"tokenizer_class": f"{_CLASSES[name]}Tokenizer"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(configuration))
+    (tmp_path / "vocab.json").write_text('{"a": 0}')
+    (tmp_path / name).write_bytes(contents)
+    with pytest.raises(FormatError, match=rf"{name}: this is .*{said}"):
+        jeton.load(tmp_path)
+
+
+def test_errors_of_a_class_name_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "LlamaTokenizer"}')
+    (tmp_path / "tokenizer.model").write_bytes(b"")
+    with pytest.raises(
+        FormatError, match=rf"^{re.escape(str(tmp_path))}: there is no unknown piece"
+    ):
+        jeton.load(tmp_path)
+
+
+@pytest.mark.parametrize("contents", [b"", b"<html>", b"[]", _POINTER])
+def test_an_unreadable_generation_config_is_said(contents: bytes, tmp_path: Path) -> None:
+    folder = _folder(tmp_path / "model")
+    (folder / "generation_config.json").write_bytes(contents)
+    with pytest.warns(FormatWarning, match="generation_config.json.*which tokens end an answer"):
+        jeton.load(folder)
+
+
+def test_merges_that_are_cut_short_are_said_of_a_class_too(tmp_path: Path) -> None:
+    tok = jeton.BPETrainer(400, pattern="gpt2").train(jeton.samples.read_all().values())
+    tok.save(tmp_path / "vocab.json")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "GPT2Tokenizer"}')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jeton.load(tmp_path)
+    lines = (tmp_path / "merges.txt").read_text().splitlines(keepends=True)
+    (tmp_path / "merges.txt").write_text("".join(lines[:100]))
+    with pytest.warns(FormatWarning, match="come of no merge"):
+        jeton.load(tmp_path)

@@ -27,7 +27,7 @@ from jeton.errors import (
     UnsupportedError,
     warn_caller,
 )
-from jeton.files import expanded, opened
+from jeton.files import expanded, opened, refuse_not_fetched
 from jeton.stores.files import InputFile, StoreFile, listed
 from jeton.stores.local_copies import local_files
 from jeton.stores.urls import StorePath, is_url
@@ -430,7 +430,7 @@ def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
                 reason = " ".join(str(error).split())
                 raise FormatError(f"{path}: row group {number} is damaged: {reason}") from None
             size = sum(it.total_uncompressed_size for it in parts)
-            if size > _LONGEST_CELL * group.num_rows:
+            if size > _LONGEST_CELL * max(1, group.num_rows):
                 raise _too_long(path, f"row group {number}")
             packed = sum(it.total_compressed_size for it in parts)
             if size > max(4 * _LONGEST_CELL, _MAX_UNPACKED * packed):
@@ -477,6 +477,7 @@ def opened_table(path: Path) -> tuple[Any, list[str]]:
     except FileNotFoundError:
         raise MissingFileError(f"{path}: there is no such file") from None
     except ARROW_ERRORS as error:
+        refuse_not_fetched(path)
         reason = " ".join(str(error).split())
         raise FormatError(f"{path}: not a Parquet file: {reason}") from None
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jeton._core as _core
+from jeton import files
 from jeton.arguments import check_text, checked_path, special_ids
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
+    FileError,
     FormatError,
     FormatWarning,
     MissingFileError,
@@ -27,6 +29,8 @@ from jeton.errors import (
 from jeton.files import expanded
 from jeton.loading.settings import (
     CONFIG,
+    FILES,
+    GENERATION,
     NO_SETTINGS,
     Settings,
     json_object,
@@ -51,6 +55,14 @@ _FILE_ENDINGS = (
     ".gguf",
     ".bin",
 )
+
+
+_WITHOUT_TOKENIZER_JSON = (
+    *("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "source.spm"),
+    *("vocab.json", "encoder.json", "merges.txt", "vocab.bpe", "vocab.txt", "qwen.tiktoken"),
+    *("tiktoken.model", "tekken.json", "config.json"),
+)
+"""What a tokenizer may be read from in a folder without a `tokenizer.json`."""
 
 
 def read(
@@ -156,11 +168,18 @@ def _of_path(
 ) -> tuple[Pipeline, Settings]:
     options = (encoding, pattern, special_tokens, merges, lowercase)
     is_folder = path.is_dir()
+    if is_folder:
+        _check_folder(path)
     if is_folder and not (path / "tokenizer.json").is_file() and options == (None,) * len(options):
         from jeton.loading import class_folders
 
         if class_folders.names_a_class(path):
-            core, roles, warnings = class_folders.read(path)
+            try:
+                core, roles, warnings = class_folders.read(path)
+            except FormatError as error:
+                if str(path) in error.message:
+                    raise
+                raise error.reworded(f"{path}: {error.message}") from None
             for warning in warnings:
                 warn_caller(warning, FormatWarning)
             return _with_settings(path, core, roles, read_beside(path))
@@ -187,6 +206,39 @@ def _of_path(
                 FormatWarning,
             )
     return _with_settings(path, core, roles, {**dict(beside), **files_beside})
+
+
+def _check_folder(folder: Path) -> None:
+    """Raises if a file that says what the tokenizer in a folder is cannot be read, or is something
+    else: a link to nothing, a pipe, a pointer of Git LFS. Loaders would do without such a file, or
+    take another in its place."""
+    names = ["tokenizer.json", *FILES]
+    if not os.path.lexists(folder / "tokenizer.json"):
+        names += _WITHOUT_TOKENIZER_JSON
+    for name in names:
+        _check_file(folder / name)
+    try:
+        _check_file(folder / GENERATION)
+        if (folder / GENERATION).is_file():
+            json_object({GENERATION: files.read(folder / GENERATION)}, GENERATION)
+    except (FileError, FormatError) as error:
+        place = "" if str(folder) in error.message else f"{folder}: "
+        warn_caller(
+            f"{place}{error.message}, so nothing says which tokens end an answer beside the roles",
+            FormatWarning,
+        )
+
+
+def _check_file(path: Path) -> None:
+    """Raises for a file as `_check_folder` says; it need not exist."""
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() and not path.exists():
+        raise MissingFileError(
+            f"{path}: this is a link to a file that is not there (fetch that file, or remove the "
+            "link)"
+        )
+    files.refuse_not_fetched(path)
 
 
 def _with_settings(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from jeton.components import Regex, decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components.byte_alphabet import BYTES
@@ -20,6 +20,8 @@ from jeton.loading.class_folders.known_class import (
     template,
 )
 
+_MAX_UNMADE: Final = 4
+"""How many tokens of no merge a sound vocabulary may have."""
 _CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
@@ -196,6 +198,7 @@ def _stages(
     frame: Frame | None,
     *,
     pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+    warnings: Iterable[str] = (),
     **rest: Any,
 ) -> ClassStages:
     """The stages of a byte-level BPE."""
@@ -207,6 +210,7 @@ def _stages(
         prefix = configuration.flag("add_prefix_space", False)
         pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
     pairs: list[tuple[bytes | str, bytes | str]] = [(_raw(a), _raw(b)) for a, b in merges]
+    warnings = [*warnings, *_tokens_of_no_merge(vocabulary, merges)]
     return ClassStages(
         models.BPE(raw, pairs),
         vocabulary,
@@ -214,8 +218,30 @@ def _stages(
         pre_tokenizer=pre_tokenizer,
         decoder=decoders.ByteLevel(),
         frame=frame,
+        warnings=warnings,
         **rest,
     )
+
+
+def _tokens_of_no_merge(
+    vocabulary: Mapping[str, int], merges: list[tuple[str, str]]
+) -> Iterator[str]:
+    """A warning about tokens that no text becomes, as for a `vocab.json` alone: the merges may be
+    cut short. A few are in real files, beside special tokens in brackets."""
+    if len(vocabulary) <= 256 + len(merges) + _MAX_UNMADE:
+        return
+    made = {left + right for left, right in merges}
+    unmade = [
+        token
+        for token in vocabulary
+        if token not in made and len(_raw(token)) > 1 and token[0] + token[-1] not in ("<>", "[]")
+    ]
+    if len(unmade) > _MAX_UNMADE:
+        yield (
+            f"{len(unmade)} of the {len(vocabulary)} tokens, {unmade[0]!r} the first of them, come "
+            "of no merge, so no text becomes them: are the vocabulary and the merges of one "
+            "tokenizer?"
+        )
 
 
 def _raw(token: str) -> bytes:
