@@ -115,7 +115,7 @@ test:  ## what needs no large framework, in a quarter of an hour from a fresh cl
 		"which need torch. \`make test-all\` runs everything, \`make lint\` style, \`make docs\` the site."
 
 quick-core-tests:  # random tests with fewer rounds
-	JETON_ROUNDS=0.25 PROPTEST_CASES=64 $(CARGO) test --workspace --tests --quiet
+	JETON_ROUNDS=0.1 PROPTEST_CASES=64 $(CARGO) test --workspace --tests --quiet
 
 core-tests:  # compiled while tools are downloaded, and the module from the same builds
 	@$(CARGO_IS_THERE)

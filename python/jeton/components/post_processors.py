@@ -6,8 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import jeton._core as _core
-from jeton.arguments import check_id, check_kind, check_text, checked_iterable, token_and_id
+from jeton.arguments import (
+    check_id,
+    check_kind,
+    check_text,
+    checked_iterable,
+    suggestion,
+    token_and_id,
+)
 from jeton.components.component import Component, Steps, check_field_texts, read_json
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -242,10 +248,10 @@ class TemplateProcessing(PostProcessor):
         for name, template in {"single": self.single, "pair": self.pair}.items():
             for piece in template:
                 if piece.name not in ("$A", "$B", *names):
-                    hint = _core.did_you_mean(piece.name, names)
+                    close = suggestion(piece.name, names)
                     raise ArgumentError(
                         f"{name}: the template names {piece.name!r}, which special_tokens does not "
-                        "hold" + (f"; did you mean {hint!r}?" if hint else "")
+                        f"hold{close and f'; {close}'}"
                     )
 
     def to_dict(self) -> dict[str, object]:

@@ -12,8 +12,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-import jeton._core as _core
-from jeton.arguments import check_kind, checked_flag, checked_int, checked_iterable, checked_numbers
+from jeton.arguments import (
+    check_kind,
+    checked_flag,
+    checked_int,
+    checked_iterable,
+    checked_numbers,
+    suggestion,
+)
 from jeton.data import plans
 from jeton.data.dataset import TokenDataset
 from jeton.data.documents import Documents
@@ -275,8 +281,8 @@ def pack(
     checked_int("pad_id", pad_id, 0)
     shift_labels = checked_flag("shift_labels", shift_labels)
     if not isinstance(method, str) or method not in _METHODS:
-        close = _core.did_you_mean(method, _METHODS) if isinstance(method, str) else None
-        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_METHODS)}"
+        close = suggestion(method, _METHODS) if isinstance(method, str) else ""
+        hint = close or f"there are {', '.join(_METHODS)}"
         raise ArgumentError(f"method cannot be {method!r} ({hint})")
     if lookahead is not None and method != "best_fit_crop":
         raise ArgumentError(f"lookahead is for method 'best_fit_crop', not {method!r}")

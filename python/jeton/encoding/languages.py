@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import jeton._core as _core
-from jeton.arguments import check_kind
+from jeton.arguments import check_kind, suggestion
 from jeton.components import post_processors
 from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.errors import ArgumentError, UnsupportedError
@@ -82,9 +81,8 @@ def _token_of(tok: HasSettings, name: str, setting: str, language: str) -> str:
     codes = {it.content for it in tok.stages.added_tokens}.union(_PUBLISHED.get(name, ()))
     is_code = name == "M2M100" or token in codes
     if not is_code or token not in tok:
-        close = _core.did_you_mean(language, sorted(it for it in codes if it in tok))
-        hint = f" (did you mean {close!r}?)" if close else ""
-        raise ArgumentError(f"{setting}: the model has no language {language!r}{hint}")
+        hint = suggestion(language, sorted(it for it in codes if it in tok)) or None
+        raise ArgumentError(f"{setting}: the model has no language {language!r}", hint=hint)
     return token
 
 
@@ -94,9 +92,8 @@ def _of_speech(tok: HasSettings, config: Mapping[str, Any]) -> list[str]:
     if (language := config.get("language")) is not None:
         if (code := languages.whisper_code(language)) is None:
             names = [*languages.WHISPER.values(), *languages.WHISPER_ALIASES]
-            close = _core.did_you_mean(language.lower(), names)
-            hint = f" (did you mean {close!r}?)" if close else ""
-            raise ArgumentError(f"language: the model has no language {language!r}{hint}")
+            hint = suggestion(language.lower(), names) or None
+            raise ArgumentError(f"language: the model has no language {language!r}", hint=hint)
         tokens.append(f"<|{code}|>")
     if (task := config.get("task")) is not None:
         if task not in _TASKS:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Final, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from jeton import files
 from jeton.arguments import check_text, checked_int, checked_iterable, checked_path, one_of
-from jeton.display.human_readable import without_controls
+from jeton.display.notebooks import escaped
 from jeton.display.palette import SERIES
 from jeton.errors import ArgumentError, UnsupportedError
 from jeton.nn.checks import checked_number
@@ -82,7 +81,7 @@ class EmbeddingMap:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}" '
             f'font-family="sans-serif" font-size="{size}">',
             f'<rect width="{_SIZE}" height="{_SIZE}" fill="#ffffff"/>',
-            f'<text x="20" y="30" font-size="16" fill="#222222">{_safe(title or "")}</text>',
+            f'<text x="20" y="30" font-size="16" fill="#222222">{escaped(title or "")}</text>',
             f'<text x="{_SIZE / 2}" y="{_SIZE - 12}" text-anchor="middle" font-size="12" '
             f'fill="#555555">{x_name}</text>',
             f'<text transform="translate(16 {_SIZE / 2}) rotate(-90)" text-anchor="middle" '
@@ -96,7 +95,7 @@ class EmbeddingMap:
         ):
             parts.append(
                 f'<g fill="{_COLOURS[_kind(label)]}"><circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>'
-                f'<text x="{left:.1f}" y="{bottom - size / 4:.1f}">{_safe(label)}</text></g>'
+                f'<text x="{left:.1f}" y="{bottom - size / 4:.1f}">{escaped(label)}</text></g>'
             )
         return "\n".join([*parts, "</svg>\n"])
 
@@ -117,10 +116,6 @@ def _kind(label: str) -> str:
     if label.startswith(("␣", "▁")):
         return "begins with a space"
     return "letters" if label.isalpha() else "other"
-
-
-def _safe(text: str) -> str:
-    return escape(without_controls(text))
 
 
 def embedding_map(

@@ -13,8 +13,7 @@ from itertools import islice
 from random import Random
 from typing import Any, Final
 
-import jeton._core as _core
-from jeton.arguments import check_kind, check_text, checked_path, checked_texts
+from jeton.arguments import check_kind, check_text, checked_path, checked_texts, suggestion
 from jeton.components import models, normalizers
 from jeton.corpora.corpus import warn
 from jeton.errors import (
@@ -186,11 +185,8 @@ class _TrainerRequest:
     def take(self, name: str, value: object) -> None:
         """Adds an option."""
         if name not in _KNOWN:
-            close = _core.did_you_mean(name, list(_KNOWN))
-            raise ArgumentError(
-                f"SentencePieceTrainer has no option {name!r}"
-                + (f" (did you mean {close!r}?)" if close else "")
-            )
+            hint = suggestion(name, _KNOWN) or None
+            raise ArgumentError(f"SentencePieceTrainer has no option {name!r}", hint=hint)
         self.option_names.add(name)
         if name in _FIXED:
             if str(value) not in _FIXED[name]:

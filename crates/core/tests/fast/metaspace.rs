@@ -40,7 +40,7 @@ fn words_with_the_spaces_before_them() {
 fn chunks_of_which_only_spaces_change() {
     let mut numbers = ChaCha8Rng::seed_from_u64(41);
     let mut cut = 0;
-    while cut < 60 {
+    while cut < rounds(60) {
         let mut stages = Stages::of_model(bpe_of_characters(&mut numbers));
         let writes = Normalizer::Replace {
             pattern: SearchPattern::Literal(" ".to_owned()),

@@ -56,7 +56,7 @@ fn chunks_of_any_length() {
 /// batch does not split such a text.
 fn unigram_through_all_sums(seed: u64, scale: f32) {
     let mut numbers = ChaCha8Rng::seed_from_u64(seed);
-    for round in 0..32 {
+    for round in 0..rounds(32) {
         let proto = model(&mut numbers, Algorithm::Unigram);
         let pieces: Vec<Piece> = (proto.pieces.iter())
             .map(|piece| {
@@ -132,5 +132,5 @@ fn parts_of_texts() {
             split += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
         }
     }
-    assert!(split > rounds, "{split}");
+    assert!(2 * split > rounds, "{split}");
 }

@@ -106,8 +106,8 @@ fn tokenizer(numbers: &mut ChaCha8Rng, pattern: &str, joining: Joining) -> Token
 #[test]
 fn ids_and_spans_equal_the_stages() {
     let mut numbers = ChaCha8Rng::seed_from_u64(5);
-    let mut compiled = 0;
-    for (round, pattern) in (0..rounds(40)).zip(PATTERNS.iter().cycle()) {
+    let (rounds, mut compiled) = (rounds(40), 0);
+    for (round, pattern) in (0..rounds).zip(PATTERNS.iter().cycle()) {
         let joining = [Joining::Letters, Joining::All][round % 2];
         let tokenizer = tokenizer(&mut numbers, pattern, joining);
         compiled += usize::from(is_by(&tokenizer, Strategy::ByteLevel));
@@ -133,7 +133,7 @@ fn ids_and_spans_equal_the_stages() {
             assert_eq!(ids, whole, "{pattern} {joining:?} {text:?}");
         }
     }
-    assert!(compiled > 5, "{compiled}");
+    assert!(8 * compiled > rounds, "{compiled}");
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn of_phrases(numbers: &mut ChaCha8Rng, round: usize) -> Tokenizer {
 #[test]
 fn phrases_have_the_ids_and_spans_of_the_stages() {
     let mut numbers = ChaCha8Rng::seed_from_u64(7);
-    let mut compiled = 0;
-    for round in 0..rounds(60) {
+    let (rounds, mut compiled) = (rounds(60), 0);
+    for round in 0..rounds {
         let tokenizer = of_phrases(&mut numbers, round);
         compiled += usize::from(is_by(&tokenizer, Strategy::ByteLevel));
         for _ in 0..25 {
@@ -236,7 +236,7 @@ fn phrases_have_the_ids_and_spans_of_the_stages() {
             assert_eq!(ids, staged, "{round} {text:?}");
         }
     }
-    assert!(compiled > 5, "{compiled}");
+    assert!(8 * compiled > rounds, "{compiled}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
+from jeton.arguments import suggestion
 from jeton.corpora.dropped import DroppedRecord
 from jeton.corpora.token_blocks.blocks import Block, Blocks, Facts, SourcePosition
 from jeton.data.conversations import Conversations
@@ -404,10 +405,8 @@ def _field(record: object, name: str) -> Any:
             f"expected a record with a field {name!r}, not a value of type {type(record).__name__}"
         )
     if name not in record:
-        close = _core.did_you_mean(name, [str(key) for key in record])
-        raise FormatError(
-            f"there is no field {name!r}" + (f" (did you mean {close!r}?)" if close else "")
-        )
+        hint = suggestion(name, [str(key) for key in record]) or None
+        raise FormatError(f"there is no field {name!r}", hint=hint)
     value = record[name]
     if not isinstance(value, str):
         return value

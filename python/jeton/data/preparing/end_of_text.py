@@ -6,8 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
-import jeton._core as _core
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, suggestion
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
 
@@ -81,10 +80,9 @@ def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> En
         try:
             return EndOfText(option, tokenizer.vocab[option], place)
         except UnknownTokenError:
-            close = _core.did_you_mean(option, list(special))
-            hint = f"did you mean {close!r}?" if close else "None is for no token"
             raise ArgumentError(
-                f"end_of_text={option!r} is not a token of this tokenizer ({hint})"
+                f"end_of_text={option!r} is not a token of this tokenizer",
+                hint=suggestion(option, list(special)) or "None is for no token",
             ) from None
     if isinstance(option, bool) or not hasattr(option, "__index__"):
         raise ArgumentTypeError(

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import jeton._core as _core
-from jeton.arguments import check_text, checked_int, checked_iterable
+from jeton.arguments import check_text, checked_int, checked_iterable, suggestion
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -180,9 +179,8 @@ class Contamination:
         if isinstance(record, Mapping):
             text = record.get(self._field)
             if text is None and self._field not in record:
-                close = _core.did_you_mean(self._field, [str(name) for name in record])
-                hint = f" (did you mean {close!r}?)" if close else ""
-                raise FormatError(f"there is no field {self._field!r}{hint}")
+                hint = suggestion(self._field, [str(name) for name in record]) or None
+                raise FormatError(f"there is no field {self._field!r}", hint=hint)
         if text is None:
             return True
         if not isinstance(text, str):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import jeton._core as _core
+from jeton.arguments import suggestion
 from jeton.corpora.dropped import DroppedRecord
 from jeton.corpora.token_blocks.blocks import Block, Blocks, DocumentEncoding, SourcePosition
 from jeton.corpora.token_blocks.rows import encoded
@@ -99,9 +99,9 @@ class TextRecordEncoder(RecordEncoder):
             raise record
         if isinstance(record, Mapping):
             if self._field not in record:
-                close = _core.did_you_mean(self._field, [str(name) for name in record])
-                hint = f" (did you mean {close!r}?)" if close else " (name one by field=)"
-                raise FormatError(f"there is no field {self._field!r}{hint}")
+                close = suggestion(self._field, [str(name) for name in record])
+                hint = close or "name one by field="
+                raise FormatError(f"there is no field {self._field!r}", hint=hint)
             record = record[self._field]
             record = "" if record is None else record
         if not isinstance(record, str):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-import jeton._core as _core
-from jeton.arguments import check_kind, checked_int, one_of
+from jeton.arguments import check_kind, checked_int, one_of, suggestion
 from jeton.errors import ArgumentError, UnknownNameError, UnsupportedError
 from jeton.results.encoding import AT_ONCE, Encoding
 from jeton.results.pad_batch import torch_of
@@ -160,8 +159,8 @@ class BatchEncoding(UserDict[str, Any]):
         """What to do about a missing column."""
         if name in _OPTIONS and self._rows is not None:
             return f"the call returns it with {_OPTIONS[name]}"
-        close = _core.did_you_mean(name, list(self.data))
-        return f"did you mean {close!r}?" if close else f"it has {', '.join(self.data) or 'none'}"
+        close = suggestion(name, list(self.data))
+        return close or f"it has {', '.join(self.data) or 'none'}"
 
     def __repr__(self) -> str:
         return f"BatchEncoding({', '.join(map(self._column_text, self.data))})"
