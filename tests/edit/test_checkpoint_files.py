@@ -315,6 +315,7 @@ def test_a_target_that_cannot_be(model: Path) -> None:
             edit.rewrite_checkpoint(model, edited, target)
 
 
+@pytest.mark.filterwarnings("ignore:.*which tokens end an answer:jeton.errors.FormatWarning")
 @pytest.mark.parametrize("name", ["config.json", "generation_config.json"])
 def test_a_deep_configuration(model: Path, tmp_path: Path, name: str) -> None:
     for depth in (600, 100_000):

@@ -156,6 +156,17 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_no_missing_one(
         jeton.load(folder)
 
 
+@pytest.mark.parametrize("name", ["additional_chat_templates/tools.jinja", "a.tiktoken", "a.gguf"])
+def test_links_to_nothing_are_named_whatever_their_names_are(name: str, tmp_path: Path) -> None:
+    folder = _folder(tmp_path / "model")
+    if not name.startswith("add"):
+        (folder / "tokenizer.json").unlink()
+    (folder / name).parent.mkdir(exist_ok=True)
+    _link(folder / name)
+    with pytest.raises(FileError, match=f"{name}: this is a link to a file that is not there"):
+        jeton.load(folder)
+
+
 _CLASSES = {
     "tokenizer.json": "GPT2",
     "tokenizer.model": "Llama",

@@ -32,6 +32,7 @@ from jeton.loading.settings import (
     FILES,
     GENERATION,
     NO_SETTINGS,
+    TEMPLATES,
     Settings,
     json_object,
     lists_for_tokens,
@@ -212,11 +213,14 @@ def _check_folder(folder: Path) -> None:
     """Raises if a file that says what the tokenizer in a folder is cannot be read, or is something
     else: a link to nothing, a pipe, a pointer of Git LFS. Loaders would do without such a file, or
     take another in its place."""
-    names = ["tokenizer.json", *FILES]
+    paths = [folder / name for name in ("tokenizer.json", *FILES)]
+    paths += (folder / TEMPLATES).glob("*.jinja")
     if not os.path.lexists(folder / "tokenizer.json"):
-        names += _WITHOUT_TOKENIZER_JSON
-    for name in names:
-        _check_file(folder / name)
+        paths += [folder / name for name in _WITHOUT_TOKENIZER_JSON]
+        found = [it for end in ("tiktoken", "gguf") for it in folder.glob(f"*.{end}")]
+        paths += [it for it in found if not it.is_dir()]
+    for path in paths:
+        _check_file(path)
     try:
         _check_file(folder / GENERATION)
         if (folder / GENERATION).is_file():
