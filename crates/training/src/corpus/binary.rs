@@ -16,7 +16,13 @@ const EXTRACT: &str = "extract its text first";
 
 /// How formats begin that are often found beside text: the offset, the bytes, what it is, and what
 /// to do. Others have NUL bytes.
-const MAGIC: [(usize, &[u8], &str, &str); 15] = [
+const MAGIC: [(usize, &[u8], &str, &str); 16] = [
+    (
+        0,
+        b"version https://git-lfs.github.com/spec/",
+        "a pointer of Git LFS to a file that was not fetched",
+        "fetch the file: git lfs pull",
+    ),
     (
         257,
         b"ustar",

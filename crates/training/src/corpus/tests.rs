@@ -330,6 +330,19 @@ fn binary_files_are_refused() {
 }
 
 #[test]
+fn a_pointer_of_git_lfs_is_no_text() {
+    let folder = Folder::new("lfs");
+    let path = folder.put(
+        "a.txt",
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\n",
+    );
+    let error = counted(&[path], lines_of_text()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Format);
+    let expected = "a.txt: this is a pointer of Git LFS to a file that was not fetched, not text";
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
 fn nul_is_found_wherever_it_is() {
     let folder = Folder::new("nul");
     let text = lines().concat().repeat(40);
