@@ -21,6 +21,7 @@ import pytest
 
 import jeton
 from jeton.components import normalizers
+from jeton.data import prepare
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -126,6 +127,20 @@ def test_a_column_that_holds_no_text(tmp_path: Path) -> None:
             words([tmp_path / "a.txt", path], field=column, watch=steps.append)
         assert not steps, "nothing was counted"
     assert words(path, field="few") == ["one"]
+
+
+@pytest.mark.parametrize("type", ["binary", "large_binary"])
+def test_a_column_of_bytes_is_utf8(tmp_path: Path, type: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "unmarked.parquet"
+    cells = pyarrow.array(["é".encode(), None, b"b", b"b"], type)
+    parquet.write_table(pyarrow.table({"text": cells, "few": cells.dictionary_encode()}), path)
+    assert words(path) == words(path, field="few") == ["é", "b"]
+    assert prepare(path, jeton.load("jeton-4k"), tmp_path / "set").documents == 3
+    parquet.write_table(pyarrow.table({"text": pyarrow.array([b"a", b"\xff"], type)}), path)
+    with pytest.raises(FormatError, match="row 0 or one soon after it is not UTF-8"):
+        words(path)
 
 
 def test_a_corpus_may_be_any_iterable_of_paths(tmp_path: Path) -> None:

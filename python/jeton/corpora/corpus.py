@@ -409,6 +409,12 @@ _ROWS = 256
 """Maximum rows decoded at a time: all may have the longest text of a dictionary."""
 _MAX_UNPACKED = 200
 """Maximum bytes that one byte of a large row group may expand to."""
+_BYTES_AS_TEXT = {
+    "binary": "string",
+    "large_binary": "large_string",
+    "binary_view": "string_view",
+}
+"""Types of columns with UTF-8 that some writers do not mark as text, and the types of text."""
 _DICTIONARY = re.compile(rb"\x15\x04\x15([\x80-\xff]{0,4}[\0-\x7f])")
 """The start of a dictionary page in Parquet: its kind, and its unpacked size in zigzag."""
 
@@ -513,7 +519,7 @@ class ParquetColumn:
         check_column(f"{path}: ", column, names)
         kind = self._table.schema_arrow.field(names.index(column)).type
         values = kind.value_type if types.is_dictionary(kind) else kind
-        if str(values) not in ("string", "large_string", "string_view", "null"):
+        if str(values) not in ("null", *_BYTES_AS_TEXT, *_BYTES_AS_TEXT.values()):
             raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
         self._max_rows = rows_at_once(path, self._table.metadata, [column])
 
@@ -564,6 +570,8 @@ class ParquetColumn:
                 column.validate()
                 if hasattr(column, "dictionary"):
                     column = column.dictionary_decode()  # so that its size is that of its texts
+                if as_text := _BYTES_AS_TEXT.get(str(column.type)):
+                    column = column.view(as_text)
             except ARROW_ERRORS as error:
                 reason = " ".join(str(error).split())
                 raise FormatError(f"{self._path}: cannot be read: {reason}") from None
