@@ -242,8 +242,7 @@ def under_trained(
     With separate tables for input and output (`head` is given), weight decay pulls the input vector
     of an unseen token to zero: the indicator is its length. With one table for both, the vectors of
     unseen tokens are pushed in one common direction: the indicator is the cosine distance to the
-    mean vector of tokens known to be unused, after removing the first principal component, which
-    all vectors share.
+    mean vector of tokens known to be unused, after removing the first principal component of all.
 
     Args:
         table: The input embeddings, or the tied table.
@@ -300,10 +299,13 @@ def _doubles(rows: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def _first_component(rows: torch.Tensor) -> torch.Tensor:
-    """The first right singular vector of the table, without centring, as in the paper."""
-    products = torch.zeros(rows.shape[1], rows.shape[1], dtype=torch.float64)
+    """The direction along which rows vary most about their mean, as in the authors' program."""
+    width = rows.shape[1]
+    products, total = torch.zeros(width, width).double(), torch.zeros(width).double()
     for part in _doubles(rows):
         products.addmm_(part.T, part)
+        total += part.sum(dim=0)
+    products -= torch.outer(total, total) / len(rows)
     first: torch.Tensor = torch.linalg.eigh(products).eigenvectors[:, -1]
     return first
 

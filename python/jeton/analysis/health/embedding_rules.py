@@ -219,8 +219,8 @@ def small_rows(subject: Subject) -> Iterator[Finding]:
 @looks_for(
     rule("""
     unused-direction (note): rows of the embedding that look untrained, by direction
-    Without the direction that all rows share, these rows point where known unused rows do, and are
-    among the nearest 2 % (Land & Bartolo 2024, arXiv:2405.05417).
+    Without the direction in which rows vary most, these rows point where known unused rows do, and
+    are among the nearest 2 % (Land & Bartolo 2024, arXiv:2405.05417).
     Remedy: Ask the model to repeat the token; if it cannot, keep it out of its inputs.
     Details: With `--embeddings`. The cosine distance, from the same paper, of a row of outputs from
     the mean of the rows that are known to be unused, the first principal component taken out of
