@@ -25,12 +25,13 @@ from jeton.chat.answers.parsed import Event, ParsedCall
 
 NAMELESS: Final = "a call has no name"
 
-
 Tools = Mapping[str, Parameters]
 """The types of the parameters of each tool, by its name."""
 
 ITEM: Final = "item"
 """What the items of lists are called by formats in which each part of a value has a name."""
+
+_json: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def arguments_of(text: str) -> tuple[dict[str, Any] | str, list[str]]:
@@ -235,7 +236,7 @@ class Calls:
             text = "".join(value.raw)
             if self._nests and not text.strip():
                 return
-        piece = json.dumps(text, ensure_ascii=False)[1:-1]
+        piece = _json(text)[1:-1]
         self.arguments(piece if value.is_said else f'{self._before_value()}"{piece}')
         value.is_said = True
 
@@ -276,7 +277,7 @@ class Calls:
         if value.has_parts:
             self._end_parts(value, place)
         elif value.is_text:
-            shown = json.dumps(text, ensure_ascii=False)
+            shown = _json(text)
             self.arguments('"' if value.is_said else self._before_value() + shown)
             self._keep(text)
         elif self._nests and not text.strip() and "string" not in value.types:
@@ -347,7 +348,7 @@ class Calls:
     def _close_value(self, value: object) -> None:
         if self.open is None or not self._values:
             return
-        self.arguments(self._before_value() + json.dumps(value, ensure_ascii=False))
+        self.arguments(self._before_value() + _json(value))
         self._keep(value)
 
     def _keep(self, value: object) -> None:
@@ -362,7 +363,7 @@ class Calls:
 
     def _before_value(self) -> str:
         """What the arguments have in front of the value that is open: a comma, and its key."""
-        key = f"{json.dumps(self._values[-1].key, ensure_ascii=False)}: "
+        key = f"{_json(self._values[-1].key)}: "
         if len(self._values) < 2:
             return f"{', ' if self.open and self.open.pieces else '{'}{key}"
         within = self._values[-2].parts
