@@ -183,6 +183,7 @@ def test_files_that_are_not_as_written(tmp_path: Path) -> None:
             jeton.WordCounts.load(path)
 
 
+@pytest.mark.filterwarnings("ignore:special_tokens has:jeton.errors.TrainingWarning")
 @pytest.mark.parametrize(
     ("token", "fits"),
     [
