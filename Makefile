@@ -4,7 +4,8 @@
 # tests everything, and installs torch and others for that, some 6 GB.
 
 PYTHON    ?= python3
-PROCESSES ?= 2  # of the Python tests
+CORES     := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+PROCESSES ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) : 8)))  # of the Python tests
 MINUTES   ?= 4  # of fuzzing, shared by its targets
 REST      ?=    # --rest: make test-all leaves out what passed in make test
 VENV      := .venv
