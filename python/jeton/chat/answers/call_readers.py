@@ -218,7 +218,7 @@ def _json_object(source: GrowingText, calls: CallReports) -> Steps[None]:
 def _json_or_quoted(
     source: GrowingText, calls: CallReports, out: Callable[[str], None]
 ) -> Steps[None]:
-    """Reads arguments as JSON, or as a string that holds JSON."""
+    """Reads the arguments of a call: a JSON value, or a string that contains one."""
     if (yield from _peek(source)) == '"':
         out((yield from _quoted_json(source, calls)))
     else:
