@@ -37,7 +37,7 @@ use std::sync::atomic::AtomicUsize;
 
 use encoding_builder::EncodingBuilder;
 use frames::{Frame, PairFrame};
-use jeton_fast::{Compiled, Place, Plan, Sink, Stretch, UnsupportedStage};
+use jeton_fast::{Compiled, Place, Plan, Sink, Stretch, UnsupportedStage, compile};
 use jeton_formats::{self, LoadOptions, Loaded};
 use jeton_models::model::{Model, Sampler, Sampling, Token};
 use jeton_models::stages::{Section, Stages};
@@ -63,7 +63,7 @@ pub struct Tokenizer {
     stages: Stages,
     added_tokens: AddedTokens,
     /// The fast path, for stages that it knows.
-    compiled: Option<Compiled>,
+    compiled: Option<Box<dyn Compiled>>,
     /// Which strategy that is, and why no faster one.
     plan: Plan,
     /// What the post-processor puts around the ids of one text, without special tokens and with
@@ -183,7 +183,7 @@ impl Tokenizer {
         stages.check_frame().map_err(of_kind)?;
         // Special tokens are split off, or they are text: the model never finds one.
         stages.model.withhold(&added_tokens.special_ids());
-        let (compiled, mut plan) = Compiled::new(&stages);
+        let (compiled, mut plan) = compile(&stages);
         let frames = [false, true].map(|add| frames::frame(stages.post_processor.as_ref(), add));
         if let Some(compiled) = &compiled {
             let searched = stages.normalizer.is_some()
@@ -200,7 +200,7 @@ impl Tokenizer {
         }
         log::tell_plan(|| plan.to_string());
         Ok(Self {
-            walk: Walk::new(&stages, compiled.as_ref()),
+            walk: Walk::new(&stages, compiled.as_deref()),
             compiled,
             plan,
             frames,
@@ -339,7 +339,7 @@ impl Tokenizer {
         place: Place,
         is_last: bool,
         options: &EncodeOptions,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) -> Result<bool> {
         let Some(compiled) = &self.compiled else {
             return Ok(false);

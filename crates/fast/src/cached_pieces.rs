@@ -7,22 +7,20 @@ use std::rc::Rc;
 
 use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::lookup::{ChunkWorkspace, NewChunks, tokens_of};
-use crate::cache::word_cache::{LONGEST, WordCache};
+use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::{Fallback, FallbackWorkspace, ModelTables};
+use crate::plan::Compiled;
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
+use crate::{Spanning, Stretch};
 use jeton_models::stages::Stages;
-use jeton_stages::normalizer::Normalizer;
 use jeton_stages::split::any_splitter::AnySplitter;
 use jeton_text::error::Result;
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::short_keys::LONG;
 use jeton_text::printable;
-
-/// No byte of UTF-8: before the key of a piece of a word that stages split.
-const PIECE: u8 = 0xFF;
 
 /// A tokenizer whose pieces are cached, whatever splits them.
 #[derive(Debug)]
@@ -59,23 +57,18 @@ impl CachedPieces {
             pool: WorkspacePool::default(),
         })
     }
+}
 
-    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`; `is_normalized` says
-    /// that it went through the normalizer before they were looked for, `limit` has the length of the
-    /// text that it is of.
-    ///
-    /// # Errors
-    /// As the stages.
-    pub(crate) fn encode(
+impl Compiled for CachedPieces {
+    fn encode(
         &self,
         stages: &Stages,
-        text: &str,
-        is_normalized: bool,
+        stretch: Stretch<'_>,
         limit: &Rc<LengthLimit>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         let mut before_model = stages.before_model();
-        if is_normalized {
+        if stretch.is_normalized {
             before_model.normalizer = None;
         }
         let mut workspace = self.pool.take();
@@ -91,41 +84,36 @@ impl CachedPieces {
         } = lookup;
         let mut call = PiecesCall {
             splitter: &self.splitter,
-            words,
-            key: Vec::new(),
-            fallback: Fallback::new(&stages.model, &self.tables, work),
+            fallback: Fallback::new(&stages.model, &self.tables, work, words),
             printable: self.splitter.printable.then(String::new),
         };
         let cut = |text| self.splitter.cut(scanner, text);
-        let (text, pieces) = before_model.pieces_by(text, limit, cut)?;
+        let (text, pieces) = before_model.pieces_by(stretch.text, limit, cut)?;
         let mut sink = BufferedSink::new(room, sink);
         tokens_of(&mut call, &text, &pieces, &mut sink)
     }
 
-    /// A safe split point of `text`, about `reach` bytes after `start`; the end of the text if none is
-    /// known.
-    pub fn split_point(
-        &self,
-        normalizer: Option<&Normalizer>,
-        text: &str,
-        start: usize,
-        reach: usize,
-    ) -> usize {
-        let normalizer = normalizer.filter(|it| !it.changes_nothing());
+    fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
+        let normalizer = (stages.normalizer.as_ref()).filter(|it| !it.changes_nothing());
         if normalizer.is_none_or(|it| it.facts().keeps_words_apart) {
             self.splitter.split_point(normalizer, text, start, reach)
         } else {
             text.len()
         }
     }
+
+    fn spanning(&self) -> Spanning {
+        Spanning::Pieces
+    }
+
+    fn may_be_normalized(&self) -> bool {
+        true
+    }
 }
 
 /// One text on its way.
 struct PiecesCall<'c> {
     splitter: &'c AnySplitter,
-    words: &'c mut WordCache,
-    /// Room for keys.
-    key: Vec<u8>,
     fallback: Fallback<'c>,
     /// Room for a piece in GPT-2's printable characters, if the model sees those.
     printable: Option<String>,
@@ -144,42 +132,12 @@ impl PiecesCall<'_> {
         };
         self.fallback.add(seen.as_bytes())
     }
-
-    /// Gives the tokens of a piece that no stage splits any more to `sink`; if it is too long to be
-    /// kept, by parts that the model sees as it sees the whole.
-    fn piece(&mut self, piece: &str, sink: &mut impl Sink) -> Result<()> {
-        let in_parts = piece.len() > LONGEST && self.printable.is_none();
-        let mut start = 0;
-        let mut pace = Pace::default();
-        while start < piece.len() {
-            pace.step();
-            let end = if in_parts {
-                self.fallback.first_split_point(piece.as_bytes(), start)
-            } else {
-                piece.len()
-            };
-            let part = &piece[start..end];
-            self.key.clear();
-            if self.splitter.cuts_words() {
-                self.key.push(PIECE);
-            }
-            self.key.extend_from_slice(part.as_bytes());
-            if !self.words.emit(&self.key, sink) {
-                self.fallback.begin();
-                self.add(part)?;
-                sink.push_all(self.fallback.ids());
-                self.words.insert(&self.key, self.fallback.ids());
-            }
-            start = end;
-        }
-        Ok(())
-    }
 }
 
-impl<S: Sink> NewChunks<S> for PiecesCall<'_> {
+impl NewChunks for PiecesCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
-        self.words
+        self.fallback.words
     }
 
     #[inline(never)]
@@ -188,28 +146,21 @@ impl<S: Sink> NewChunks<S> for PiecesCall<'_> {
         text: &str,
         start: usize,
         end: usize,
-        sink: &mut BufferedSink<'_, S>,
+        sink: &mut BufferedSink<'_>,
     ) -> Result<usize> {
         let word = &text[start..end];
-        let is_cut = self.splitter.cuts_words();
-        if is_cut && word.len() > LONG {
-            let (text, pieces) = self.splitter.cut_word(word)?;
-            for piece in paced(pieces.into_iter()) {
-                self.piece(&text[piece], sink)?;
-            }
-        } else if word.len() > LONGEST {
-            self.piece(word, sink)?;
-        } else if !self.words.emit(word.as_bytes(), sink) {
-            self.fallback.begin();
-            if is_cut {
-                let (text, pieces) = self.splitter.cut_word(word)?;
-                pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
-            } else {
-                self.add(word)?;
-            }
-            sink.push_all(self.fallback.ids());
-            self.words.insert(word.as_bytes(), self.fallback.ids());
+        if word.len() > LONG && self.fallback.words.emit(word.as_bytes(), sink) {
+            return Ok(end);
         }
+        self.fallback.begin();
+        if self.splitter.cuts_words() {
+            let (text, pieces) = self.splitter.cut_word(word)?;
+            paced(pieces.into_iter()).try_for_each(|it| self.add(&text[it]))?;
+        } else {
+            self.add(word)?;
+        }
+        sink.push_all(self.fallback.ids());
+        self.fallback.remember(word.as_bytes());
         Ok(end)
     }
 }
@@ -217,7 +168,9 @@ impl<S: Sink> NewChunks<S> for PiecesCall<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Place;
     use jeton_models::model::{Model, WordLevel};
+    use jeton_stages::normalizer::Normalizer;
     use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
     use jeton_stages::vocab::Vocab;
 
@@ -236,18 +189,16 @@ mod tests {
         stages.pre_tokenizer = Some(PreTokenizer::Sequence(vec![punctuation, digits]));
         let cached = CachedPieces::new(&stages).unwrap();
         let mut ids = Vec::new();
-        for text in ["Room 101.", "ROOM 101!"] {
-            let limit = Rc::new(LengthLimit::of(text.len()));
-            cached
-                .encode(&stages, text, false, &limit, &mut ids)
-                .unwrap();
-        }
+        let limit = Rc::new(LengthLimit::of(9));
+        let mut stretch = Stretch::whole("Room 101.", Place::First);
+        cached.encode(&stages, stretch, &limit, &mut ids).unwrap();
+        stretch.text = "ROOM 101!";
+        cached.encode(&stages, stretch, &limit, &mut ids).unwrap();
         assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
         ids.clear();
-        let limit = Rc::new(LengthLimit::of(9));
-        cached
-            .encode(&stages, "Room 101.", true, &limit, &mut ids)
-            .unwrap();
+        stretch.text = "Room 101.";
+        stretch.is_normalized = true;
+        cached.encode(&stages, stretch, &limit, &mut ids).unwrap();
         assert_eq!(ids, [0, 2, 3]);
     }
 
@@ -283,7 +234,8 @@ mod tests {
         let compiled = CachedPieces::new(&stages).unwrap();
         let limit = Rc::new(LengthLimit::of(13));
         let mut ids = Vec::new();
-        let done = compiled.encode(&stages, "known,unknown", false, &limit, &mut ids);
+        let stretch = Stretch::whole("known,unknown", Place::First);
+        let done = compiled.encode(&stages, stretch, &limit, &mut ids);
         assert!(done.is_err());
         let workspace = compiled.pool.take_kept().unwrap();
         assert!(workspace.lookup.words.emit(b"known", &mut Vec::new()));

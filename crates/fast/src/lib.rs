@@ -3,7 +3,7 @@
 //! The stages, run one after another, say what a tokenizer means, and property tests compare the two.
 //!
 //! ```
-//! use jeton_fast::Compiled;
+//! use jeton_fast::compile;
 //! use jeton_models::Stages;
 //! use jeton_models::model::{Bpe, Model};
 //! use jeton_stages::pre_tokenizer::named;
@@ -13,7 +13,7 @@
 //! let bpe = Bpe::by_ranks(Vocab::new(bytes.zip(0..))?)?;
 //! let mut stages = Stages::of_model(Model::Bpe(bpe));
 //! stages.pre_tokenizer = Some(named::find("gpt2")?.pre_tokenizer());
-//! let (compiled, plan) = Compiled::new(&stages);
+//! let (compiled, plan) = compile(&stages);
 //! assert!(compiled.is_some(), "{}", plan.name());
 //! # Ok::<(), jeton_text::Error>(())
 //! ```
@@ -43,6 +43,6 @@ pub use cache::capacities::{limit as cache_limit, set_limit as set_cache_limit};
 pub use cache::word_cache::WordCache;
 pub use cache::workspace_pool::{Reusable, Taken, WorkspacePool};
 pub use place::{Place, Spanning, Stretch};
-pub use plan::{Compiled, Plan, Strategy};
+pub use plan::{Compiled, Plan, Strategy, compile};
 pub use sink::{Count, Sink};
 pub use unsupported_stage::{StageName, UnsupportedStage};

@@ -12,9 +12,7 @@ use super::sink::Sink;
 use super::unsupported_stage::UnsupportedStage;
 use super::words::Words;
 use super::{Spanning, Stretch};
-use jeton_models::model::Model;
 use jeton_models::stages::Stages;
-use jeton_stages::normalizer::Normalizer;
 use jeton_text::error::Result;
 use jeton_text::length_limit::LengthLimit;
 
@@ -79,6 +77,16 @@ impl Strategy {
             }
         }
     }
+
+    fn compile(self, stages: &Stages) -> std::result::Result<Box<dyn Compiled>, UnsupportedStage> {
+        Ok(match self {
+            Self::ByteLevel => Box::new(ByteLevel::new(stages)?),
+            Self::SentencePiece => Box::new(SentencePiece::new(stages)?),
+            Self::Metaspace => Box::new(Words::marked(stages)?),
+            Self::WhitespaceWords => Box::new(Words::between_spaces(stages)?),
+            Self::CachedPieces => Box::new(CachedPieces::new(stages)?),
+        })
+    }
 }
 
 /// What [`Plan`] says of a tokenizer that no strategy takes.
@@ -124,146 +132,79 @@ impl fmt::Display for Plan {
     }
 }
 
-/// A compiled tokenizer: a variant per strategy.
-#[derive(Debug)]
-pub enum Compiled {
-    /// See [`Strategy::ByteLevel`].
-    ByteLevel(Box<ByteLevel>),
-    /// See [`Strategy::SentencePiece`].
-    SentencePiece(Box<SentencePiece>),
-    /// See [`Strategy::Metaspace`] and [`Strategy::WhitespaceWords`].
-    Words(Box<Words>),
-    /// See [`Strategy::CachedPieces`].
-    CachedPieces(Box<CachedPieces>),
-}
-
-impl Compiled {
-    /// The first strategy that takes these stages, if one does; and what was in the way of those asked
-    /// before it.
-    pub fn new(stages: &Stages) -> (Option<Self>, Plan) {
-        let mut passed_over = Vec::new();
-        for strategy in Strategy::ALL {
-            match Self::by(strategy, stages) {
-                Ok(compiled) => {
-                    let plan = Plan {
-                        strategy: Some(strategy),
-                        passed_over,
-                        detours: Vec::new(),
-                    };
-                    return (Some(compiled), plan);
-                }
-                Err(unsupported) => passed_over.push((strategy, unsupported)),
-            }
-        }
-        let plan = Plan {
-            strategy: None,
-            passed_over,
-            detours: Vec::new(),
-        };
-        (None, plan)
-    }
-
-    fn by(strategy: Strategy, stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
-        Ok(match strategy {
-            Strategy::ByteLevel => Self::ByteLevel(Box::new(ByteLevel::new(stages)?)),
-            Strategy::SentencePiece => Self::SentencePiece(Box::new(SentencePiece::new(stages)?)),
-            Strategy::Metaspace => Self::Words(Box::new(Words::marked(stages)?)),
-            Strategy::WhitespaceWords => Self::Words(Box::new(Words::between_spaces(stages)?)),
-            Strategy::CachedPieces => Self::CachedPieces(Box::new(CachedPieces::new(stages)?)),
-        })
-    }
-
-    /// Whether it may be given normalized text instead of the text that was made from.
-    pub fn may_be_normalized(&self) -> bool {
-        matches!(self, Self::ByteLevel(_) | Self::CachedPieces(_))
-    }
-
-    /// Whether each token holds bytes of the text, so that there are no more tokens than bytes.
-    pub fn tokens_are_bytes_of_text(&self) -> bool {
-        matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
-    }
-
-    /// How the positions of tokens are found.
-    pub fn spanning(&self) -> Spanning {
-        match self {
-            Self::ByteLevel(_) => Spanning::Lengths,
-            Self::CachedPieces(_) => Spanning::Pieces,
-            Self::SentencePiece(_) | Self::Words(_) => Spanning::Chunks,
-        }
-    }
-
-    /// Whether a byte begins a chunk, or is dropped between chunks, as a space is.
-    pub fn is_space(&self, byte: u8) -> bool {
-        match self {
-            Self::SentencePiece(compiled) => compiled.is_space(byte),
-            Self::Words(compiled) => compiled.is_space(byte),
-            Self::ByteLevel(_) | Self::CachedPieces(_) => byte == b' ',
-        }
-    }
-
-    /// Whether a byte-level tokenizer puts a space in front of a stretch that begins with none.
-    pub fn adds_space(&self) -> bool {
-        matches!(self, Self::ByteLevel(compiled) if compiled.adds_space())
-    }
-
+/// A tokenizer, compiled by a strategy. Where most strategies have the same answer, it is here.
+pub trait Compiled: fmt::Debug + Send + Sync {
     /// Gives the tokens of a stretch to `sink`. `stages` are those that this was compiled from; `limit`
     /// has the length of the whole text.
     ///
     /// # Errors
     /// As the stages.
-    pub fn encode(
+    fn encode(
         &self,
         stages: &Stages,
         stretch: Stretch<'_>,
         limit: &Rc<LengthLimit>,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        let Stretch { text, place, .. } = stretch;
-        match (self, &stages.normalizer, &stages.model) {
-            (Self::ByteLevel(compiled), ..) => compiled.encode(text, sink),
-            (
-                Self::SentencePiece(compiled),
-                Some(Normalizer::SentencePiece(normalizer)),
-                Model::SentencePiece(model),
-            ) => compiled.encode(model, normalizer, stretch, sink),
-            (Self::Words(compiled), ..) => compiled.encode(stages, text, place, sink),
-            (Self::CachedPieces(compiled), ..) => {
-                compiled.encode(stages, text, stretch.is_normalized, limit, sink)
-            }
-            _ => unreachable!("compiled from other stages"),
-        }
-    }
-
-    /// Whether the tokens of a text depend on all that comes before them.
-    pub fn needs_whole_text(&self) -> bool {
-        matches!(self, Self::SentencePiece(compiled) if compiled.needs_whole_text())
-    }
-
-    /// Whether split points depend only on what comes before them, and are known before the end of a text
-    /// is read.
-    pub fn splits_looking_back(&self) -> bool {
-        match self {
-            Self::SentencePiece(compiled) => compiled.has_parts(),
-            Self::Words(compiled) => compiled.splits_looking_back(),
-            _ => false,
-        }
-    }
+        sink: &mut dyn Sink,
+    ) -> Result<()>;
 
     /// A safe split point of `text`, about `reach` bytes after `start`: the text before it and the text
     /// after it, each encoded at its [`Place`](crate::Place), have the tokens of both together. The end of
     /// the text if none is known. Each strategy has its own safe places; one search for all could take only
     /// those that are safe for each of them, and in much text there are none.
-    pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
-        match (self, &stages.normalizer) {
-            (Self::ByteLevel(compiled), _) => compiled.split_point(text, start, reach),
-            (Self::Words(compiled), _) => compiled.split_point(text, start, reach),
-            (Self::CachedPieces(compiled), normalizer) => {
-                compiled.split_point(normalizer.as_ref(), text, start, reach)
+    fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize;
+
+    /// How the positions of tokens are found.
+    fn spanning(&self) -> Spanning;
+
+    /// Whether it may be given normalized text instead of the text that was made from.
+    fn may_be_normalized(&self) -> bool {
+        false
+    }
+
+    /// Whether each token holds bytes of the text, so that there are no more tokens than bytes.
+    fn tokens_are_bytes_of_text(&self) -> bool {
+        false
+    }
+
+    /// Whether a byte begins a chunk, or is dropped between chunks, as a space is.
+    fn is_space(&self, byte: u8) -> bool {
+        byte == b' '
+    }
+
+    /// Whether a byte-level tokenizer puts a space in front of a stretch that begins with none.
+    fn adds_space(&self) -> bool {
+        false
+    }
+
+    /// Whether the tokens of a text depend on all that comes before them, so that it cannot be encoded in
+    /// parts.
+    fn needs_whole_text(&self) -> bool {
+        false
+    }
+
+    /// Whether split points depend only on what comes before them, and are known before the end of a text
+    /// is read.
+    fn splits_looking_back(&self) -> bool {
+        false
+    }
+}
+
+/// What the first strategy that takes these stages makes of them, if one does; and what was in the way of those
+/// asked before it.
+pub fn compile(stages: &Stages) -> (Option<Box<dyn Compiled>>, Plan) {
+    let mut plan = Plan {
+        strategy: None,
+        passed_over: Vec::new(),
+        detours: Vec::new(),
+    };
+    for strategy in Strategy::ALL {
+        match strategy.compile(stages) {
+            Ok(compiled) => {
+                plan.strategy = Some(strategy);
+                return (Some(compiled), plan);
             }
-            (Self::SentencePiece(compiled), Some(Normalizer::SentencePiece(normalizer))) => {
-                compiled.split_point(normalizer, text, start, reach)
-            }
-            _ => unreachable!("compiled from other stages"),
+            Err(unsupported) => plan.passed_over.push((strategy, unsupported)),
         }
     }
+    (None, plan)
 }

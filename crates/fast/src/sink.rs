@@ -2,13 +2,16 @@
 
 use jeton_text::mem::room;
 
+/// Tokens that are copied at once where there are few.
+pub const FEW: usize = 8;
+
 /// A receiver of tokens.
 pub trait Sink {
     /// Takes tokens.
     fn push_all(&mut self, ids: &[u32]);
 
-    /// Takes the first `count` of `ids`.
-    fn push_first<const N: usize>(&mut self, ids: &[u32; N], count: usize) {
+    /// Takes the first `count` of a few ids.
+    fn push_few(&mut self, ids: &[u32; FEW], count: usize) {
         self.push_all(&ids[..count]);
     }
 }
@@ -31,10 +34,9 @@ impl Sink for Vec<u32> {
     }
 
     /// Copying all of a few is faster than copying some.
-    #[inline(always)]
-    fn push_first<const N: usize>(&mut self, ids: &[u32; N], count: usize) {
+    fn push_few(&mut self, ids: &[u32; FEW], count: usize) {
         let end = self.len() + count;
-        room::reserve(self, N);
+        room::reserve(self, FEW);
         self.extend_from_slice(ids);
         self.truncate(end);
     }

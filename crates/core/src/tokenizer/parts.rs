@@ -47,7 +47,7 @@ impl Tokenizer {
 
     /// Whether [`Tokenizer::split_point_in_prefix`] finds split points.
     pub(crate) fn splits_prefixes(&self, options: &EncodeOptions) -> bool {
-        let compiled = self.compiled.as_ref();
+        let compiled = self.compiled.as_deref();
         compiled.is_some_and(Compiled::splits_looking_back)
             && self.has_parts(options)
             && (self.added_tokens.finds_nothing(&options.special)
@@ -174,7 +174,7 @@ impl Tokenizer {
 
     /// Whether the tokens of a text depend on all that comes before them.
     pub(crate) fn needs_whole_text(&self) -> bool {
-        let compiled = self.compiled.as_ref();
+        let compiled = self.compiled.as_deref();
         compiled.is_some_and(Compiled::needs_whole_text)
     }
 

@@ -104,9 +104,9 @@ impl Joining {
 }
 
 /// A sink that joins marked tokens.
-pub(super) struct Joiner<'j, S: Sink> {
+pub(super) struct Joiner<'j> {
     joining: &'j Joining,
-    sink: &'j mut S,
+    sink: &'j mut dyn Sink,
     /// The tokens at the end of what came, with their marks, that what comes next may link to.
     open: Vec<u32>,
     work: ShortWord,
@@ -115,8 +115,8 @@ pub(super) struct Joiner<'j, S: Sink> {
     count: usize,
 }
 
-impl<'j, S: Sink> Joiner<'j, S> {
-    pub fn new(joining: &'j Joining, sink: &'j mut S) -> Self {
+impl<'j> Joiner<'j> {
+    pub fn new(joining: &'j Joining, sink: &'j mut dyn Sink) -> Self {
         Self {
             joining,
             sink,
@@ -277,7 +277,7 @@ pub(super) fn word_starts(text: &[u8], masks: &mut Vec<u64>) {
     }
 }
 
-impl<S: Sink> Sink for Joiner<'_, S> {
+impl Sink for Joiner<'_> {
     fn push_all(&mut self, ids: &[u32]) {
         for tokens in ids.chunks(CHUNK) {
             self.chunk(tokens);

@@ -15,7 +15,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         text: &'t [u8],
         start: usize,
         end: usize,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         if (self.compiled.joining.as_ref()).is_some_and(Joining::joins_words) {
             // A part would look like a whole word.
@@ -52,7 +52,7 @@ impl<'t> ByteLevelCall<'_, 't> {
     /// The parts of a piece, between neighbours in `bounds`. One that is a token only when it is a piece
     /// is neither looked up nor remembered.
     #[inline(never)]
-    fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+    fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut dyn Sink) {
         let compiled = self.compiled;
         let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
         let is_token = |bounds: &&[u32]| compiled.whole_piece_tokens.token(part(bounds)).is_some();
@@ -75,7 +75,7 @@ impl<'t> ByteLevelCall<'_, 't> {
     }
 
     /// A piece that is longer than [`LONG`] and not split.
-    fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
+    fn uncut(&mut self, piece: &'t [u8], sink: &mut dyn Sink) {
         if let Some(ids) = self.words.find_overflow(piece) {
             if self.pending.has_room(ids.len() + GROUP * LONG) {
                 return self.pending.many(ids);

@@ -8,6 +8,7 @@ mod long_pieces;
 mod whole_piece_tokens;
 
 use std::hash::BuildHasher;
+use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
@@ -16,8 +17,10 @@ use crate::cache::group::{GROUP, Group};
 use crate::cache::pending::{MAX_NEW, MAX_PENDING, Pending};
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
+use crate::plan::Compiled;
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;
+use crate::{Spanning, Stretch};
 use accepted::Accepted;
 use jeton_models::merge::merges::{Merges, SCANNED};
 use jeton_models::merge::short_word::ShortWord;
@@ -29,6 +32,7 @@ use jeton_stages::split::split_points::SplitPoints;
 use jeton_stages::split::splitter::{Splitter, uncut};
 use jeton_text::error::Result;
 use jeton_text::interrupt::Pace;
+use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::short_keys::{LONG, ShortKey};
 use jeton_text::threads::{LARGE, both};
 use joining::{Joiner, Joining, PHRASE_END, word_starts};
@@ -159,24 +163,12 @@ impl ByteLevel {
         })
     }
 
-    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`: those that may join, with a
+    /// mark.
     ///
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to split.
-    pub fn encode(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
-        match &self.joining {
-            None => self.encode_words(text, sink),
-            Some(joining) => {
-                let mut joiner = Joiner::new(joining, sink);
-                self.encode_words(text, &mut joiner)?;
-                joiner.finish();
-                Ok(())
-            }
-        }
-    }
-
-    /// The same before words are joined: of those that may join, with a mark.
-    fn encode_words(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
+    fn encode_words(&self, text: &str, sink: &mut dyn Sink) -> Result<()> {
         let text = match self.form {
             Some(form) => form.normalized(text),
             None => text.into(),
@@ -242,19 +234,29 @@ impl ByteLevel {
         let (first, rest) = text.split_at(self.splitter.split_point(text, 0, SPACED_FRONT));
         (format!(" {first}"), rest)
     }
+}
 
-    /// Whether it sees the bytes of the text and no others.
-    pub fn reads_text_as_it_is(&self) -> bool {
-        self.form.is_none() && !self.prefix_space
+impl Compiled for ByteLevel {
+    fn encode(
+        &self,
+        _: &Stages,
+        stretch: Stretch<'_>,
+        _: &Rc<LengthLimit>,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        match &self.joining {
+            None => self.encode_words(stretch.text, sink),
+            Some(joining) => {
+                let mut joiner = Joiner::new(joining, sink);
+                self.encode_words(stretch.text, &mut joiner)?;
+                joiner.finish();
+                Ok(())
+            }
+        }
     }
 
-    /// Whether a space is put in front of text that begins with none.
-    pub fn adds_space(&self) -> bool {
-        self.prefix_space
-    }
-
-    /// Where a part of `text` that is encoded separately ends; see [`Splitter::split_point`].
-    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
+    /// See [`Splitter::split_point`].
+    fn split_point(&self, _: &Stages, text: &str, start: usize, reach: usize) -> usize {
         // An expression's places are certain in the text that it sees; a prefix has a scanner.
         if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
@@ -274,6 +276,22 @@ impl ByteLevel {
                 let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
                 puts_no_space && fixes(before) && fixes(after)
             })
+    }
+
+    fn spanning(&self) -> Spanning {
+        Spanning::Lengths
+    }
+
+    fn may_be_normalized(&self) -> bool {
+        true
+    }
+
+    fn tokens_are_bytes_of_text(&self) -> bool {
+        self.form.is_none() && !self.prefix_space
+    }
+
+    fn adds_space(&self) -> bool {
+        self.prefix_space
     }
 }
 
@@ -316,7 +334,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         text: &'t [u8],
         bounds: &[u32],
         mut ends: &[u32],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         let [mut group, mut next] = groups.each_mut();
         let end = bounds.len() - 1;
@@ -357,7 +375,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         text: &'t [u8],
         bounds: &[u32],
         mut number: usize,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         self.make_room(sink);
         loop {
@@ -379,7 +397,7 @@ impl<'t> ByteLevelCall<'_, 't> {
 
     /// Makes room for the tokens of a group, a byte of a piece being a token at worst.
     #[inline(always)]
-    fn make_room(&mut self, sink: &mut impl Sink) {
+    fn make_room(&mut self, sink: &mut dyn Sink) {
         if !self.pending.has_room(GROUP * LONG) {
             self.fill(sink);
         }
@@ -387,7 +405,7 @@ impl<'t> ByteLevelCall<'_, 't> {
 
     /// A piece of up to [`SCANNED`] bytes that is not known.
     #[inline(never)]
-    fn new_piece(&mut self, piece: &'t [u8], key: ShortKey, hash: u64, sink: &mut impl Sink) {
+    fn new_piece(&mut self, piece: &'t [u8], key: ShortKey, hash: u64, sink: &mut dyn Sink) {
         if !self.pending.hole(piece, key, hash) {
             self.fill(sink);
             self.pending.hole(piece, key, hash);
@@ -396,7 +414,7 @@ impl<'t> ByteLevelCall<'_, 't> {
 
     /// Merges all pieces that are new, remembers them, and gives all tokens away.
     #[inline(never)]
-    fn fill(&mut self, sink: &mut impl Sink) {
+    fn fill(&mut self, sink: &mut dyn Sink) {
         let Self {
             compiled,
             words,
@@ -473,9 +491,9 @@ mod tests {
         });
         let compiled = ByteLevel::new(&stages).unwrap();
         let mut ids = Vec::new();
-        compiled.encode("known", &mut ids).unwrap();
+        compiled.encode_words("known", &mut ids).unwrap();
         let hard = "a".repeat(64);
-        assert!(compiled.encode(&hard, &mut ids).is_err());
+        assert!(compiled.encode_words(&hard, &mut ids).is_err());
         let workspace = compiled.pool.take_kept().unwrap();
         assert!(workspace.words.emit(b"known", &mut Vec::new()));
     }

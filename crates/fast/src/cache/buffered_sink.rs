@@ -7,15 +7,15 @@ use crate::sink::Sink;
 pub const BUFFER_TOKENS: usize = 512;
 
 /// Collects tokens in a buffer, and passes them on to a sink when it is full.
-pub struct BufferedSink<'s, S: Sink> {
+pub struct BufferedSink<'s> {
     tokens: &'s mut [u32; BUFFER_TOKENS],
     count: usize,
-    sink: &'s mut S,
+    sink: &'s mut dyn Sink,
 }
 
-impl<'s, S: Sink> BufferedSink<'s, S> {
+impl<'s> BufferedSink<'s> {
     /// Nothing waits. When this is dropped, all that waits is given to `sink`.
-    pub fn new(tokens: &'s mut [u32; BUFFER_TOKENS], sink: &'s mut S) -> Self {
+    pub fn new(tokens: &'s mut [u32; BUFFER_TOKENS], sink: &'s mut dyn Sink) -> Self {
         Self {
             tokens,
             count: 0,
@@ -39,25 +39,14 @@ impl<'s, S: Sink> BufferedSink<'s, S> {
         self.count
     }
 
-    /// The sink, without the tokens that wait.
-    #[inline(always)]
-    pub fn sink(&self) -> &S {
-        self.sink
-    }
-
-    /// The sink, after it received all tokens.
-    pub fn flushed(&mut self) -> &mut S {
-        self.give();
-        self.sink
-    }
-
-    fn give(&mut self) {
+    /// Passes all tokens on.
+    pub fn give(&mut self) {
         self.sink.push_all(&self.tokens[..self.count]);
         self.count = 0;
     }
 }
 
-impl<S: Sink> Sink for BufferedSink<'_, S> {
+impl Sink for BufferedSink<'_> {
     fn push_all(&mut self, ids: &[u32]) {
         if self.count + ids.len() > BUFFER_TOKENS {
             self.give();
@@ -69,7 +58,7 @@ impl<S: Sink> Sink for BufferedSink<'_, S> {
     }
 }
 
-impl<S: Sink> Drop for BufferedSink<'_, S> {
+impl Drop for BufferedSink<'_> {
     fn drop(&mut self) {
         self.give();
     }

@@ -36,13 +36,13 @@ impl Default for ChunkWorkspace {
 }
 
 /// What makes tokens of a chunk that the cache does not hold.
-pub trait NewChunks<S: Sink> {
+pub trait NewChunks {
     /// The chunks whose tokens are cached.
     fn words(&self) -> &WordCache;
 
-    /// Whether the cached tokens of the next `chunks` chunks are right.
+    /// Whether the cached tokens of the next chunk are right.
     #[inline(always)]
-    fn may_recall(&self, _sink: &mut BufferedSink<'_, S>, _chunks: usize) -> bool {
+    fn may_recall(&self, _sink: &mut BufferedSink<'_>) -> bool {
         true
     }
 
@@ -57,7 +57,7 @@ pub trait NewChunks<S: Sink> {
         text: &str,
         start: usize,
         end: usize,
-        sink: &mut BufferedSink<'_, S>,
+        sink: &mut BufferedSink<'_>,
     ) -> Result<usize>;
 }
 
@@ -65,13 +65,13 @@ pub trait NewChunks<S: Sink> {
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens<S: Sink>(
-    family: &mut impl NewChunks<S>,
+pub fn tokens(
+    family: &mut impl NewChunks,
     delimiters: &Delimiters,
     chunks: &mut Chunks,
     text: &str,
     start: usize,
-    sink: &mut BufferedSink<'_, S>,
+    sink: &mut BufferedSink<'_>,
 ) -> Result<()> {
     let mut done = start;
     delimiters.chunks(text.as_bytes(), start, chunks, |starts, ends| {
@@ -87,11 +87,11 @@ pub fn tokens<S: Sink>(
 ///
 /// # Errors
 /// As the stages.
-pub fn tokens_of<S: Sink>(
-    family: &mut impl NewChunks<S>,
+pub fn tokens_of(
+    family: &mut impl NewChunks,
     text: &str,
     pieces: &[Range<usize>],
-    sink: &mut BufferedSink<'_, S>,
+    sink: &mut BufferedSink<'_>,
 ) -> Result<()> {
     let mut done = 0;
     for pieces in paced(pieces.chunks(GROUP)) {
@@ -103,27 +103,22 @@ pub fn tokens_of<S: Sink>(
 
 /// As [`tokens`], of one group; `done` is where what was read ends.
 #[inline(always)]
-fn group<S: Sink>(
-    family: &mut impl NewChunks<S>,
+fn group(
+    family: &mut impl NewChunks,
     text: &str,
     pieces: impl Iterator<Item = (usize, usize)> + Clone,
     done: &mut usize,
-    sink: &mut BufferedSink<'_, S>,
+    sink: &mut BufferedSink<'_>,
 ) -> Result<()> {
     let bytes = text.as_bytes();
     let mut asked = Group::NONE;
     asked.ask(family.words(), bytes, pieces.clone());
-    let mut all = family.may_recall(sink, GROUP);
     for (i, (start, end)) in pieces.enumerate() {
         if start < *done {
             continue;
         }
-        let found = if all || family.may_recall(sink, 1) {
-            asked.find(i, family.words(), bytes, start, end)
-        } else {
-            None
-        };
-        match found {
+        let found = asked.find(i, family.words(), bytes, start, end);
+        match found.filter(|_| family.may_recall(sink)) {
             Some(Found::Short(ids, count)) => sink.push_entry(ids, count),
             Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
             Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
@@ -131,7 +126,6 @@ fn group<S: Sink>(
             None => {
                 asked.prefetch_new(family.words(), i);
                 *done = family.chunk(text, start, end, sink)?;
-                all = family.may_recall(sink, GROUP);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! and merged side by side, while the text after them is looked up.
 
 use super::entries::Found;
-use crate::sink::Sink;
+use crate::sink::{FEW, Sink};
 use jeton_text::mem::short_keys::ShortKey;
 
 /// The most tokens and gaps that wait.
@@ -14,8 +14,6 @@ pub const MAX_PENDING: usize = 2048;
 pub const MAX_NEW: usize = 32;
 /// Lists that new words are kept in, by their hashes.
 const LISTS: usize = 64;
-/// Tokens that are copied at once where there are few.
-const AT_ONCE: usize = 8;
 /// The number of no piece.
 const NO_PIECE: u8 = u8::MAX;
 
@@ -181,7 +179,7 @@ impl<'w, 't> Pending<'w, 't> {
 
     /// Gives all tokens to `sink`. `tokens` returns those of the new piece with a number: a slice and how
     /// many of its first tokens count.
-    pub fn give<'n>(&mut self, tokens: impl Fn(usize) -> (&'n [u32], usize), sink: &mut impl Sink) {
+    pub fn give<'n>(&mut self, tokens: impl Fn(usize) -> (&'n [u32], usize), sink: &mut dyn Sink) {
         let mut given = 0;
         for &(place, number) in &*self.holes {
             push_first(&self.tokens[given..], place - given, sink);
@@ -200,9 +198,9 @@ impl<'w, 't> Pending<'w, 't> {
 
 /// Gives the first `count` of `ids` to `sink`.
 #[inline(always)]
-fn push_first(ids: &[u32], count: usize, sink: &mut impl Sink) {
-    match ids.first_chunk::<AT_ONCE>() {
-        Some(few) if count <= AT_ONCE => sink.push_first(few, count),
+fn push_first(ids: &[u32], count: usize, sink: &mut dyn Sink) {
+    match ids.first_chunk() {
+        Some(few) if count <= FEW => sink.push_few(few, count),
         _ => sink.push_all(&ids[..count]),
     }
 }

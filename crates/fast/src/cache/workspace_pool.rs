@@ -1,12 +1,11 @@
-//! The pool of workspaces that calls use, one after another: one slot for each core, taken and returned
-//! without a lock.
+//! The pool of workspaces that calls use, one after another: one slot for each core.
 //!
 //! A thread tries its own slot first, so that it finds the word cache that is in its core's memory. No
 //! call waits for another, nor for a thread that a fork left behind.
 
 use std::ops::{Deref, DerefMut};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jeton_text::threads::cores;
 
@@ -24,18 +23,13 @@ pub struct WorkspacePool<T> {
     slots: Box<[Slot<T>]>,
 }
 
-/// Null while it is taken. Two threads never write to one cache line.
+/// Empty while its workspace is taken; no call waits for the lock. Two threads never write to one cache line.
 #[repr(align(64))]
-struct Slot<T>(AtomicPtr<T>);
-
-// SAFETY: a workspace is owned by whoever took it or by its slot, never by two threads.
-unsafe impl<T: Send> Sync for WorkspacePool<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Send for WorkspacePool<T> {}
+struct Slot<T>(Mutex<Option<Box<T>>>);
 
 impl<T> Default for WorkspacePool<T> {
     fn default() -> Self {
-        let slots = (0..cores()).map(|_| Slot(AtomicPtr::new(null_mut())));
+        let slots = (0..cores()).map(|_| Slot(Mutex::new(None)));
         Self {
             slots: slots.collect(),
         }
@@ -95,24 +89,18 @@ impl<T> Drop for Taken<'_, T> {
 impl<T> WorkspacePool<T> {
     /// A workspace that a call gave back, if one is left.
     pub(crate) fn take_kept(&self) -> Option<Box<T>> {
-        self.near().find_map(|Slot(slot)| {
-            let workspace = slot.swap(null_mut(), Ordering::Acquire);
-            // SAFETY: what is not null came from `Box::into_raw` in `put`, and only the thread that
-            // swapped it out has it.
-            (!workspace.is_null()).then(|| unsafe { Box::from_raw(workspace) })
-        })
+        self.near()
+            .find_map(|Slot(slot)| slot.try_lock().ok()?.take())
     }
 
     /// Keeps a workspace for another call, as many as there are cores.
     fn put(&self, workspace: Box<T>) {
-        let workspace = Box::into_raw(workspace);
-        let kept = self.near().any(|Slot(slot)| {
-            slot.compare_exchange(null_mut(), workspace, Ordering::Release, Ordering::Relaxed)
-                .is_ok()
+        let empty = self.near().find_map(|Slot(slot)| {
+            let slot = slot.try_lock().ok()?;
+            slot.is_none().then_some(slot)
         });
-        if !kept {
-            // SAFETY: it came from `Box::into_raw` above, and no slot has taken it.
-            drop(unsafe { Box::from_raw(workspace) });
+        if let Some(mut slot) = empty {
+            *slot = Some(workspace);
         }
     }
 
@@ -120,12 +108,6 @@ impl<T> WorkspacePool<T> {
     fn near(&self) -> impl Iterator<Item = &Slot<T>> {
         let own = own_slot().min(self.slots.len());
         self.slots[own..].iter().chain(&self.slots[..own])
-    }
-}
-
-impl<T> Drop for WorkspacePool<T> {
-    fn drop(&mut self) {
-        while self.take_kept().is_some() {}
     }
 }
 

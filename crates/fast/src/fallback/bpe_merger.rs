@@ -2,11 +2,10 @@
 //! tables.
 
 use super::initial_symbols::InitialSymbols;
-use jeton_models::merge::{Merges, Pairs, SCANNED, ShortWord, long_words};
+use jeton_models::merge::{Pairs, SCANNED, ShortWord, long_words};
 use jeton_models::model::bpe::{Alphabet, MergeRule};
 use jeton_models::model::{Bpe, byte_token};
 use jeton_stages::split::split_points::SplitPoints;
-use jeton_text::interrupt::Pace;
 use jeton_text::mem::lazy::Lazy;
 
 /// Bytes of the longest word: places take 32 bits, and the model says what is too long for it.
@@ -14,7 +13,8 @@ const MAX_LENGTH: usize = u32::MAX as usize;
 
 /// A BPE whose words are merged by the tables of the byte-level strategy.
 pub struct BpeMerger {
-    tables: MergeTables,
+    initial: InitialSymbols,
+    pairs: Pairs,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
     takes_whole_pieces: bool,
     /// Where long pieces are split, made when the first one comes; none if the parts might not have the
@@ -22,39 +22,24 @@ pub struct BpeMerger {
     split_points: Option<Lazy<SplitPoints>>,
 }
 
-enum MergeTables {
-    /// Each byte is a token.
-    Bytes(Merges),
-    Characters(InitialSymbols, Pairs),
-}
-
 impl BpeMerger {
     /// The merges of `bpe`, if it refuses no units, its ids and ranks fit, and its
     /// bytes, if these are its alphabet, bear no marks.
     pub fn new(bpe: &Bpe) -> Option<Self> {
         let is_of_bytes = bpe.options().alphabet == Alphabet::Bytes;
-        let bears_marks = is_of_bytes && !bpe.merges_bytes_only();
-        if bears_marks {
+        if is_of_bytes && !bpe.merges_bytes_only() {
             return None;
         }
-        let merges = || Merges::new(bpe.vocab(), bpe.reachable_merges());
-        let tables = match is_of_bytes.then(merges).flatten() {
-            Some(merges) => MergeTables::Bytes(merges),
-            None if *bpe.rule() == MergeRule::Ranks || bpe.refuses_some_units() => return None,
-            None => {
-                let pairs = Pairs::new(&bpe.reachable_merges(), bpe.vocab().max_id()?)?;
-                MergeTables::Characters(InitialSymbols::new(bpe), pairs)
-            }
-        };
+        let initial = InitialSymbols::new(bpe);
+        let is_ranks = *bpe.rule() == MergeRule::Ranks;
+        if !initial.has_all_bytes() && (is_ranks || bpe.refuses_some_units()) {
+            return None;
+        }
         let takes_whole_pieces = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
-        let parts_stand_alone = match &tables {
-            MergeTables::Bytes(_) => true,
-            MergeTables::Characters(initial, _) => {
-                initial.parts_stand_alone() && merges_nothing_unknown(bpe)
-            }
-        };
+        let parts_stand_alone = initial.parts_stand_alone() && merges_nothing_unknown(bpe);
         Some(Self {
-            tables,
+            initial,
+            pairs: Pairs::new(&bpe.reachable_merges(), bpe.vocab().max_id()?)?,
             takes_whole_pieces,
             split_points: (parts_stand_alone && !takes_whole_pieces).then(Lazy::new),
         })
@@ -70,12 +55,7 @@ impl BpeMerger {
         let mut end = start;
         loop {
             end = split_points.first_split_point(piece, end, piece.len());
-            let is_end = end == piece.len()
-                || match &self.tables {
-                    MergeTables::Bytes(_) => true,
-                    MergeTables::Characters(initial, _) => initial.leaves_nothing(&piece[..end]),
-                };
-            if is_end {
+            if end == piece.len() || self.initial.leaves_nothing(&piece[..end]) {
                 return end;
             }
         }
@@ -91,41 +71,11 @@ impl BpeMerger {
             return true;
         }
         let first = ids.len();
-        let mut start = 0;
-        let mut pace = Pace::default();
-        while start < piece.len() {
-            pace.step();
-            let end = if piece.len() - start <= SCANNED {
-                piece.len()
-            } else {
-                self.first_split_point(bpe, piece, start)
-            };
-            if !self.merge_part(&piece[start..end], work, ids) {
-                ids.truncate(first);
-                return false;
-            }
-            start = end;
+        if !self.initial.begin(piece, ids) || ids.len() - first >= MAX_LENGTH {
+            ids.truncate(first);
+            return false;
         }
-        true
-    }
-
-    fn merge_part(&self, part: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
-        let start = ids.len();
-        match &self.tables {
-            MergeTables::Bytes(merges) if part.len() <= SCANNED => {
-                merges.merge_together(&[part], std::slice::from_mut(work));
-                ids.extend_from_slice(work.tokens());
-            }
-            MergeTables::Bytes(merges) if part.len() < MAX_LENGTH => {
-                ids.extend(merges.merge_long(part))
-            }
-            MergeTables::Characters(initial, pairs)
-                if initial.begin(part, ids) && ids.len() - start < MAX_LENGTH =>
-            {
-                merge_from(start, pairs, work, ids);
-            }
-            _ => return false,
-        }
+        merge_from(first, &self.pairs, work, ids);
         true
     }
 }
@@ -187,6 +137,18 @@ mod tests {
         let mut ids = vec![7];
         let mut work = ShortWord::NEW;
         let found = merged.merge(bpe, piece.as_bytes(), &mut work, &mut ids);
+        let (mut parts, mut start) = (vec![7], 0);
+        while start < piece.len() {
+            let end = merged.first_split_point(bpe, piece.as_bytes(), start);
+            let part = &piece.as_bytes()[start..end];
+            start = end;
+            if !merged.merge(bpe, part, &mut work, &mut parts) {
+                assert!(!found, "{piece:?} {bpe:?}");
+                parts.truncate(1);
+                break;
+            }
+        }
+        assert_eq!(parts, ids, "{piece:?} {bpe:?}");
         let mut tokens = Vec::new();
         let mut sampler = Sampler::new(Sampling::default());
         match bpe.tokenize(piece, &mut sampler, &mut tokens) {

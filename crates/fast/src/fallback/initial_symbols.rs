@@ -163,10 +163,16 @@ impl InitialSymbols {
         true
     }
 
+    /// Whether symbols begin as bytes, and each byte is a token.
+    pub fn has_all_bytes(&self) -> bool {
+        self.is_of_bytes && (0..=u8::MAX).all(|byte| self.tokens[0].token(byte.into()) != NONE)
+    }
+
     /// Whether a piece begins with the symbols of its parts, wherever it is split after a character for
     /// which [`Self::leaves_nothing`] holds.
     pub fn parts_stand_alone(&self) -> bool {
-        let drops = matches!(self.unknown, Unknown::Dropped) && !self.all_bytes;
+        let drops = matches!(self.unknown, Unknown::Dropped);
+        let drops = drops && !self.all_bytes && !self.has_all_bytes();
         self.prefix.is_empty() && self.suffix.is_empty() && self.end.is_none() && !drops
     }
 

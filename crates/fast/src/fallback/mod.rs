@@ -9,6 +9,7 @@ pub(super) mod initial_symbols;
 mod longest_match;
 
 use crate::cache::lookup;
+use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::Reusable;
 use bpe_merger::BpeMerger;
 use character_table::CutWord;
@@ -17,10 +18,14 @@ use jeton_models::model::{Model, Sampler, Sampling, Token};
 use jeton_stages::normalizer::SPACE_MARK;
 use jeton_stages::split::scanner::Scanner;
 use jeton_text::error::Result;
-use jeton_text::interrupt::{paced, parts};
+use jeton_text::interrupt::{Pace, paced, parts};
 use jeton_text::mem::lazy::Lazy;
+use jeton_text::mem::short_keys::SHORT;
 use jeton_text::text::{Pieces, lossy};
 use longest_match::Longest;
+
+/// No byte of UTF-8: before the key of a part of a piece, which is no word of the text.
+const PART: u8 = 0xFD;
 
 /// Which words are plain: of ASCII, possibly after a space, and left as they are by the stages before the
 /// model, except as these fields say.
@@ -119,32 +124,37 @@ pub(super) struct Fallback<'c> {
     model: &'c Model,
     tables: &'c ModelTables,
     work: &'c mut ShortWord,
+    /// The cache of words, which has the parts of long pieces, too.
+    pub(super) words: &'c mut WordCache,
     ids: Vec<u32>,
     tokens: Vec<Token>,
     piece: String,
+    key: Vec<u8>,
 }
 
 impl<'c> Fallback<'c> {
     /// No word yet.
-    pub(super) fn new(model: &'c Model, tables: &'c ModelTables, work: &'c mut ShortWord) -> Self {
+    pub(super) fn new(
+        model: &'c Model,
+        tables: &'c ModelTables,
+        work: &'c mut ShortWord,
+        words: &'c mut WordCache,
+    ) -> Self {
         Self {
             model,
             tables,
             work,
+            words,
             ids: Vec::new(),
             tokens: Vec::new(),
             piece: String::new(),
+            key: Vec::new(),
         }
     }
 
-    /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
-    pub(super) fn first_split_point(&self, piece: &[u8], start: usize) -> usize {
-        match (self.tables.of(self.model), self.model) {
-            (ModelTable::BpeMerger(merged), Model::Bpe(bpe)) => {
-                merged.first_split_point(bpe, piece, start)
-            }
-            _ => piece.len(),
-        }
+    /// Remembers the tokens of the last word, of which this is the key.
+    pub fn remember(&mut self, key: &[u8]) {
+        self.words.insert(key, &self.ids);
     }
 
     /// The tokens of the last word.
@@ -160,24 +170,23 @@ impl<'c> Fallback<'c> {
         if !plain.piece(word, &mut self.piece) {
             return Ok(false);
         }
-        self.ids.clear();
         let piece = std::mem::take(&mut self.piece);
-        let done = self.add(piece.as_bytes());
+        let done = self.piece(&piece);
         self.piece = piece;
         done.map(|()| true)
     }
 
-    /// Makes the tokens of `word`, which no stage changes, after `spaces` spaces, which become `▁`.
+    /// Makes the tokens of a chunk of which no stage changes anything but its spaces, which become `▁`.
     ///
     /// # Errors
     /// As the model.
-    pub fn marked(&mut self, spaces: usize, word: &str) -> Result<()> {
+    pub fn marked(&mut self, chunk: &str) -> Result<()> {
+        let word = chunk.trim_start_matches(' ');
         let mut piece = std::mem::take(&mut self.piece);
         piece.clear();
-        piece.extend(std::iter::repeat_n(SPACE_MARK, spaces));
+        piece.extend(std::iter::repeat_n(SPACE_MARK, chunk.len() - word.len()));
         piece.push_str(word);
-        self.ids.clear();
-        let done = self.add(piece.as_bytes());
+        let done = self.piece(&piece);
         self.piece = piece;
         done
     }
@@ -192,8 +201,17 @@ impl<'c> Fallback<'c> {
     }
 
     /// No tokens yet.
-    pub(super) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.ids.clear();
+    }
+
+    /// Makes the tokens of a piece.
+    ///
+    /// # Errors
+    /// As the model.
+    fn piece(&mut self, piece: &str) -> Result<()> {
+        self.ids.clear();
+        self.add(piece.as_bytes())
     }
 
     /// Makes the tokens of a word's pieces.
@@ -205,12 +223,45 @@ impl<'c> Fallback<'c> {
         paced(cut.pieces()).try_for_each(|piece| self.add(piece))
     }
 
-    pub(super) fn add(&mut self, piece: &[u8]) -> Result<()> {
+    /// Appends the tokens of a piece. A long one is split where no token spans, and its parts are remembered:
+    /// text without spaces falls apart into runs of a few characters, which come again.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn add(&mut self, piece: &[u8]) -> Result<()> {
+        let (mut start, mut pace) = (0, Pace::default());
+        while start < piece.len() {
+            pace.step();
+            let end = match (self.tables.of(self.model), self.model) {
+                (ModelTable::BpeMerger(merger), Model::Bpe(bpe)) if piece.len() - start > SHORT => {
+                    merger.first_split_point(bpe, piece, start)
+                }
+                _ => piece.len(),
+            };
+            if end - start == piece.len() {
+                return self.solve(piece);
+            }
+            let part = &piece[start..end];
+            self.key.clear();
+            self.key.push(PART);
+            self.key.extend_from_slice(part);
+            if !self.words.emit(&self.key, &mut self.ids) {
+                let first = self.ids.len();
+                self.solve(part)?;
+                self.words.insert(&self.key, &self.ids[first..]);
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Appends the tokens of a piece, or of a part of one.
+    fn solve(&mut self, piece: &[u8]) -> Result<()> {
         let ids = &mut self.ids;
         let done = match (self.tables.of(self.model), self.model) {
             (ModelTable::Longest(longest), _) => longest.tokenize(piece, ids),
-            (ModelTable::BpeMerger(merged), Model::Bpe(bpe)) => {
-                merged.merge(bpe, piece, self.work, ids)
+            (ModelTable::BpeMerger(merger), Model::Bpe(bpe)) => {
+                merger.merge(bpe, piece, self.work, ids)
             }
             _ => false,
         };

@@ -4,14 +4,17 @@
 //! Look here for open chunks: if the character map turns something else into a space, the result of a chunk
 //! may depend on the next one. Segmenting is in [`Solver`].
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::{NORMALIZED, SPACE, SentencePiece};
 use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::lookup::NewChunks;
-use crate::cache::word_cache::{LONGEST, WordCache};
+use crate::cache::word_cache::WordCache;
 use crate::sink::Sink;
 use crate::{Place, Stretch};
 use jeton_models::model;
-use jeton_stages::normalizer::SentencePieceNormalizer;
+use jeton_stages::normalizer::{SPACE_MARK, SentencePieceNormalizer};
 use jeton_stages::split::delimiters::Delimiters;
 use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::error::Result;
@@ -20,13 +23,13 @@ use jeton_text::mem::short_keys::{LONG, SHORT};
 use jeton_text::text::behind_space;
 
 /// Segments normalized text between places that no piece crosses.
-pub trait Solver<S: Sink> {
+pub trait Solver {
     /// As [`NewChunks::may_recall`].
-    fn may_recall(&self, sink: &mut BufferedSink<'_, S>, chunks: usize) -> bool;
+    fn may_recall(&self, sink: &mut BufferedSink<'_>) -> bool;
 
     /// Adds the tokens of `text`, which are the next for `sink`, to `ids` and gives them to `sink`;
     /// says whether they are the same wherever the text is.
-    fn solve(&mut self, text: &str, ids: &mut Vec<u32>, sink: &mut BufferedSink<'_, S>) -> bool;
+    fn solve(&mut self, text: &str, ids: &mut Vec<u32>, sink: &mut BufferedSink<'_>) -> bool;
 
     /// Whether a chunk may be remembered whose parts have these tokens wherever they are.
     fn may_remember(&self, ids: &[u32]) -> bool;
@@ -41,21 +44,20 @@ pub struct ChunksCall<'c, V> {
     pub words: &'c mut WordCache,
     /// Whether the text ends with the stretch that is read.
     pub is_last: bool,
-    /// Room for the tokens of a chunk, for normalized text and for keys.
+    /// Room for the tokens of a chunk, and for keys.
     pub ids: Vec<u32>,
-    pub normalized: String,
     pub key: Vec<u8>,
 }
 
-impl<V: Solver<S>, S: Sink> NewChunks<S> for ChunksCall<'_, V> {
+impl<V: Solver> NewChunks for ChunksCall<'_, V> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
         self.words
     }
 
     #[inline(always)]
-    fn may_recall(&self, sink: &mut BufferedSink<'_, S>, chunks: usize) -> bool {
-        self.solver.may_recall(sink, chunks)
+    fn may_recall(&self, sink: &mut BufferedSink<'_>) -> bool {
+        self.solver.may_recall(sink)
     }
 
     #[inline(never)]
@@ -64,28 +66,20 @@ impl<V: Solver<S>, S: Sink> NewChunks<S> for ChunksCall<'_, V> {
         text: &str,
         start: usize,
         end: usize,
-        sink: &mut BufferedSink<'_, S>,
+        sink: &mut BufferedSink<'_>,
     ) -> Result<usize> {
-        let chunk = &text[start..end];
-        if !self.ends_open(chunk) && self.keeps(chunk) {
-            self.parts(text, start, end, sink);
-            return Ok(end);
-        }
-        Ok(self.normalized(text, start, end, sink))
+        Ok(self.new_chunk(text, start..end, false, sink))
     }
 }
 
-impl<V> ChunksCall<'_, V> {
+impl<V: Solver> ChunksCall<'_, V> {
     /// Gives the tokens of the first chunk to `sink`, if it is another one than it would be
     /// elsewhere; says where it ends, and what of the text counts.
-    pub fn begin<'t, S: Sink>(
+    pub fn begin<'t>(
         &mut self,
         stretch: Stretch<'t>,
-        sink: &mut BufferedSink<'_, S>,
-    ) -> (&'t str, usize)
-    where
-        V: Solver<S>,
-    {
+        sink: &mut BufferedSink<'_>,
+    ) -> (&'t str, usize) {
         let (compiled, mut text) = (self.compiled, stretch.text);
         if compiled.collapses && stretch.is_last {
             let is_space = |byte: u8| compiled.delimiters.is_space(byte);
@@ -101,192 +95,120 @@ impl<V> ChunksCall<'_, V> {
         &self.compiled.delimiters
     }
 
-    /// Whether a chunk that the character map leaves as it is ends in a space, and more spaces may
-    /// follow. After a chunk of nothing but spaces there is no space.
-    fn ends_open(&self, chunk: &str) -> bool {
-        chunk.ends_with(SPACE)
+    /// Normalizes a chunk.
+    fn normalize(&self, chunk: &str) -> String {
+        let spaces = position(chunk.as_bytes(), |byte| !self.delimiters().is_space(byte));
+        let (spaces, rest) = chunk.split_at(spaces.unwrap_or(chunk.len()));
+        if !self.keeps(rest) {
+            return self.normalizer.normalize_part(chunk, false);
+        }
+        let collapses = self.compiled.collapses && !spaces.is_empty();
+        let spaces = if collapses { 1 } else { spaces.len() };
+        let mut normalized = String::with_capacity(spaces * SPACE.len() + rest.len());
+        normalized.extend(std::iter::repeat_n(SPACE, spaces));
+        normalized.push_str(rest);
+        normalized
     }
 
-    /// With how many spaces a chunk begins, or what is one once it is normalized.
-    fn spaces(&self, chunk: &str) -> usize {
-        let first = position(chunk.as_bytes(), |byte| !self.delimiters().is_space(byte));
-        first.unwrap_or(chunk.len())
-    }
-
-    /// Whether the character map leaves a chunk as it is, spaces apart.
-    fn keeps(&self, chunk: &str) -> bool {
+    /// Whether the character map leaves text as it is that does not begin with spaces.
+    fn keeps(&self, text: &str) -> bool {
         let Some(map) = self.normalizer.charsmap() else {
             return true;
         };
-        let rest = &chunk[self.spaces(chunk)..];
         let is_odd = |byte| !matches!(byte, b'!'..=b'~');
-        self.compiled.keeps_ascii && position(rest.as_bytes(), is_odd).is_none() || map.keeps(rest)
+        self.compiled.keeps_ascii && position(text.as_bytes(), is_odd).is_none() || map.keeps(text)
     }
 
     /// The first chunk, with a space in front; says where it ends.
-    fn front<S: Sink>(&mut self, text: &str, sink: &mut BufferedSink<'_, S>) -> usize
-    where
-        V: Solver<S>,
-    {
+    fn front(&mut self, text: &str, sink: &mut BufferedSink<'_>) -> usize {
         let end = self.delimiters().chunk_end(text.as_bytes(), 0);
-        let first = behind_space(&text[..end]);
-        if self.words.emit(first.as_bytes(), sink) {
+        if self.words.emit(behind_space(&text[..end]).as_bytes(), sink) {
             return end;
         }
-        if !self.ends_open(&first) && self.keeps(&first) {
-            self.parts(&first, 0, first.len(), sink);
-            return end;
-        }
-        let whole = behind_space(text);
-        self.normalized(&whole, 0, end + 1, sink) - 1
+        self.new_chunk(text, 0..end, true, sink)
     }
 
-    /// A chunk that the character map leaves as it is, part by part.
-    fn parts<S: Sink>(
+    /// Gives the tokens of a chunk, maybe with a space in front, to `sink`. The chunk is made longer until what
+    /// it becomes does not depend on what follows; says where it ends.
+    fn new_chunk(
         &mut self,
         text: &str,
-        start: usize,
-        end: usize,
-        sink: &mut BufferedSink<'_, S>,
-    ) where
-        V: Solver<S>,
-    {
+        chunk: Range<usize>,
+        behind_a_space: bool,
+        sink: &mut BufferedSink<'_>,
+    ) -> usize {
         let bytes = text.as_bytes();
-        let spaces = self.spaces(&text[start..end]);
-        self.ids.clear();
-        let (mut part, mut from) = (start, start + spaces);
-        let mut anywhere = true;
-        let mut pace = Pace::default();
-        let mut normalized = std::mem::take(&mut self.normalized);
-        while part < end {
-            pace.step();
-            let next = if end - part <= SHORT || from == end {
-                end
-            } else {
-                self.split_points().first_split_point(bytes, from, end)
-            };
-            let key = &bytes[part..next];
-            // That the whole chunk is not known was found out before, if it is no longer than this.
-            let is_new = key.len() == end - start && key.len() <= LONG;
-            if is_new || !self.recall(key, sink) {
-                normalized.clear();
-                let one = self.compiled.collapses && from > part;
-                let spaces = if one { 1 } else { from - part };
-                normalized.extend(std::iter::repeat_n(SPACE, spaces));
-                normalized.push_str(&text[from..next]);
-                anywhere &= self.solve(&normalized, key, sink);
-            }
-            if next == end && part > start {
-                self.remember::<S>(&bytes[start..end], anywhere);
-            }
-            (part, from) = (next, next);
-        }
-        self.normalized = normalized;
-    }
-
-    /// Gives the tokens of a part, if they are known.
-    fn recall<S: Sink>(&mut self, key: &[u8], sink: &mut BufferedSink<'_, S>) -> bool
-    where
-        V: Solver<S>,
-    {
-        // A part is never split, so it is no chunk that was remembered as a whole, whose tokens change the
-        // sum by more.
-        let first = self.ids.len();
-        let is_known = key.len() <= LONGEST
-            && self.solver.may_recall(sink, 1)
-            && self.words.emit(key, &mut self.ids);
-        sink.push_all(&self.ids[first..]);
-        is_known
-    }
-
-    /// Gives the tokens of a part, and remembers them under `key` if they are the same anywhere; says
-    /// whether they are.
-    fn solve<S: Sink>(&mut self, part: &str, key: &[u8], sink: &mut BufferedSink<'_, S>) -> bool
-    where
-        V: Solver<S>,
-    {
-        let first = self.ids.len();
-        let anywhere = self.solver.solve(part, &mut self.ids, sink);
-        // A part that ends in a space is not to be taken for a chunk, whose next may begin in one.
-        let kept = key.len() <= LONGEST
-            && (!part.ends_with(SPACE) || key.iter().all(|byte| self.delimiters().is_space(*byte)));
-        if anywhere && kept {
-            self.words.insert(key, &self.ids[first..]);
-        }
-        anywhere
-    }
-
-    /// Remembers the tokens of a chunk that has several parts, unless it is so long that its parts serve as
-    /// well, or they are more than a normalizer makes of what an entry of the cache has room for.
-    fn remember<S: Sink>(&mut self, chunk: &[u8], anywhere: bool)
-    where
-        V: Solver<S>,
-    {
-        if anywhere
-            && chunk.len() <= LONG
-            && self.ids.len() <= LONG
-            && self.solver.may_remember(&self.ids)
-        {
-            self.words.insert(chunk, &self.ids);
-        }
-    }
-
-    /// Any chunk, made longer until what it becomes does not depend on what follows; says where it
-    /// ends.
-    fn normalized<S: Sink>(
-        &mut self,
-        text: &str,
-        start: usize,
-        end: usize,
-        sink: &mut BufferedSink<'_, S>,
-    ) -> usize
-    where
-        V: Solver<S>,
-    {
-        let bytes = text.as_bytes();
-        let mut longer = end;
+        let Range { start, mut end } = chunk;
         let mut more = 1;
-        let (normalized, open) = loop {
-            let normalized = self.normalizer.normalize_part(&text[start..longer], false);
-            let open = normalized.is_empty() || normalized.ends_with(SPACE);
-            match bytes.get(longer) {
+        let (chunk, normalized, open) = loop {
+            let chunk: Cow<'_, str> = if behind_a_space {
+                behind_space(&text[start..end]).into()
+            } else {
+                text[start..end].into()
+            };
+            let normalized = match more {
+                1 => self.normalize(&chunk),
+                _ => self.normalizer.normalize_part(&chunk, false),
+            };
+            // After a chunk of nothing but spaces there is no space.
+            let is_space = self.delimiters().is_space(bytes[end - 1]);
+            let open = !is_space && (normalized.is_empty() || normalized.ends_with(SPACE));
+            match bytes.get(end) {
                 None if open => {
-                    let trimmed = self.normalizer.normalize_part(&text[start..], self.is_last);
-                    break (trimmed, open);
+                    let trimmed = self.normalizer.normalize_part(&chunk, self.is_last);
+                    break (chunk, trimmed, open);
                 }
                 Some(next) if open && !self.delimiters().is_alone(*next) => {}
-                _ => break (normalized, open),
+                _ => break (chunk, normalized, open),
             }
             for _ in 0..more {
-                longer = self.delimiters().chunk_end(bytes, longer);
+                end = self.delimiters().chunk_end(bytes, end);
             }
             more *= 2;
         };
-        let new = normalized.as_bytes();
-        let spaces = new.len() - normalized.trim_start_matches(SPACE).len();
-        self.ids.clear();
-        let (mut part, mut from) = (0, spaces);
-        let mut anywhere = !open;
-        let mut key = std::mem::take(&mut self.key);
-        let mut pace = Pace::default();
-        while part < new.len() {
-            pace.step();
-            let next = if from == new.len() {
-                new.len()
-            } else {
-                self.split_points().first_split_point(new, from, new.len())
-            };
-            key.clear();
-            key.push(NORMALIZED);
-            key.extend_from_slice(&new[part..next]);
-            if !self.recall(&key, sink) {
-                anywhere &= self.solve(&normalized[part..next], &key, sink);
-            }
-            (part, from) = (next, next);
+        let is_short = chunk.len() <= LONG;
+        let anywhere = self.parts(&normalized, is_short, sink);
+        // Of a chunk that is longer, the parts serve as well.
+        if anywhere && !open && is_short && self.solver.may_remember(&self.ids) {
+            self.words.insert(chunk.as_bytes(), &self.ids);
         }
-        self.key = key;
-        self.remember::<S>(&bytes[start..longer], anywhere);
-        longer
+        end
+    }
+
+    /// Gives the tokens of normalized text to `sink`, part by part if no token spans some place; says whether
+    /// they are the same anywhere. If it is one part and `is_new`, it was looked for before.
+    fn parts(&mut self, normalized: &str, is_new: bool, sink: &mut BufferedSink<'_>) -> bool {
+        let bytes = normalized.as_bytes();
+        let length = bytes.len();
+        let (mut start, mut from) = (0, length - normalized.trim_start_matches(SPACE_MARK).len());
+        let mut anywhere = true;
+        let mut pace = Pace::default();
+        self.ids.clear();
+        while start < length {
+            pace.step();
+            let end = if length - from <= SHORT {
+                length
+            } else {
+                self.split_points().first_split_point(bytes, from, length)
+            };
+            let part = &normalized[start..end];
+            let first = self.ids.len();
+            if is_new && part.len() == length {
+                return self.solver.solve(part, &mut self.ids, sink);
+            }
+            self.key.clear();
+            self.key.push(NORMALIZED);
+            self.key.extend_from_slice(part.as_bytes());
+            if self.solver.may_recall(sink) && self.words.emit(&self.key, &mut self.ids) {
+                sink.push_all(&self.ids[first..]);
+            } else if self.solver.solve(part, &mut self.ids, sink) {
+                self.words.insert(&self.key, &self.ids[first..]);
+            } else {
+                anywhere = false;
+            }
+            (start, from) = (end, end);
+        }
+        anywhere
     }
 
     /// Where long chunks may be split.

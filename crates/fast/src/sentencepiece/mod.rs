@@ -11,13 +11,17 @@ mod score_sums;
 mod unknown;
 mod viterbi;
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::lookup::{ChunkWorkspace, tokens};
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::FallbackWorkspace;
+use crate::plan::Compiled;
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;
-use crate::{Place, Stretch};
+use crate::{Place, Spanning, Stretch};
 use accepted::{check_model, check_normalizer, texts_of};
 use chunks::{ChunksCall, Solver};
 use jeton_models::model::sentencepiece::spec::Algorithm;
@@ -27,6 +31,7 @@ use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
 use jeton_stages::split::delimiters::{Delimiters, split_point};
 use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::error::Result;
+use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::lazy::Lazy;
 use merging::{Merging, PieceMerger};
 use score_sums::{Scores, Summing};
@@ -117,9 +122,7 @@ impl SentencePiece {
             ));
         }
         let in_a_piece = |byte: u8| {
-            // Hardly any file holds it anywhere.
-            pieces.texts().as_bytes().contains(&byte)
-                && texts_of(pieces).any(|piece| piece.text.as_bytes().contains(&byte))
+            texts_of(pieces).any(|piece| piece.text.as_bytes().contains(&byte))
                 || (normalizer.user_defined().iter()).any(|text| text.as_bytes().contains(&byte))
         };
         let (mut spaces, mut alone) = (vec![b' '..=b' '], Vec::new());
@@ -160,52 +163,13 @@ impl SentencePiece {
         })
     }
 
-    /// Gives the tokens of a stretch to `sink`.
-    ///
-    /// # Errors
-    /// None; the families share one form.
-    pub fn encode(
+    fn encode_by(
         &self,
-        model: &model::SentencePiece,
-        normalizer: &SentencePieceNormalizer,
-        mut stretch: Stretch<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        if self.legacy && stretch.place == Place::Section {
-            stretch.place = Place::First;
-        }
-        stretch.is_last |= self.legacy;
-        let is_front = self.collapses && stretch.place == Place::First;
-        if is_front && normalizer.spaces_in_front(stretch.text) == stretch.text.len() {
-            return Ok(());
-        }
-        let FallbackWorkspace { lookup, work, .. } = &mut *self.pool.take();
-        let mut sink = Fusing::new(model.unk_id(), sink);
-        match &self.solving {
-            Solving::Unigram(scores) => {
-                let solver = Viterbi::new(model, scores);
-                let mut sink = Summing::new(scores, &mut sink);
-                self.encode_by(solver, model, normalizer, stretch, lookup, &mut sink)
-            }
-            Solving::Bpe(merger) => {
-                let solver = Merging {
-                    model,
-                    merger: merger.get(|| PieceMerger::new(model)).as_ref(),
-                    work,
-                };
-                self.encode_by(solver, model, normalizer, stretch, lookup, &mut sink)
-            }
-        }
-    }
-
-    fn encode_by<S: Sink>(
-        &self,
-        solver: impl Solver<S>,
-        model: &model::SentencePiece,
-        normalizer: &SentencePieceNormalizer,
+        solver: impl Solver,
+        (model, normalizer): (&model::SentencePiece, &SentencePieceNormalizer),
         stretch: Stretch<'_>,
         lookup: &mut ChunkWorkspace,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         let ChunkWorkspace {
             chunks,
@@ -220,45 +184,71 @@ impl SentencePiece {
             words,
             is_last: stretch.is_last,
             ids: Vec::new(),
-            normalized: String::new(),
             key: Vec::new(),
         };
         let mut sink = BufferedSink::new(room, sink);
         let (text, start) = call.begin(stretch, &mut sink);
         tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
     }
+}
 
-    /// Whether the tokens of a text depend on all that comes before them, so that it cannot be encoded
-    /// in parts.
-    pub fn needs_whole_text(&self) -> bool {
-        matches!(self.solving, Solving::Unigram(_))
+/// The stages that matter, of those that [`SentencePiece::new`] took.
+fn stages_of(stages: &Stages) -> (&model::SentencePiece, &SentencePieceNormalizer) {
+    match (&stages.model, &stages.normalizer) {
+        (Model::SentencePiece(model), Some(Normalizer::SentencePiece(normalizer))) => {
+            (model, normalizer)
+        }
+        _ => unreachable!("compiled from other stages"),
+    }
+}
+
+impl Compiled for SentencePiece {
+    fn encode(
+        &self,
+        stages: &Stages,
+        mut stretch: Stretch<'_>,
+        _: &Rc<LengthLimit>,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let (model, normalizer) = stages_of(stages);
+        if self.legacy && stretch.place == Place::Section {
+            stretch.place = Place::First;
+        }
+        stretch.is_last |= self.legacy;
+        let is_front = self.collapses && stretch.place == Place::First;
+        if is_front && normalizer.spaces_in_front(stretch.text) == stretch.text.len() {
+            return Ok(());
+        }
+        let FallbackWorkspace { lookup, work, .. } = &mut *self.pool.take();
+        let mut sink = Fusing::new(model.unk_id(), sink);
+        let stages = (model, normalizer);
+        match &self.solving {
+            Solving::Unigram(scores) => {
+                let sum = Cell::new(0.0);
+                let solver = Viterbi::new(model, scores, &sum);
+                let mut sink = Summing::new(scores, &sum, &mut sink);
+                self.encode_by(solver, stages, stretch, lookup, &mut sink)
+            }
+            Solving::Bpe(merger) => {
+                let solver = Merging {
+                    model,
+                    merger: merger.get(|| PieceMerger::new(model)).as_ref(),
+                    work,
+                };
+                self.encode_by(solver, stages, stretch, lookup, &mut sink)
+            }
+        }
     }
 
-    /// Whether there are places where a text may be split into parts.
-    pub fn has_parts(&self) -> bool {
-        self.parts != Parts::Nowhere
-    }
-
-    /// Whether a byte begins a chunk as a space does.
-    pub fn is_space(&self, byte: u8) -> bool {
-        self.delimiters.is_space(byte)
-    }
-
-    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.
-    ///
     /// Before a space, if what comes before it ends in something else once it is normalized: it is
     /// asked of the stretch from the space before. No key of the character map and no piece spans
-    /// such a place, and the normalizer has nothing to remember there. The same is true after a line end that is a chunk by itself.
-    pub fn split_point(
-        &self,
-        normalizer: &SentencePieceNormalizer,
-        text: &str,
-        start: usize,
-        reach: usize,
-    ) -> usize {
-        if !self.has_parts() {
+    /// such a place, and the normalizer has nothing to remember there. The same is true after a line end that
+    /// is a chunk by itself.
+    fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
+        if self.parts == Parts::Nowhere {
             return text.len();
         }
+        let (_, normalizer) = stages_of(stages);
         let cuts_behind = |byte| byte == b'\n' && self.parts == Parts::BehindLines;
         split_point(text, start, reach, cuts_behind, |space, at| {
             let before = &text[space..at];
@@ -267,6 +257,22 @@ impl SentencePiece {
                 !before.is_empty() && !before.ends_with(SPACE)
             }
         })
+    }
+
+    fn spanning(&self) -> Spanning {
+        Spanning::Chunks
+    }
+
+    fn is_space(&self, byte: u8) -> bool {
+        self.delimiters.is_space(byte)
+    }
+
+    fn needs_whole_text(&self) -> bool {
+        matches!(self.solving, Solving::Unigram(_))
+    }
+
+    fn splits_looking_back(&self) -> bool {
+        self.parts != Parts::Nowhere
     }
 }
 

@@ -3,6 +3,8 @@
 //! Look here for [`Summing`], which counts all tokens of a text, and for how far from the model's new
 //! beginnings a chunk may be taken from the cache.
 
+use std::cell::Cell;
+
 use crate::sink::Sink;
 use jeton_models::model::SentencePiece;
 use jeton_models::model::sentencepiece::spec::PieceKind;
@@ -71,6 +73,12 @@ impl Scores {
         self.step
     }
 
+    /// Whether what is remembered holds after the sum `sum` and `tokens` more tokens.
+    #[inline(always)]
+    pub fn may_recall(&self, sum: f32, tokens: usize) -> bool {
+        f64::from(sum.abs()) + tokens as f64 * self.step <= MAX_SUM
+    }
+
     /// What an unknown character adds to the sum of a path.
     pub fn unknown(&self) -> f32 {
         self.unknown
@@ -90,46 +98,24 @@ impl Scores {
 }
 
 /// A sink that keeps the sum of the scores of all tokens so far.
-pub struct Summing<'s, S: Sink> {
+pub struct Summing<'s> {
     scores: &'s Scores,
-    sum: f32,
-    sink: &'s mut S,
+    sum: &'s Cell<f32>,
+    sink: &'s mut dyn Sink,
 }
 
-impl<'s, S: Sink> Summing<'s, S> {
-    /// No tokens yet; passes them on to `sink`.
-    pub fn new(scores: &'s Scores, sink: &'s mut S) -> Self {
-        Self {
-            scores,
-            sum: 0.0,
-            sink,
-        }
-    }
-
-    /// The sum of the scores so far.
-    pub fn sum(&self) -> f32 {
-        self.sum
-    }
-
-    /// Sets the sum of the scores so far, where that of the tokens is not it.
-    pub fn set(&mut self, sum: f32) {
-        self.sum = sum;
-    }
-
-    /// Whether the next `chunks` chunks have the tokens that are remembered of them, if `tokens` tokens come
-    /// first.
-    #[inline(always)]
-    pub fn may_recall(&self, tokens: usize, chunks: usize) -> bool {
-        let before_last = chunks.saturating_sub(1) as f64 * MAX_CHANGE;
-        let sum = f64::from(self.sum.abs()) + tokens as f64 * self.scores.step;
-        sum + before_last <= MAX_SUM
+impl<'s> Summing<'s> {
+    /// Adds to `sum`, and passes tokens on to `sink`.
+    pub fn new(scores: &'s Scores, sum: &'s Cell<f32>, sink: &'s mut dyn Sink) -> Self {
+        Self { scores, sum, sink }
     }
 }
 
-impl<S: Sink> Sink for Summing<'_, S> {
+impl Sink for Summing<'_> {
     fn push_all(&mut self, ids: &[u32]) {
         let scores = self.scores;
-        self.sum = (ids.iter()).fold(self.sum, |sum, &id| sum + scores.of(id));
+        let sum = (ids.iter()).fold(self.sum.get(), |sum, &id| sum + scores.of(id));
+        self.sum.set(sum);
         self.sink.push_all(ids);
     }
 }

@@ -7,15 +7,15 @@ use crate::sink::Sink;
 pub const UNKNOWN: u32 = u32::MAX;
 
 /// A sink that fuses neighbouring unknown characters into one token.
-pub struct Fusing<'s, S> {
+pub struct Fusing<'s> {
     unk_id: u32,
     after_unknown: bool,
-    sink: &'s mut S,
+    sink: &'s mut dyn Sink,
 }
 
-impl<'s, S: Sink> Fusing<'s, S> {
+impl<'s> Fusing<'s> {
     /// Gives what it is given to `sink`, and `unk_id` for unknown characters; without one there are none.
-    pub fn new(unk_id: Option<u32>, sink: &'s mut S) -> Self {
+    pub fn new(unk_id: Option<u32>, sink: &'s mut dyn Sink) -> Self {
         Self {
             unk_id: unk_id.unwrap_or(UNKNOWN),
             after_unknown: false,
@@ -24,7 +24,7 @@ impl<'s, S: Sink> Fusing<'s, S> {
     }
 }
 
-impl<S: Sink> Sink for Fusing<'_, S> {
+impl Sink for Fusing<'_> {
     fn push_all(&mut self, ids: &[u32]) {
         // Between two unknown tokens a chunk of known ones passes as it is.
         for ids in ids.chunk_by(|one, next| (*one == UNKNOWN) == (*next == UNKNOWN)) {

@@ -5,9 +5,11 @@
 //! every sum, which its lead proves (see [`Viterbi::finds_winner`]). Other chunks go through the model each
 //! time.
 
+use std::cell::Cell;
+
 use super::chunks::Solver;
 use super::merging::push_unknown;
-use super::score_sums::{MAX_CHANGE, ROUNDING, Scores, Summing};
+use super::score_sums::{MAX_CHANGE, ROUNDING, Scores};
 use super::unknown::UNKNOWN;
 use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::word_cache::LONGEST;
@@ -52,6 +54,8 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
+    /// The sum of the scores of all tokens that the sink has; [`Summing`](super::score_sums::Summing) adds to it.
+    sum: &'m Cell<f32>,
     /// Buffers for the best path to each position, and for the ends of a path's pieces.
     best: Vec<Best>,
     ends: Vec<usize>,
@@ -59,10 +63,11 @@ pub struct Viterbi<'m> {
 
 impl<'m> Viterbi<'m> {
     /// Segments as `model` does.
-    pub fn new(model: &'m SentencePiece, scores: &'m Scores) -> Self {
+    pub fn new(model: &'m SentencePiece, scores: &'m Scores, sum: &'m Cell<f32>) -> Self {
         Self {
             model,
             scores,
+            sum,
             best: Vec::new(),
             ends: Vec::new(),
         }
@@ -143,33 +148,31 @@ impl<'m> Viterbi<'m> {
     }
 }
 
-impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
+impl Solver for Viterbi<'_> {
     #[inline(always)]
-    fn may_recall(&self, sink: &mut BufferedSink<'_, Summing<'_, S>>, chunks: usize) -> bool {
-        let waiting = sink.waiting();
-        sink.sink().may_recall(waiting, chunks) || sink.flushed().may_recall(0, chunks)
+    fn may_recall(&self, sink: &mut BufferedSink<'_>) -> bool {
+        self.scores.may_recall(self.sum.get(), sink.waiting()) || {
+            sink.give();
+            self.scores.may_recall(self.sum.get(), 0)
+        }
     }
 
-    fn solve(
-        &mut self,
-        text: &str,
-        ids: &mut Vec<u32>,
-        sink: &mut BufferedSink<'_, Summing<'_, S>>,
-    ) -> bool {
+    fn solve(&mut self, text: &str, ids: &mut Vec<u32>, sink: &mut BufferedSink<'_>) -> bool {
         let first = ids.len();
         // What is too long to be remembered is computed once.
-        if text.len() < LONGEST && self.may_recall(sink, 1) && self.finds_winner(text) {
+        if text.len() < LONGEST && self.may_recall(sink) && self.finds_winner(text) {
             self.push_path(text, ids);
             sink.push_all(&ids[first..]);
             return true;
         }
-        let before = sink.flushed().sum();
-        let (path, sum) = self.model.best_path_after(before, text, &mut ());
+        sink.give();
+        let (path, sum) = (self.model).best_path_after(self.sum.get(), text, &mut ());
         for (range, id) in path {
             self.push(&text[range], id, ids);
         }
         sink.push_all(&ids[first..]);
-        sink.flushed().set(sum);
+        sink.give();
+        self.sum.set(sum);
         false
     }
 
@@ -200,7 +203,8 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        let mut viterbi = Viterbi::new(&model, &scores);
+        let sum = Cell::new(0.0);
+        let mut viterbi = Viterbi::new(&model, &scores, &sum);
         let change = viterbi.find_best(text.as_bytes());
         (viterbi.finds_winner(text), change)
     }

@@ -6,7 +6,7 @@
 use super::accepted::{
     keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts, only_marks_spaces, plain,
 };
-use super::{Chain, Parts, Words};
+use super::{Chain, Words};
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::ModelTables;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
@@ -15,7 +15,6 @@ use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Normalizer;
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::split::delimiters::Delimiters;
-use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::AlignedText;
 
 impl Words {
@@ -71,12 +70,14 @@ impl Words {
             pre_tokenizer,
             opens: true,
             strips,
+            only_marks: false,
             plain: None,
             characters: None,
         };
         let behind_front = normalizers.iter().filter_map(Normalizer::behind_front);
         let behind_front: Vec<_> = behind_front.collect();
         let inner = Chain {
+            only_marks: only_marks_spaces(&behind_front, marking.as_ref()),
             plain: plain(&behind_front, marking.as_ref()),
             normalizers: behind_front,
             ..front(marking.as_ref().map(|it| it.inside.clone()))
@@ -101,11 +102,6 @@ impl Words {
         }
         Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
-            parts: if lines_part && only_marks_spaces(&inner.normalizers, marking.as_ref()) {
-                Parts::BetweenCharacters(Lazy::new())
-            } else {
-                Parts::Nowhere
-            },
             fronts: Some([
                 front(stages.pre_tokenizer.clone()),
                 front(marking.map(|it| it.behind_tokens)),

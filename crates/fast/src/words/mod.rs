@@ -9,25 +9,26 @@ mod accepted;
 mod between_spaces;
 mod marked;
 
-use crate::Place;
+use std::rc::Rc;
+
 use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::lookup::{ChunkWorkspace, NewChunks, tokens};
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::character_table::{CharacterTable, CutWord};
 use crate::fallback::{Fallback, FallbackWorkspace, ModelTables, PlainWords};
+use crate::plan::Compiled;
 use crate::sink::Sink;
+use crate::{Place, Spanning, Stretch};
 use accepted::joins_next;
-use between_spaces::LoneCharacters;
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::split::delimiters::{Delimiters, split_point};
-use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::error::Result;
-use jeton_text::interrupt::{self, Pace};
-use jeton_text::mem::lazy::Lazy;
-use jeton_text::mem::short_keys::{LONG, SHORT};
+use jeton_text::interrupt;
+use jeton_text::length_limit::LengthLimit;
+use jeton_text::mem::short_keys::LONG;
 use jeton_text::text::AlignedText;
 
 /// A tokenizer that sees a text as words, with the spaces before them or without spaces.
@@ -38,19 +39,8 @@ pub struct Words {
     /// else than what is done to other chunks.
     fronts: Option<[Chain; 2]>,
     inner: Chain,
-    parts: Parts,
     tables: ModelTables,
     pool: WorkspacePool<FallbackWorkspace>,
-}
-
-/// Where long chunks are split.
-#[derive(Debug)]
-enum Parts {
-    /// The stages change more of a chunk than its spaces, or its parts would not be what they are alone.
-    Nowhere,
-    /// Where no token spans; found when the first long chunk comes.
-    BetweenCharacters(Lazy<SplitPoints>),
-    AroundLone(LoneCharacters),
 }
 
 /// The stages in front of the model, for a chunk at some place.
@@ -62,24 +52,23 @@ struct Chain {
     opens: bool,
     /// White space at the ends of a text is removed.
     strips: bool,
+    /// All that happens to a chunk is that each space becomes `▁`.
+    only_marks: bool,
     /// The words that printable ASCII becomes, if that is known.
     plain: Option<PlainWords>,
     /// What becomes of other words, if that is known character by character.
     characters: Option<CharacterTable>,
 }
 
-impl Words {
-    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
-    ///
-    /// # Errors
-    /// As the stages.
-    pub fn encode(
+impl Compiled for Words {
+    fn encode(
         &self,
         stages: &Stages,
-        text: &str,
-        place: Place,
-        sink: &mut impl Sink,
+        stretch: Stretch<'_>,
+        _: &Rc<LengthLimit>,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
+        let Stretch { text, place, .. } = stretch;
         let mut workspace = self.pool.take();
         let FallbackWorkspace { lookup, work, .. } = &mut *workspace;
         let ChunkWorkspace {
@@ -90,11 +79,9 @@ impl Words {
         let mut call = WordsCall {
             compiled: self,
             stages,
-            words,
             key: Vec::new(),
-            gathered: Vec::new(),
             cut: CutWord::default(),
-            fallback: Fallback::new(&stages.model, &self.tables, work),
+            fallback: Fallback::new(&stages.model, &self.tables, work, words),
         };
         let mut sink = BufferedSink::new(room, sink);
         // No bytes of UTF-8 tell the keys of first chunks from those of others.
@@ -106,20 +93,21 @@ impl Words {
         tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
     }
 
-    /// Whether a byte begins a chunk, or lies between chunks, as a space does.
-    pub fn is_space(&self, byte: u8) -> bool {
+    fn spanning(&self) -> Spanning {
+        Spanning::Chunks
+    }
+
+    fn is_space(&self, byte: u8) -> bool {
         self.delimiters.is_space(byte)
     }
 
-    /// Whether split points depend only on what comes before them.
-    pub fn splits_looking_back(&self) -> bool {
+    fn splits_looking_back(&self) -> bool {
         self.fronts.is_some()
     }
 
-    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before a space that
-    /// belongs to no chunk, before one after something that is not open, or after a line end that is a chunk
-    /// by itself.
-    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
+    /// Before a space that belongs to no chunk, before one after something that is not open, or after a line end
+    /// that is a chunk by itself.
+    fn split_point(&self, _: &Stages, text: &str, start: usize, reach: usize) -> usize {
         if self.fronts.is_none() {
             let from = start.saturating_add(reach);
             let rest = text.as_bytes().get(from..).unwrap_or_default();
@@ -166,18 +154,16 @@ impl Chain {
 struct WordsCall<'c> {
     compiled: &'c Words,
     stages: &'c Stages,
-    words: &'c mut WordCache,
-    /// Room for keys, for the tokens of a chunk, and for its characters.
+    /// Room for keys, and for the characters of a chunk.
     key: Vec<u8>,
-    gathered: Vec<u32>,
     cut: CutWord,
     fallback: Fallback<'c>,
 }
 
-impl<S: Sink> NewChunks<S> for WordsCall<'_> {
+impl NewChunks for WordsCall<'_> {
     #[inline(always)]
     fn words(&self) -> &WordCache {
-        self.words
+        self.fallback.words
     }
 
     #[inline(never)]
@@ -186,74 +172,18 @@ impl<S: Sink> NewChunks<S> for WordsCall<'_> {
         text: &str,
         start: usize,
         end: usize,
-        sink: &mut BufferedSink<'_, S>,
+        sink: &mut BufferedSink<'_>,
     ) -> Result<usize> {
-        let Words { inner, parts, .. } = self.compiled;
-        let chunk = &text[start..end];
-        let is_split = match parts {
-            Parts::Nowhere => false,
-            Parts::BetweenCharacters(_) => !inner.is_open(chunk),
-            Parts::AroundLone(_) => end - start > SHORT,
-        };
-        if is_split {
-            self.parts(text, start, end, sink)?;
-            return Ok(end);
-        }
-        let (longer, whole) = self.new_chunk(inner, text, start, end)?;
+        let (longer, whole) = self.new_chunk(&self.compiled.inner, text, start, end)?;
         sink.push_all(self.fallback.ids());
-        if whole {
-            self.words.insert(chunk.as_bytes(), self.fallback.ids());
+        if whole && end - start <= LONG {
+            (self.fallback).remember(&text.as_bytes()[start..end]);
         }
         Ok(longer)
     }
 }
 
 impl WordsCall<'_> {
-    /// A chunk that is not open, part by part if it is long.
-    fn parts(&mut self, text: &str, start: usize, end: usize, sink: &mut impl Sink) -> Result<()> {
-        let Words { inner, parts, .. } = self.compiled;
-        let bytes = text.as_bytes();
-        let spaces = interrupt::position(&bytes[start..end], |byte| byte != b' ');
-        let (mut part, mut from) = (start, start + spaces.unwrap_or(end - start));
-        self.gathered.clear();
-        let mut is_whole = true;
-        let mut pace = Pace::default();
-        while part < end {
-            pace.step();
-            let next = match parts {
-                _ if end - part <= SHORT => end,
-                Parts::Nowhere => end,
-                Parts::BetweenCharacters(split_points) => split_points
-                    .get(|| SplitPoints::new(self.stages.model.vocab()))
-                    .first_split_point(bytes, from, end),
-                Parts::AroundLone(lone) => lone.word_end(bytes, part, end),
-            };
-            let key = &bytes[part..next];
-            // That the whole chunk is not known was found out before, if it is no longer than this.
-            let is_new = key.len() == end - start && key.len() <= LONG;
-            if is_new || !self.words.emit(key, &mut self.gathered) {
-                if matches!(parts, Parts::BetweenCharacters(_)) {
-                    self.fallback.marked(from - part, &text[from..next])?;
-                } else {
-                    self.new_chunk(inner, text, part, next)?;
-                }
-                self.gathered.extend_from_slice(self.fallback.ids());
-                // A part that ends in a mark is not to be taken for a chunk, whose next may begin in
-                // one.
-                if !text[part..next].ends_with(SPACE_MARK) {
-                    self.words.insert(key, self.fallback.ids());
-                }
-            }
-            is_whole &= next == end;
-            (part, from) = (next, next);
-        }
-        sink.push_all(&self.gathered);
-        if !is_whole && end - start <= LONG {
-            self.words.insert(&bytes[start..end], &self.gathered);
-        }
-        Ok(())
-    }
-
     /// The first chunk; says where it ends. `mark` is no byte of UTF-8 and tells its key from those
     /// of other chunks.
     fn front(
@@ -261,7 +191,7 @@ impl WordsCall<'_> {
         chain: &Chain,
         mark: u8,
         text: &str,
-        sink: &mut impl Sink,
+        sink: &mut BufferedSink<'_>,
     ) -> Result<usize> {
         if text.is_empty() {
             return Ok(0);
@@ -270,13 +200,13 @@ impl WordsCall<'_> {
         self.key.clear();
         self.key.push(mark);
         self.key.extend_from_slice(&text.as_bytes()[..end]);
-        if self.words.emit(&self.key, sink) {
+        if self.fallback.words.emit(&self.key, sink) {
             return Ok(end);
         }
         let (longer, whole) = self.new_chunk(chain, text, 0, end)?;
         sink.push_all(self.fallback.ids());
         if whole {
-            self.words.insert(&self.key, self.fallback.ids());
+            self.fallback.remember(&self.key);
         }
         Ok(longer)
     }
@@ -291,6 +221,10 @@ impl WordsCall<'_> {
         end: usize,
     ) -> Result<(usize, bool)> {
         let chunk = &text[start..end];
+        if chain.only_marks && !chain.is_open(chunk) {
+            self.fallback.marked(chunk)?;
+            return Ok((end, true));
+        }
         if let Some(plain) = &chain.plain
             && self.fallback.plain(plain, chunk)?
         {
@@ -349,6 +283,17 @@ mod tests {
         }
     }
 
+    fn encode(
+        compiled: &Words,
+        stages: &Stages,
+        text: &str,
+        place: Place,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        let limit = Rc::new(LengthLimit::of(text.len()));
+        compiled.encode(stages, Stretch::whole(text, place), &limit, ids)
+    }
+
     fn word_level(token: &str) -> Stages {
         let vocab = Vocab::new([(token, 0)]).unwrap();
         Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")))
@@ -364,14 +309,14 @@ mod tests {
         let compiled = Words::marked(&stages).unwrap();
         let tokens = |text: &str, place| {
             let mut ids = Vec::new();
-            compiled.encode(&stages, text, place, &mut ids).unwrap();
+            encode(&compiled, &stages, text, place, &mut ids).unwrap();
             ids
         };
         // U+3000 becomes a space, so the chunk before `·be` is open.
         assert_eq!(tokens("to\u{3000} be", Place::First), [2, 1, 3]);
         assert_eq!(tokens("to be", Place::Section), [4, 3]);
         assert_eq!(
-            compiled.split_point("to\u{3000} be to", 0, 1),
+            compiled.split_point(&stages, "to\u{3000} be to", 0, 1),
             "to\u{3000} be".len()
         );
     }
@@ -402,9 +347,7 @@ mod tests {
         assert_eq!(words, ["Wörter", ",", "漢字", "!"]);
         for text in [text, "漢字,Wörter漢字漢字漢字"] {
             let mut ids = Vec::new();
-            compiled
-                .encode(&stages, text, Place::First, &mut ids)
-                .unwrap();
+            encode(&compiled, &stages, text, Place::First, &mut ids).unwrap();
             let words = if text.ends_with('!') { 5 } else { 10 };
             assert_eq!(ids, vec![0; words]);
         }
@@ -423,7 +366,13 @@ mod tests {
             (&other, between_spaces, "known"),
         ] {
             let mut ids = Vec::new();
-            let done = compiled.encode(stages, "known known unknown", Place::First, &mut ids);
+            let done = encode(
+                &compiled,
+                stages,
+                "known known unknown",
+                Place::First,
+                &mut ids,
+            );
             assert!(done.is_err());
             let workspace = compiled.pool.take_kept().unwrap();
             assert!(workspace.lookup.words.emit(key.as_bytes(), &mut Vec::new()));

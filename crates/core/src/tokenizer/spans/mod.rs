@@ -142,8 +142,8 @@ impl Tokenizer {
     pub(super) fn ways_to_spans(
         &self,
         options: &EncodeOptions,
-    ) -> Option<(&Compiled, &Walk, &Frame)> {
-        let compiled = self.compiled.as_ref()?;
+    ) -> Option<(&dyn Compiled, &Walk, &Frame)> {
+        let compiled = self.compiled.as_deref()?;
         let walk = self.walk.as_ref()?;
         let frame = self.frames[usize::from(options.add_special_tokens)].as_ref()?;
         let is_drawn = options.sampling != Sampling::default();

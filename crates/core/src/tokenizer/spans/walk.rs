@@ -66,7 +66,7 @@ impl Reusable for Chunks {
 /// The state of a walk along one section.
 struct Call<'c, 'o, 't> {
     walk: &'c Walk,
-    compiled: &'c Compiled,
+    compiled: &'c dyn Compiled,
     stages: &'c Stages,
     section: &'c Section<'c>,
     ids: &'c [u32],
@@ -83,7 +83,7 @@ struct Call<'c, 'o, 't> {
 
 impl Walk {
     /// The walk for these stages, if there is one.
-    pub fn new(stages: &Stages, compiled: Option<&Compiled>) -> Option<Self> {
+    pub fn new(stages: &Stages, compiled: Option<&dyn Compiled>) -> Option<Self> {
         let trimming = match &stages.post_processor {
             Some(post_processor) => post_processor.trimming()?,
             None => Trimming::None,
@@ -124,7 +124,7 @@ impl Walk {
     /// added then.
     pub(super) fn section(
         &self,
-        compiled: &Compiled,
+        compiled: &dyn Compiled,
         stages: &Stages,
         section: &Section<'_>,
         ids: &[u32],
