@@ -209,7 +209,7 @@ fn the_files_beside_it_add_tokens_as_transformers_does() {
         config: Some(config),
         ..Default::default()
     };
-    let stages = huggingface::read_folder(file().as_bytes(), beside(config)).unwrap();
+    let (stages, _) = huggingface::read_folder(file().as_bytes(), beside(config)).unwrap();
     let added: Vec<_> = (stages.added_tokens.iter())
         .map(|token| (token.id, token.content.as_str(), token.special))
         .collect();
