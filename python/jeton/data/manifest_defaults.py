@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jeton.data.manifest import NAME, Manifest
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, MissingFileError
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -42,6 +43,21 @@ class SetFacts:
     def masks(self) -> bool:
         """Whether it has a loss mask."""
         return self.manifest is not None and self.manifest.options.get("messages") is not None
+
+    def check_shards(self, paths: Iterable[Path]) -> None:
+        """Fails if these files of the folder are some of a split and not all, as in an incomplete
+        copy."""
+        found = {path.relative_to(self.path).as_posix() for path in paths}
+        splits = {} if self.manifest is None else self.manifest.splits
+        for split in splits.values():
+            missing = [shard for shard in split.shards if found.isdisjoint(shard.files)]
+            if 0 < len(missing) < len(split.shards):
+                tokens = sum(shard.tokens for shard in missing)
+                raise MissingFileError(
+                    f"{self.path / missing[0].files[0]}: is missing, and {NAME} lists it; "
+                    f"{len(missing):,} of {len(split.shards):,} shards with {tokens:,} tokens are "
+                    "not there (copy the whole folder)"
+                )
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that was saved with it."""
