@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -248,3 +249,15 @@ def test_a_shard_that_is_missing_is_an_error(name: Any, at: int, tmp_path: Path)
     with pytest.raises((MissingFileError, FormatError), match=r"is missing, and \S+ lists it"):
         TokenDataset(tmp_path, split="train")
     assert len(TokenDataset(tmp_path, split="val")) == val
+
+
+def test_a_shard_of_another_set_is_an_error(tmp_path: Path) -> None:
+    texts = [f"the weather {number}" for number in range(200)]
+    manifest = prepare(texts, jeton.load("jeton-4k"), tmp_path, shard_tokens=400, validation=0.2)
+    new = f"train-{len(manifest.splits['train'].shards):05}"
+    for suffix in (".bin", ".ends"):
+        shutil.copy(tmp_path / f"train-00000{suffix}", tmp_path / f"{new}{suffix}")
+    with pytest.raises(FormatError, match=rf"{new}.bin: manifest.json does not list it"):
+        TokenDataset(tmp_path)
+    assert len(TokenDataset(tmp_path, split="val")) == manifest.splits["val"].tokens
+    assert len(TokenDataset(tmp_path / f"{new}.bin")) == manifest.splits["train"].shards[0].tokens
