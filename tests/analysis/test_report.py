@@ -18,6 +18,7 @@ import jeton
 from browser import BROWSER, in_a_browser
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import Comparison, Point, SkippedSize, Sweep, compare
+from jeton.analysis.evaluation import best_of
 from jeton.analysis.report.svg_charts import Series, bars, lines, points
 from jeton.errors import ArgumentTypeError
 from kinds import byte_level, ranks, word_piece
@@ -233,7 +234,27 @@ def test_no_star_for_what_loses_text() -> None:
     toks = {"bytes": exact, "other": ranks(), "words": lossy}
     page = compare(toks, ["the weather 12+34"]).html()
     [row] = [row for row in page.split("<tr>") if "loses text; see" in row and "data-v" in row]
-    assert 'class="best"' not in row and "0%" in page
+    starred = re.findall(r'class="best"[^>]*>([^<]*)', row)
+    assert starred and all("%" in it for it in starred), "no measures that count tokens"
+    assert "0%" in page
+
+
+@pytest.mark.parametrize(
+    ("measure", "values", "expected"),
+    [
+        ("bytes_per_token", [4.0, 5.0, 9.0], {1}),
+        ("bytes_per_token", [4.0, 4.0, 9.0], set()),
+        ("fertility", [2.0, 1.5, 1.0], {1}),
+        ("exact_round_trips", [1.0, 1.0, 0.5], {0, 1}),
+        ("unknown_rate", [0.2, None, 0.1], {2}),
+        ("words", [1.0, 2.0, 3.0], set()),
+    ],
+)
+def test_a_tokenizer_that_loses_text_is_not_the_best_by_its_tokens(
+    measure: str, values: list[float | None], expected: set[int], found: Comparison
+) -> None:
+    lossless, lossy = found["bytes"], found["words"]
+    assert best_of(measure, [lossless, lossless, lossy], values) == expected
 
 
 def test_a_ladder_of_sizes(page: str, found: Comparison) -> None:

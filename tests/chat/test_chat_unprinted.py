@@ -61,6 +61,21 @@ def warning(says: str | None) -> Iterator[None]:
     assert says is None or says in told[0], told
 
 
+NO_TEXT = [{"role": "user", "content": ["a", {"type": "text", "text": None}]}]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_part_whose_text_is_none_is_no_text(name: str) -> None:
+    with pytest.raises(ArgumentError, match=r"^messages\[0\].content\[1\].text: None is not text"):
+        TOK.chat(NO_TEXT, template=name)
+
+
+def test_another_template_prints_none_and_that_is_said() -> None:
+    with warning(r"messages[0].content[1].text: None is not text; the chat template prints"):
+        chat = TOK.chat(NO_TEXT, template="{{ messages[0].content[1].text }}a")
+    assert chat.text == "Nonea"
+
+
 CASES: dict[str, tuple[str, list[Any], dict[str, Any], list[str], str | None]] = {
     "all of it": (CONTENTS, HELLO, {}, [], None),
     "a role": (USER_ONLY, MORE, {}, ["messages[1]"], "does not print messages[1]"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
     DecodeError,
+    FormatError,
     JetonError,
     MissingFileError,
 )
@@ -231,3 +233,31 @@ def test_arguments(
 def test_sizes(tmp_path: Path, batch_size: Any, block_size: Any) -> None:
     with pytest.raises((ArgumentError, ArgumentTypeError), match="_size must be"):
         ascending(tmp_path, 10).get_batch(batch_size, block_size)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "nanogpt"])
+@pytest.mark.parametrize("at", [0, 1, -1])
+def test_a_shard_that_is_missing_is_an_error(name: Any, at: int, tmp_path: Path) -> None:
+    texts = [f"the weather {number}" for number in range(200)]
+    options: dict[str, Any] = {"shard_tokens": 400, "validation": 0.2}
+    manifest = prepare(texts, jeton.load("jeton-4k"), tmp_path, layout=name, **options)
+    shards = manifest.splits["train"].shards
+    assert len(shards) > 1
+    val = len(TokenDataset(tmp_path, split="val"))
+    for file in shards[at].files:
+        (tmp_path / file).unlink()
+    with pytest.raises((MissingFileError, FormatError), match=r"is missing, and \S+ lists it"):
+        TokenDataset(tmp_path, split="train")
+    assert len(TokenDataset(tmp_path, split="val")) == val
+
+
+def test_a_shard_of_another_set_is_an_error(tmp_path: Path) -> None:
+    texts = [f"the weather {number}" for number in range(200)]
+    manifest = prepare(texts, jeton.load("jeton-4k"), tmp_path, shard_tokens=400, validation=0.2)
+    new = f"train-{len(manifest.splits['train'].shards):05}"
+    for suffix in (".bin", ".ends"):
+        shutil.copy(tmp_path / f"train-00000{suffix}", tmp_path / f"{new}{suffix}")
+    with pytest.raises(FormatError, match=rf"{new}.bin: manifest.json does not list it"):
+        TokenDataset(tmp_path)
+    assert len(TokenDataset(tmp_path, split="val")) == manifest.splits["val"].tokens
+    assert len(TokenDataset(tmp_path / f"{new}.bin")) == manifest.splits["train"].shards[0].tokens

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import warnings
 from pathlib import Path
 from typing import Any
@@ -145,6 +147,27 @@ OLD_FILES: dict[str, dict[str, Any]] = {
     "further special tokens": {
         "tokenizer_config.json": {"additional_special_tokens": ["<|a|>", "<|b|>"]},
     },
+    "further special tokens of a model": {
+        "tokenizer_config.json": {
+            "additional_special_tokens": ["<|a|>"],
+            "extra_special_tokens": {"image_token": "<|i|>"},
+        },
+    },
+    "an empty list of further special tokens": {
+        "tokenizer_config.json": {
+            "additional_special_tokens": ["<|a|>"],
+            "extra_special_tokens": [],
+        },
+    },
+    "numbers that only Python writes": {
+        "tokenizer_config.json": {"eos_token": "<|a|>", "scale": math.nan, "most": math.inf},
+        "special_tokens_map.json": {"pad_token": "<|b|>", "least": -math.inf},
+        "added_tokens.json": {"<|b|>": 295, "<|a|>": 294},
+    },
+    "a token of a model that the map calls something else": {
+        "tokenizer_config.json": {"image_token": "<|i|>"},
+        "special_tokens_map.json": {"image_token": "<|j|>", "eos_token": "<|a|>"},
+    },
 }
 
 
@@ -153,8 +176,7 @@ def test_files_of_all_ages_are_read_alike(row: str, tmp_path: Path) -> None:
     byte_level().save(tmp_path)
     (tmp_path / "special_tokens_map.json").unlink()
     for name, content in OLD_FILES[row].items():
-        extra = {"tokenizer_class": "PreTrainedTokenizerFast"} if "config" in name else {}
-        (tmp_path / name).write_text(json.dumps({**content, **extra}))
+        (tmp_path / name).write_text(json.dumps({**content, **_class_in(name)}))
     theirs, ours = auto(tmp_path), jeton.load(tmp_path)
     expected = {name: token for name, token in theirs.special_tokens_map.items() if token}
     assert {
@@ -168,6 +190,148 @@ def test_files_of_all_ages_are_read_alike(row: str, tmp_path: Path) -> None:
     ours.save(tmp_path / "again")
     for name in OLD_FILES[row]:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+_TWO_LISTS = (
+    "transformers reads one list of special tokens, and so does jeton; of "
+    "additional_special_tokens these are not special: '<|a|>'"
+)
+LEFT_OUT: dict[str, tuple[dict[str, dict[str, Any]], list[str], str]] = {
+    # The files, the tokens that are left out, and what is said.
+    "two lists": (
+        {
+            "tokenizer_config.json": {
+                "additional_special_tokens": ["<|a|>", "<|b|>"],
+                "extra_special_tokens": ["<|b|>"],
+            },
+        },
+        ["<|a|>"],
+        _TWO_LISTS,
+    ),
+    "lists in two files": (
+        {
+            "tokenizer_config.json": {"additional_special_tokens": ["<|b|>"]},
+            "special_tokens_map.json": {"additional_special_tokens": ["<|a|>"]},
+        },
+        ["<|a|>"],
+        _TWO_LISTS,
+    ),
+    "an id that belongs to another token": (
+        {"tokenizer_config.json": {}, "added_tokens.json": {"<|a|>": 0, "<|b|>": 294}},
+        ["<|a|>"],
+        'added_tokens.json: "<|a|>" is not added, as in transformers: "<|end|>" has its id, 0',
+    ),
+    "an id for two tokens": (
+        {"tokenizer_config.json": {}, "added_tokens.json": {"<|a|>": 294, "<|b|>": 294}},
+        ["<|a|>"],
+        'added_tokens.json: "<|a|>" is not added, as in transformers: "<|b|>" has its id, 294',
+    ),
+}
+
+
+@pytest.mark.parametrize("row", LEFT_OUT)
+def test_tokens_that_transformers_leaves_out_are_said(row: str, tmp_path: Path) -> None:
+    files, left_out, said = LEFT_OUT[row]
+    byte_level().save(tmp_path)
+    (tmp_path / "special_tokens_map.json").unlink()
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps({**content, **_class_in(name)}))
+    with pytest.warns(FormatWarning) as caught:
+        ours = jeton.load(tmp_path)
+    assert [str(it.message) for it in caught] == [f"{tmp_path}: {said}"]
+    theirs = auto(tmp_path)
+    tokens = {token.content: token.id for token in ours.stages.added_tokens}
+    assert tokens == {str(it): id for id, it in theirs.added_tokens_decoder.items()}
+    assert "<|b|>" in tokens and not {*left_out} & {*tokens}
+
+
+def _class_in(name: str) -> dict[str, str]:
+    return {"tokenizer_class": "PreTrainedTokenizerFast"} if "config" in name else {}
+
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+SPELLINGS = ("<s>", "</s>", "<p>", "<q>", "<x>", "<y>", "<z>", "a")
+
+
+class RandomFolder:
+    """Files that name special tokens, and contradict each other."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = rng = random.Random(seed)
+        spellings = ["<unk>", "a", "b", "c", "<s>", "</s>", "<p>", "<q>"]
+        self.vocab = {token: id for id, token in enumerate(spellings)}
+        added = rng.sample(SPELLINGS, rng.randrange(5))
+        new = [token for token in added if token not in self.vocab]
+        id_of = {**self.vocab, **{token: id for id, token in enumerate(new, len(self.vocab))}}
+        tokens = sorted((id_of[token], self.flags(token)) for token in added)
+        config: dict[str, Any] = _class_in("config")
+        config |= self.names(lambda token: {"__type": "AddedToken", **token})
+        self.files: dict[str, Any] = {
+            "tokenizer.json": {
+                "version": "1.0",
+                "added_tokens": [{"id": id, **token} for id, token in tokens],
+                "pre_tokenizer": {"type": "WhitespaceSplit"},
+                "model": {"type": "WordLevel", "vocab": self.vocab, "unk_token": "<unk>"},
+                **dict.fromkeys(
+                    ("truncation", "padding", "normalizer", "post_processor", "decoder")
+                ),
+            },
+            "tokenizer_config.json": config,
+        }
+        if rng.random() < 0.5:
+            self.files["special_tokens_map.json"] = self.names(lambda token: token)
+        if rng.random() < 0.6:
+            some = rng.sample(SPELLINGS, rng.randrange(4))
+            self.files["added_tokens.json"] = {token: rng.randrange(13) for token in some}
+        if rng.random() < 0.15:
+            ids, some = rng.sample(range(12), 3), rng.sample(SPELLINGS, 3)
+            config["added_tokens_decoder"] = {
+                str(id): self.flags(token) for id, token in zip(ids, some, strict=True)
+            }
+
+    def flags(self, token: str) -> dict[str, Any]:
+        flags = {name: self.rng.random() < 0.25 for name in FLAGS}
+        return {"content": token, **flags, "special": self.rng.random() < 0.6}
+
+    def names(self, typed: Any) -> dict[str, Any]:
+        """The fields of a file that name tokens."""
+        rng, fields = self.rng, dict[str, Any]()
+        for name in ("bos", "eos", "pad", "unk", "image"):
+            if rng.random() < 0.25:
+                token = rng.choice(SPELLINGS)
+                is_text = rng.random() < 0.7
+                fields[f"{name}_token"] = token if is_text else typed(self.flags(token))
+        for name in ("additional_special_tokens", "extra_special_tokens"):
+            kind, some = rng.random(), rng.sample(SPELLINGS, rng.randrange(3))
+            if kind < 0.3:
+                fields[name] = some
+            elif kind < 0.35:
+                fields[name] = None
+            elif kind < 0.45 and name == "extra_special_tokens":
+                fields[name] = {f"n{at}_token": token for at, token in enumerate(some)}
+        return fields
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.FormatWarning")
+@pytest.mark.parametrize("seed", range(2))
+def test_files_that_contradict_each_other_are_read_as_by_transformers(
+    seed: int, tmp_path: Path
+) -> None:
+    for number in range(20 * seed, 20 * seed + 20):
+        files = RandomFolder(number).files
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / name).write_text(json.dumps(content))
+        theirs, ours = auto(folder), jeton.load(folder)
+        tokens = {token.content: token.id for token in ours.stages.added_tokens}
+        assert tokens == {str(it): id for id, it in theirs.added_tokens_decoder.items()}, number
+        special = {id for id in range(len(theirs)) if not theirs.decode([id], True)}
+        assert {*ours.special_tokens.values()} == special, number
+        for token in SPELLINGS:
+            for text in (f"b{token}c", f"b {token}c", f"b{token} c", f" {token} "):
+                found = theirs(text, add_special_tokens=False)["input_ids"]
+                assert ours.encode(text, special="allow") == found, (number, text)
 
 
 PUBLISHED: dict[str, tuple[str, int, list[str]]] = {

@@ -164,6 +164,8 @@ def test_datasets(cluster: Any) -> None:
     rows = [{"text": text, "other": 1} for text in [*TEXTS, None]]
     dataset = ray.data.from_items(rows, override_num_blocks=5)
     assert jeton.ray.count(dataset, trainer) == trainer.count(TEXTS)
+    raw = ray.data.from_items([{"text": text.encode()} for text in TEXTS], override_num_blocks=5)
+    assert jeton.ray.count(raw, trainer) == trainer.count(TEXTS)
     with pytest.raises(FormatError, match=r"no column 'body' \(it has text, other\)"):
         jeton.ray.count(dataset, trainer, field="body")
     with pytest.raises(FormatError, match="column 'other' of the dataset holds int64, not text"):

@@ -484,6 +484,14 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
         '<tool_call>{"name": "get_weather", "arguments": {"city": "B\\ud800"}}</tool_call>',
         "malformed", '"city": "B\\ufffd',
     ),
+    "half of a surrogate pair of Python": (
+        "lfm2", '<|tool_call_start|>[get_weather(city="B\\udfff\\ud83d\\ud800")]<|tool_call_end|>',
+        "malformed", '"city": "B\\ufffd\\ufffd\\ufffd',
+    ),
+    "half of a surrogate pair in the name of an argument": (
+        "mistral", '[TOOL_CALLS]get_weather[ARGS]{"ci\\ud800": "A"}', "malformed",
+        '"ci\\ufffd": "A"',
+    ),
     "a line break in a text of JSON": (
         "hermes",
         '<tool_call>{"name": "get_weather", "arguments": {"city": "A\nB"}}</tool_call>',

@@ -129,6 +129,81 @@ def test_a_column_that_holds_no_text(tmp_path: Path) -> None:
     assert words(path, field="few") == ["one"]
 
 
+ARROW_TYPES = [f"{size}{kind}" for kind in ("string", "binary") for size in ("", "large_")]
+
+
+@pytest.mark.parametrize("type", [*ARROW_TYPES, "string_view", "binary_view"])
+def test_columns_of_arrow_are_a_corpus(type: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    texts = ["one", None, "zw\u00f6lf", "one"]
+    raw = [text.encode() if text and "binary" in type else text for text in texts]
+    array = pyarrow.array(raw, type)
+    expected = words([text for text in texts if text])
+    for data in (
+        array,
+        pyarrow.chunked_array([array[:1], array[1:]]),
+        array.dictionary_encode(),
+        pyarrow.table({"text": array, "number": range(4)}),
+        pyarrow.record_batch({"only": array}),
+    ):
+        assert words(data) == expected
+    assert words(pyarrow.table({"body": array, "n": range(4)}), field="body") == expected
+
+
+def test_columns_of_arrow_that_are_no_corpus(caplog: pytest.LogCaptureFixture) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    broken = pyarrow.table({"text": pyarrow.array([b"a", b"b\xff\xe4c"])})
+    with pytest.raises(
+        FormatError, match=r"data: row 0 or one soon after it is not UTF-8.*errors="
+    ):
+        words(broken)
+    assert words(broken, errors="replace") == ["a", "b\ufffd\ufffdc"]
+    assert words(broken, errors="ignore") == ["a", "bc"]
+    with pytest.warns(TrainingWarning, match="left out 1 record that cannot be read"):
+        assert words(broken, bad_records="drop") == ["a"]
+    assert caplog.messages == ["left out row 1: it is not UTF-8"]
+    with pytest.raises(FormatError, match="data: column 'text' holds int64, not text"):
+        words(pyarrow.table({"text": [1]}))
+    with pytest.raises(ArgumentError, match=r"no column 'txet' .*did you mean 'text'"):
+        words(broken, field="txet")
+    with pytest.raises(ArgumentError, match="field names a column, and data is one; leave it out"):
+        words(broken["text"], field="text")
+
+
+TWICE: dict[str, str] = {
+    "a.csv": "text,n,text\na,1,b\n",
+    "a.tsv": "text\ttext\na\tb\n",
+    "a.jsonl": '{"text": "a", "text": "b"}\n',
+}
+
+
+@pytest.mark.parametrize("name", [*TWICE, "a.parquet", "a table"])
+def test_a_column_that_is_there_twice_is_refused(name: str, tmp_path: Path) -> None:
+    data: Any = tmp_path / name
+    if name in TWICE:
+        data.write_text(TWICE[name])
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        table = pyarrow.table([["a"], ["b"]], names=["text", "text"])
+        if name == "a table":
+            data = table
+        else:
+            pytest.importorskip("pyarrow.parquet").write_table(table, data)
+    said = r"more than one column ['\"]text['\"] \(rename all but one\)"
+    if name == "a.jsonl":
+        said = r"a\.jsonl: line 1: the object has a field twice: \"text\""
+    with pytest.raises((FormatError, ArgumentError), match=said):
+        words(data)
+    tok = jeton.CharTrainer().train("ab")
+    with pytest.raises((FormatError, ArgumentError), match=said):
+        prepare(data, tok, tmp_path / "out", end_of_text=None)
+    # A filter reads whole records.
+    if name not in ("a.csv", "a.tsv"):
+        said = r"more than one column 'text'|an object has the field 'text' twice"
+        with pytest.raises((FormatError, ArgumentError), match=said):
+            prepare(data, tok, tmp_path / "out", end_of_text=None, filter=lambda record: True)
+
+
 @pytest.mark.parametrize("type", ["binary", "large_binary"])
 def test_a_column_of_bytes_is_utf8(tmp_path: Path, type: str) -> None:
     pyarrow = pytest.importorskip("pyarrow")

@@ -27,7 +27,8 @@
 //!   functions of the caller that rewrite or split text;
 //! - [`pattern`]: expressions in the dialects of the libraries that they were written for, and which
 //!   engine runs them;
-//! - [`files`]: files that are whole or not there.
+//! - [`files`]: files that are whole or not there; [`python_json`], the numbers that Python's JSON has
+//!   besides.
 
 pub mod error;
 pub mod files;
@@ -38,6 +39,7 @@ pub mod log;
 pub mod mem;
 pub mod pattern;
 pub mod printable;
+pub mod python_json;
 pub mod scripts;
 pub mod simd;
 pub mod text;

@@ -6,7 +6,7 @@ Look here for the shape of a result: an `Evaluation` per tokenizer, a `Measured`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -145,6 +145,30 @@ class Change:
 
 Evaluations: TypeAlias = Mapping[str, Evaluation]
 """The evaluations of tokenizers by their names."""
+
+
+_COUNT_TOKENS = {"tokens", "tokens_per_line", "premium", "fertility", "single_token_words", "gini"}
+"""Measures that look better if a tokenizer loses text, beside those of whole families."""
+
+
+def best_of(
+    measure: str, evaluations: Sequence[Evaluation], values: Sequence[float | None]
+) -> set[int]:
+    """Which of the values are the best; none if all are equal, or no way is better.
+
+    A tokenizer that loses text is not the best of a measure that counts tokens.
+    """
+    family, better = MEASURES[measure].family, MEASURES[measure].better
+    counts_tokens = measure in _COUNT_TOKENS or family in ("compression", "model", "word_pieces")
+    comparable = {
+        at: value
+        for at, (one, value) in enumerate(zip(evaluations, values, strict=True))
+        if value is not None and not (one.is_lossy and counts_tokens)
+    }
+    if better is None or len({*comparable.values()}) < 2:
+        return set()
+    extreme = (max if better == "higher" else min)(comparable.values())
+    return {at for at, value in comparable.items() if value == extreme}
 
 
 def names_of_corpora(evaluations: Evaluations) -> list[str]:

@@ -63,7 +63,7 @@ class Lines:
             raise ArgumentTypeError(
                 "corpus must be one corpus, not a mapping: pass one of its values"
             )
-        self._paths, self._texts = paths_or_texts(data)
+        self._paths, self._texts = paths_or_texts(data, None, errors)
         self._watch, self._limit, self._errors = watch, limit, errors
         self._of = _with_ends if with_ends else _without_ends
         self._sha256 = hashlib.sha256()

@@ -145,7 +145,7 @@ class Corpus:
         if isinstance(data, Mapping):
             raise ArgumentTypeError(f"{self._place} must be texts or files, not a mapping")
         with self._named():
-            self._paths, self._texts = paths_or_texts(data, field)
+            self._paths, self._texts = paths_or_texts(data, field, errors)
         self.size = sum(map(size_of, self._paths))
         self.read = 0
         self.documents = self.bytes = self.characters = self.spaced_words = 0

@@ -15,7 +15,7 @@ from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.message_arguments import with_parsed_arguments, wrong_arguments
-from jeton.chat.messages import Sent, fields_of, sent_messages
+from jeton.chat.messages import Sent, fields_of, sent_messages, texts_of_none
 from jeton.chat.outlines import Outline, outlined
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rollout import Rollout
@@ -354,6 +354,11 @@ class Chat:
                     "the call, as the answer has them"
                 )
         name = name_of(self.template)
+        empty = texts_of_none(self._values.sent, first)
+        if name and empty:
+            raise ArgumentError(
+                f"{', '.join(empty)}: None is not text (leave the part out, or give it a str)"
+            )
         if name and (refused := [it for it in losses if it.kind != "variable"]):
             raise UnprintedError(
                 f"jeton's chat template {name!r} does not print {_listed(refused)}: give template= "
@@ -361,6 +366,8 @@ class Chat:
             )
         notes = [f"the chat template does not print {_listed(losses)}"] if losses else []
         notes += wrong_arguments(self._values.sent, first)
+        if empty and "None" in self.text:
+            notes.append(f"{', '.join(empty)}: None is not text; the chat template prints 'None'")
         if moved:
             notes.append(
                 f"the chat template writes {_listed([*moved])} in front of the answer, where ids "

@@ -56,6 +56,20 @@ def is_text(part: object) -> bool:
     return isinstance(kind, str) and kind in TEXTS and isinstance(fields.get(TEXTS[kind]), str)
 
 
+def texts_of_none(sent: list[Sent], first: int) -> list[str]:
+    """The texts of parts that are `None`, as places, of messages from number `first` on."""
+    places = []
+    for at, message in enumerate(sent[first:], first):
+        parts = message.fields.get("content")
+        for number, part in enumerate(parts if isinstance(parts, (list, tuple)) else ()):
+            fields = fields_of(part) or {}
+            kind = fields.get("type", "text")
+            name = TEXTS.get(kind) if isinstance(kind, str) else None
+            if name in fields and fields[name] is None:
+                places.append(f"messages[{at}].content[{number}].{name}")
+    return places
+
+
 def is_media(part: object) -> bool:
     """Whether a part of a message holds no text: an image, a sound, a file.
 

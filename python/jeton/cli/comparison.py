@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from jeton.analysis import MEASURES, Comparison, Measured, Value
+from jeton.analysis.evaluation import best_of
 from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.display.human_readable import counted
@@ -20,9 +21,6 @@ _NAME = 11
 
 _OF_CORPORA = ("bytes_per_token", "fertility", "exact_round_trips")
 _OF_LANGUAGES = ("premium", "fertility")
-_COMPRESSION = {"tokens", "tokens_per_line", "premium", "fertility", "single_token_words", "gini"}
-"""Measures that look better if a tokenizer loses text."""
-
 Row = tuple[str, list[str], set[int]]
 """A title, a cell for each tokenizer, and which of these are the best."""
 
@@ -123,19 +121,8 @@ def _row(
     values = [it.values.get(measure) for it in measured]
     if all(value is None for value in values):
         return None
-    family, better = MEASURES[measure].family, MEASURES[measure].better
-    is_compression = measure in _COMPRESSION or family in ("compression", "model", "word_pieces")
-    comparable = {
-        at: value.value
-        for at, (name, value) in enumerate(zip(comparison, values, strict=True))
-        if value is not None
-        and value.value is not None
-        and not (comparison[name].is_lossy and is_compression)
-    }
-    best: set[int] = set()
-    if better is not None and len(set(comparable.values())) > 1:
-        extreme = (max if better == "higher" else min)(comparable.values())
-        best = {at for at, value in comparable.items() if value == extreme}
+    numbers = [None if value is None else value.value for value in values]
+    best = best_of(measure, [comparison[name] for name in comparison], numbers)
     return title, [_number(value) for value in values], best
 
 

@@ -145,7 +145,8 @@ def count(
     checked_errors(errors)
     unit, drop = unit_of(documents), drops_bad(bad_records)
     dropped = DroppedRecords()
-    paths, texts = paths_or_texts(data, field)
+    bad_cells: list[DroppedRecord] | None = [] if drop else None
+    paths, texts = paths_or_texts(data, field, errors, bad_cells)
     if unit and not paths:
         raise ArgumentError("documents is for files, and data holds texts; leave it out")
     counting = _CountingProgress(watch, sum(map(size_of, paths)))
@@ -165,6 +166,7 @@ def count(
             )
         counting.texts(counter.count(read, number, errors))
         number += len(batch)
+    dropped.add(bad_cells or [])
     # Tables that cannot be read are an error before any work.
     tables = {
         path: ParquetColumn(path, field or "text", errors, drop)
@@ -236,12 +238,18 @@ def files_of(data: Any) -> list[InputFile] | None:
 
 
 def paths_or_texts(
-    data: TextsOrFiles, field: str | None = None
+    data: TextsOrFiles,
+    field: str | None = None,
+    errors: str = "strict",
+    bad_cells: list[DroppedRecord] | None = None,
 ) -> tuple[list[InputFile], Iterator[str]]:
     """The files of a corpus, or its texts; the first item of an iterable decides which.
 
-    Items that are records, such as the rows of a data set of Hugging Face, have their text in
-    `field`, by default `text`.
+    Items that are records, and tables and data sets, have their text in `field`, by default `text`.
+
+    Args:
+        errors: What happens to bytes in a column of Arrow that are not UTF-8.
+        bad_cells: Takes the cells of such a column that are not UTF-8, to leave them out.
     """
     if isinstance(data, (str, os.PathLike)):
         one = data if isinstance(data, StoreFile) else checked_path("data", data, urls=True)
@@ -251,6 +259,8 @@ def paths_or_texts(
             f"data is a list of texts, and each is also the path of a file, such as {data[0]!r}: "
             "wrap them in pathlib.Path for the files, or pass iter(data) for the texts"
         )
+    if (texts := _texts_of_column(data, field, errors, bad_cells)) is not None:
+        return [], texts
     data = checked_iterable("data", data, "an iterable of texts or a path", but=(bytes, bytearray))
     if isinstance(data, Mapping) and isinstance(next(iter(data.values()), None), int):
         raise ArgumentError(
@@ -300,6 +310,27 @@ def text_or_data(data: object) -> Any:
             f"file, or [{data!r}] for the text"
         )
     return iter([data])
+
+
+def _texts_of_column(
+    data: object, field: str | None, errors: str, bad_cells: list[DroppedRecord] | None
+) -> Iterator[str] | None:
+    """The texts in a column of Arrow or of a data set; `None` if the data is something else."""
+    if isinstance(data, Mapping):  # such as the splits of a data set
+        return None
+    from jeton.corpora.token_blocks.rows import column_rows
+
+    rows = column_rows(data, field)
+    if rows is None:
+        return None
+
+    def texts() -> Iterator[str]:
+        for first in range(0, rows.count, _ROWS):
+            column = rows.slice(first, min(first + _ROWS, rows.count))
+            check_text_type(f"data: column {rows.identity['column']!r}", column.type)
+            yield from texts_of_cells(as_text(column), errors, "data: ", first, bad_cells)
+
+    return texts()
 
 
 def _texts_of_records(records: Iterable[object], field: str) -> Iterator[str]:
@@ -489,7 +520,9 @@ def opened_table(path: Path) -> tuple[Any, list[str]]:
 
 
 def check_column(place: str, name: str, names: list[str]) -> None:
-    """Refuses the name of a column that is not among these, in a table at `place`."""
+    """Refuses the name of no column, or of several, among these of a table at `place`."""
+    if names.count(name) > 1:
+        raise FormatError(f"{place}there is more than one column {name!r} (rename all but one)")
     if name not in names:
         hint = suggestion(name, names) or f"it has {', '.join(names)}"
         raise FormatError(f"{place}there is no column {name!r} ({hint})")
@@ -504,23 +537,78 @@ def groups_from(file: Any, first: int) -> tuple[list[int], int]:
     return list(range(skipped, file.num_row_groups)), first
 
 
+def check_text_type(place: str, kind: Any) -> None:
+    """Refuses a type of Arrow that is not text, nor the bytes of it."""
+    from pyarrow import types
+
+    values = kind.value_type if types.is_dictionary(kind) else kind
+    if str(values) not in ("null", *_BYTES_AS_TEXT, *_BYTES_AS_TEXT.values()):
+        raise FormatError(f"{place} holds {kind}, not text")
+
+
+def as_text(column: Any) -> Any:
+    """A column of texts or of their bytes as one of texts, which may not be UTF-8. Its size is that
+    of its texts, also if it was a dictionary."""
+    if getattr(column, "chunks", None):
+        return _chunked([as_text(chunk) for chunk in column.chunks])
+    if hasattr(column, "dictionary"):
+        values = column.dictionary
+        if "_view" in str(values.type):  # pyarrow cannot take these
+            values = values.cast("large_binary")
+        column = values.take(column.indices)
+    kind = _BYTES_AS_TEXT.get(str(column.type))
+    return column if kind is None else column.view(kind)
+
+
+def texts_of_cells(
+    column: Any,
+    errors: str,
+    place: str,
+    first: int = 0,
+    bad_cells: list[DroppedRecord] | None = None,
+    path: str | None = None,
+) -> list[str]:
+    """The texts of a column that `as_text` gave; null cells are left out.
+
+    Args:
+        errors: What happens to bytes that are not UTF-8.
+        place: The beginning of errors.
+        first: The number of the first row.
+        bad_cells: Takes the cells that are not UTF-8, to leave them out.
+        path: The file that the column is from, for these.
+    """
+    try:
+        return [text for text in column.to_pylist() if text is not None]
+    except UnicodeDecodeError as error:
+        if errors == "strict" and bad_cells is None:
+            raise FormatError(
+                f"{place}row {first} or one soon after it is not UTF-8: {error.reason}",
+                hint='set errors="replace" or errors="ignore"',
+                parameter="errors",
+            ) from None
+    texts = []
+    for row, value in enumerate(column.cast("large_binary").to_pylist(), first):
+        try:
+            if value is not None:
+                texts.append(value.decode("utf-8", errors))
+        except UnicodeDecodeError:
+            assert bad_cells is not None
+            bad_cells.append(DroppedRecord(RecordPlace(path, "row", row), "it is not UTF-8"))
+    return texts
+
+
 class ParquetColumn:
     """A column of a Parquet file; a missing file or column is an error at once."""
 
     def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:
         self._table, names = opened_table(path)
-        from pyarrow import types
-
         self._path, self._column, self._errors = path, column, errors
         self._drops_bad = drops_bad
         #: The cells that were left out because they are not UTF-8.
         self.dropped: list[DroppedRecord] = []
         self._read = 0
         check_column(f"{path}: ", column, names)
-        kind = self._table.schema_arrow.field(names.index(column)).type
-        values = kind.value_type if types.is_dictionary(kind) else kind
-        if str(values) not in ("null", *_BYTES_AS_TEXT, *_BYTES_AS_TEXT.values()):
-            raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
+        check_text_type(f"{path}: column {column!r}", self._table.schema_arrow.field(column).type)
         self._max_rows = rows_at_once(path, self._table.metadata, [column])
 
     def share(self) -> float:
@@ -552,10 +640,12 @@ class ParquetColumn:
 
     def texts(self, size: int) -> Iterator[str]:
         """The texts; null cells are left out."""
+        bad = self.dropped if self._drops_bad else None
         for array in self._arrays(max(1, min(self._max_rows, size >> 12))):
-            cells = self._cells(array)
-            self._read += len(cells)
-            yield from (text for text in cells if text is not None)
+            first = self._read
+            self._read += len(array)
+            path = os.fspath(self._path)
+            yield from texts_of_cells(array, self._errors, f"{path}: ", first, bad, path)
 
     def _arrays(self, rows: int, groups: list[int] | None = None) -> Iterator[Any]:
         batches = self._table.iter_batches(
@@ -568,10 +658,7 @@ class ParquetColumn:
                     return
                 column = batch.column(0)
                 column.validate()
-                if hasattr(column, "dictionary"):
-                    column = column.dictionary_decode()  # so that its size is that of its texts
-                if as_text := _BYTES_AS_TEXT.get(str(column.type)):
-                    column = column.view(as_text)
+                column = as_text(column)
             except ARROW_ERRORS as error:
                 reason = " ".join(str(error).split())
                 raise FormatError(f"{self._path}: cannot be read: {reason}") from None
@@ -586,32 +673,6 @@ class ParquetColumn:
         lengths = compute.binary_length(column.cast(pyarrow.large_binary()))
         if (compute.max(lengths).as_py() or 0) > _LONGEST_CELL:
             raise _too_long(self._path, f"one of {len(column):,} rows")
-
-    def _cells(self, column: Any) -> list[str | None]:
-        try:
-            cells: list[str | None] = column.to_pylist()
-        except UnicodeDecodeError as error:
-            if self._errors == "strict" and not self._drops_bad:
-                raise FormatError(
-                    f"{self._path}: row {self._read} or one soon after it is not UTF-8: "
-                    f"{error.reason}",
-                    hint='set errors="replace" or errors="ignore"',
-                    parameter="errors",
-                ) from None
-            raw = column.cast("large_binary").to_pylist()
-            cells = [
-                None if value is None else self._decoded(value, row)
-                for row, value in enumerate(raw, self._read)
-            ]
-        return cells
-
-    def _decoded(self, value: bytes, row: int) -> str | None:
-        try:
-            return value.decode("utf-8", self._errors)
-        except UnicodeDecodeError:
-            place = RecordPlace(os.fspath(self._path), "row", row)
-            self.dropped.append(DroppedRecord(place, "it is not UTF-8"))
-            return None
 
 
 def _chunked(arrays: list[Any]) -> Any:

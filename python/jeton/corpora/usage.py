@@ -208,7 +208,7 @@ def usage_of(
         check_text("field", field)
     checked_errors(errors)
     check_watch(watch)
-    paths, texts = paths_or_texts(data, field)
+    paths, texts = paths_or_texts(data, field, errors)
     counter = _Counter(tok, watch)
     if paths:
         counter.files(FileSource(paths, counter.encoding, field=field, errors=errors, unit=False))

@@ -111,6 +111,8 @@ class TokenDataset:
             end_of_text, end_of_text_place = facts.end_of_text
         self.shards = layouts.read(place, split=split, layout=layout, dtype=dtype, column=column)
         """The files, in order."""
+        if os.path.isdir(place):
+            facts.check_shards(shard.path for shard in self.shards)
         self._arguments: dict[str, Any] = {
             "path": os.fspath(path),
             "split": split,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jeton.data.manifest import NAME, Manifest
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError, MissingFileError
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -42,6 +43,29 @@ class SetFacts:
     def masks(self) -> bool:
         """Whether it has a loss mask."""
         return self.manifest is not None and self.manifest.options.get("messages") is not None
+
+    def check_shards(self, paths: Iterable[Path]) -> None:
+        """Fails if these files of the folder are not the shards that the manifest lists for a
+        split: a copy is incomplete, or files of another set are there too."""
+        found = {path.relative_to(self.path).as_posix(): path for path in paths}
+        splits = {} if self.manifest is None else self.manifest.splits
+        for split in splits.values():
+            missing = [shard for shard in split.shards if found.keys().isdisjoint(shard.files)]
+            if len(missing) == len(split.shards):
+                continue
+            if missing:
+                tokens = sum(shard.tokens for shard in missing)
+                raise MissingFileError(
+                    f"{self.path / missing[0].files[0]}: is missing, and {NAME} lists it; "
+                    f"{len(missing):,} of {len(split.shards):,} shards with {tokens:,} tokens are "
+                    "not there (copy the whole folder)"
+                )
+            listed = {name for shard in split.shards for name in shard.files}
+            if other := min(found.keys() - listed, default=None):
+                raise FormatError(
+                    f"{found[other]}: {NAME} does not list it, so it is of another set (move it to "
+                    "a folder of its own)"
+                )
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that was saved with it."""

@@ -18,7 +18,9 @@ from jeton._core import Pipeline
 from jeton.files import file_errors
 from jeton.loading.settings import (
     ADDED_TOKENS,
+    ADDITIONAL,
     CONFIG,
+    EXTRA,
     FILES,
     SPECIAL_TOKENS,
     TEMPLATE,
@@ -38,7 +40,6 @@ from jeton.loading.transformers_classes import (
 from jeton.results.encoding import Encoding
 
 _TOKENIZER = "tokenizer.json"
-_LISTS = ("additional_special_tokens", "extra_special_tokens")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +118,7 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
         with_role = {*written_roles.values()}
         further = [token for token in dict.fromkeys(names.values()) if token not in with_role]
         if further:
-            config["additional_special_tokens"] = further
+            config[ADDITIONAL] = further
         types = ["token_type_ids"] if tells_texts_apart(core, roles) else []
         # For every model: transformers 4 would return type ids by default, and GPT-2 uses them.
         config["model_input_names"] = ["input_ids", *types, "attention_mask"]
@@ -254,7 +255,7 @@ def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
     decoder = json_value(new_files[CONFIG])["added_tokens_decoder"]
     tokens = {token["content"] for token in decoder.values()} | {token for _, token in roles}
     changes = {"added_tokens_decoder": decoder}
-    for name in _LISTS:
+    for name in (ADDITIONAL, EXTRA):
         if isinstance(config.get(name), list):
             changes[name] = [
                 it
@@ -271,7 +272,8 @@ def _list_new_tokens(files: dict[str, bytes], core: Pipeline, first: frozenset[s
     old = {*first, *Settings.of_files(files, {}).roles.values()}
     new = [t for t in dict.fromkeys(_names_in_a_folder(core).values()) if t not in old]
     if new:
-        name = next((name for name in _LISTS if isinstance(config.get(name), list)), _LISTS[0])
+        # A list under the newer name hides one under the older.
+        name = EXTRA if config.get(EXTRA) and isinstance(config[EXTRA], list) else ADDITIONAL
         _update(files, CONFIG, {name: [*(config.get(name) or []), *new]})
 
 

@@ -34,6 +34,10 @@ STANDARD_ROLES: Final = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 ChatTemplate: TypeAlias = str | Mapping[str, str]
 """A Jinja template, or several by name."""
 
+EXTRA: Final = "extra_special_tokens"
+ADDITIONAL: Final = "additional_special_tokens"
+"""The older name of the same list."""
+
 _UNLIMITED: Final = 10**20
 """A `model_max_length` of at least this means no limit."""
 
@@ -119,25 +123,58 @@ def _generation_ends(files: Mapping[str, bytes]) -> tuple[int, ...]:
 
 
 def _roles_of(config: dict[str, Any], special_tokens: dict[str, Any]) -> dict[str, str | None]:
-    # As in `transformers`, the map overrides the configuration unless that lists added tokens.
-    fields = config if "added_tokens_decoder" in config else {**config, **special_tokens}
-    roles = {}
-    for name, value in fields.items():
-        role = name.removesuffix("_token")
-        is_token = value is None or isinstance(value, (str, dict))
-        if role != name and (is_token or role in STANDARD_ROLES):
-            roles[role] = _token_of(name, value)
-    of_the_model = fields.get("extra_special_tokens")
-    if isinstance(of_the_model, dict):
-        for name, value in of_the_model.items():
-            roles.setdefault(name.removesuffix("_token"), _token_of(name, value))
-    return roles
+    """The tokens by their roles. As in `transformers`, the map overrides the standard roles of the
+    configuration, unless that lists added tokens."""
+    maps = [config] if "added_tokens_decoder" in config else [config, special_tokens]
+    fields: dict[str, Any] = {}
+    of_the_model: dict[str, Any] = {}
+    for of_file in maps:
+        for name, value in of_file.items():
+            role = name.removesuffix("_token")
+            is_token = value is None or isinstance(value, (str, dict))
+            if role != name and (is_token or role in STANDARD_ROLES):
+                fields[role] = (name, value)
+        if of_file is config:
+            fixed = {role: it for role, it in fields.items() if isinstance(it[1], str)}
+            of_the_model = {role: it for role, it in fixed.items() if role not in STANDARD_ROLES}
+        if isinstance(named := of_file.get(EXTRA), dict):
+            of_the_model |= {name.removesuffix("_token"): (name, it) for name, it in named.items()}
+    return {role: _token_of(*field) for role, field in {**fields, **of_the_model}.items()}
 
 
 def lists_for_tokens(files: Mapping[str, bytes]) -> list[str]:
     """The fields that are named like a role but hold a list, so that they give no role."""
     fields = {**json_object(files, CONFIG), **json_object(files, SPECIAL_TOKENS)}
     return [name for name, it in fields.items() if name.endswith("_token") and isinstance(it, list)]
+
+
+def further_special_tokens(
+    config: Mapping[str, Any], special_tokens: Mapping[str, Any]
+) -> tuple[list[Any] | None, list[str]]:
+    """The special tokens without names, and those that `transformers` does not read.
+
+    The first is `None` if no file has such a list.
+    """
+    lists = {name: config[name] for name in (EXTRA, ADDITIONAL) if name in config}
+    if ADDITIONAL in lists and not lists.get(EXTRA):
+        lists[EXTRA] = lists.pop(ADDITIONAL)
+    if isinstance(lists.get(EXTRA), dict):  # tokens with names
+        del lists[EXTRA]
+    if "added_tokens_decoder" not in config:
+        if ADDITIONAL in special_tokens:
+            lists[ADDITIONAL] = special_tokens[ADDITIONAL]
+        extra = special_tokens.get(EXTRA)
+        if isinstance(extra, list):
+            lists[EXTRA] = [*(lists.get(EXTRA) or []), *extra]
+        elif isinstance(extra, dict):
+            lists.pop(EXTRA, None)
+        elif EXTRA in special_tokens:
+            lists[EXTRA] = extra
+    if EXTRA not in lists and ADDITIONAL in lists:
+        lists[EXTRA] = lists.pop(ADDITIONAL)
+    found = {name: it for name, it in lists.items() if isinstance(it, list)}
+    unread = [_token_of(ADDITIONAL, it) for it in found.get(ADDITIONAL, [])]
+    return found.get(EXTRA), [token for token in unread if token is not None]
 
 
 def _token_of(name: str, value: object) -> str | None:

@@ -28,12 +28,15 @@ from jeton.errors import (
 )
 from jeton.files import expanded
 from jeton.loading.settings import (
+    ADDITIONAL,
     CONFIG,
     FILES,
     GENERATION,
     NO_SETTINGS,
+    SPECIAL_TOKENS,
     TEMPLATES,
     Settings,
+    further_special_tokens,
     json_object,
     lists_for_tokens,
     read_beside,
@@ -260,6 +263,17 @@ def _with_settings(
         warn_caller(
             f"{path}: a list is not a token, so {', '.join(lists)} gives no role (set the token "
             "with roles= of replace)",
+            FormatWarning,
+        )
+    _, unread = further_special_tokens(
+        json_object(files, CONFIG), json_object(files, SPECIAL_TOKENS)
+    )
+    special_tokens = core.special_tokens()
+    left_out = [token for token in unread if token not in special_tokens]
+    if left_out:
+        warn_caller(
+            f"{path}: transformers reads one list of special tokens, and so does jeton; of "
+            f"{ADDITIONAL} these are not special: {', '.join(map(repr, left_out))}",
             FormatWarning,
         )
     missing = [

@@ -16,8 +16,8 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_int
+from jeton.corpora.corpus import as_text, check_text_type, files_of, texts_of_cells, unit_of, warn
 from jeton.corpora.corpus import count as count_corpus
-from jeton.corpora.corpus import files_of, unit_of, warn
 from jeton.corpora.counting import Counting
 from jeton.corpora.pieces import CorpusPiece, pieces_of
 from jeton.corpora.word_counts import WordCounts
@@ -158,11 +158,9 @@ class _CountTask:
         if column not in table.column_names:
             there = ", ".join(table.column_names)
             raise FormatError(f"the dataset has no column {column!r} (it has {there})")
-        texts = table[column]
-        if str(texts.type) not in ("string", "large_string", "string_view", "null"):
-            raise FormatError(f"column {column!r} of the dataset holds {texts.type}, not text")
-        present = [text for text in texts.to_pylist() if text is not None]
-        return self._counted(lambda counter: counter.count(present, 0, self._errors))
+        check_text_type(f"column {column!r} of the dataset", table[column].type)
+        texts = texts_of_cells(as_text(table[column]), self._errors, "the dataset: in a block, ")
+        return self._counted(lambda counter: counter.count(texts, 0, self._errors))
 
     def _counted(self, count: Callable[[_core.WordCounter], object]) -> Any:
         single_threaded(self._num_cpus)

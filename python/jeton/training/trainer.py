@@ -78,9 +78,11 @@ class Trainer:
         Args:
             data: An iterable of texts; or the path of a UTF-8 file, of a folder of such files, or
                 a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
-                `WordCounts`. Files may be compressed by gzip, Zstandard or xz; `.jsonl` and
-                `.ndjson` are JSON lines, `.csv` and `.tsv` have a header, `.parquet` is a table; a
-                file that is not text, a JSON document or a file of counts is an error.
+                `WordCounts`; or a column, a table or a data set with texts or their UTF-8, as
+                pyarrow, polars and Hugging Face have them. Files may be compressed by gzip,
+                Zstandard or xz; `.jsonl` and `.ndjson` are JSON lines, `.csv` and `.tsv` have a
+                header, `.parquet` is a table; a file that is not text, a JSON document or a file of
+                counts is an error.
                 In a folder and its subfolders, all files are read unless their names begin
                 with a dot; links are followed, but each folder is read once. A file that occurs
                 twice, by another name or through a link, is read once, with a warning.

@@ -34,8 +34,12 @@ pub fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
             .allow(Format::HuggingFace.name(), &[])
             .map_err(place)?;
         let file = files::read(&folder.join("tokenizer.json"), files::LARGEST)?;
-        let stages = huggingface::read_folder(&file, beside);
-        return Ok(Contents::from(stages.map_err(place)?).at(folder));
+        let (stages, warnings) = huggingface::read_folder(&file, beside).map_err(place)?;
+        let contents = Contents {
+            warnings,
+            ..stages.into()
+        };
+        return Ok(contents.at(folder));
     }
     const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
     let mut found: Vec<PathBuf> = OTHERS
@@ -48,7 +52,11 @@ pub fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     match found.as_slice() {
         [one] => {
             let mut loaded = load(one, options)?;
-            huggingface::add_beside(&mut loaded.stages, beside).map_err(place)?;
+            let dropped = huggingface::add_beside(&mut loaded.stages, beside).map_err(place)?;
+            let named = dropped
+                .iter()
+                .map(|it| format!("{}: {it}", folder.display()));
+            loaded.warnings.extend(named);
             Ok(loaded)
         }
         [] => {

@@ -55,6 +55,12 @@ impl Delimited {
             }
         }
         let column = match names.iter().position(|found| found == name) {
+            Some(column) if names[column + 1..].iter().any(|found| found == name) => {
+                let message = format!("there is more than one column {name:?}");
+                return Err(Error::new(ErrorKind::Format, message)
+                    .at(path.display().to_string())
+                    .hint("rename all but one"));
+            }
             Some(column) => column,
             None if names.is_empty() => 0,
             None => {

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
+use jeton_text::python_json::with_plain_numbers;
 use jeton_text::text::InvalidUtf8;
+
+const TWICE: &str = "the object has a field twice";
 
 /// The text in the field `field` of a line; nothing, if that is null or the line blank. `errors`
 /// says what becomes of an escaped surrogate without its other half.
@@ -15,7 +18,15 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
     if line.trim().is_empty() {
         return Ok(Cow::Borrowed(""));
     }
-    let found = match read::<Text<'l>>(line, field) {
+    let found = read::<Text<'l>>(line, field);
+    if found.is_err()
+        && let Cow::Owned(plain) = with_plain_numbers(line.as_bytes())
+        && let Ok(plain) = String::from_utf8(plain)
+    {
+        // Python's constants, such as NaN, stand in other fields.
+        return text(&plain, field, errors).map(|text| Cow::Owned(text.into_owned()));
+    }
+    let found = match found {
         Err(error) if errors != InvalidUtf8::Strict => match read::<Mended>(line, field) {
             Ok(found) => Ok(found.map(|Mended(wide)| Text(Cow::Owned(mended(&wide, errors))))),
             Err(_) => Err(error),
@@ -39,6 +50,9 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
                 return Err(wrong(message.to_owned())
                     .hint("set errors=\"replace\" or errors=\"ignore\"")
                     .parameter("errors"));
+            }
+            if told.starts_with(TWICE) {
+                return Err(wrong(format!("{TWICE}: {field:?}")));
             }
             // The line is known by its number in the file, not by that in itself.
             let what = told.split(" at line ").next().unwrap_or(&told);
@@ -147,6 +161,9 @@ impl<'l, T: Deserialize<'l>> Visitor<'l> for Field<'_, T> {
         let mut others = Vec::new();
         while let Some(Text(key)) = map.next_key()? {
             if key == self.name {
+                if found.is_some() {
+                    return Err(de::Error::custom(TWICE));
+                }
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -178,6 +195,30 @@ mod tests {
             "a😀b\u{FFFD}c\u{FFFD}\u{FFFD}"
         );
         assert_eq!(with(InvalidUtf8::Ignore).unwrap(), "a😀bc");
+    }
+
+    #[test]
+    fn other_fields_may_hold_the_constants_of_python() {
+        let read = |line: &str| text(line, "text", InvalidUtf8::Strict).map(Cow::into_owned);
+        for constant in ["NaN", "Infinity", "-Infinity"] {
+            for line in [
+                format!(r#"{{"score": {constant}, "text": "é NaN\n"}}"#),
+                format!(r#"{{"text": "é NaN\n", "scores": [1, {constant}]}}"#),
+            ] {
+                assert_eq!(read(&line).unwrap(), "é NaN\n", "{line}");
+            }
+        }
+        assert!(read(r#"{"score": nan, "text": ""}"#).is_err());
+        assert!(read(r#"{"text": NaN}"#).is_err());
+    }
+
+    #[test]
+    fn a_field_that_is_there_twice_is_refused() {
+        let line = r#"{"text": "a", "n": 1, "n": 2, "text": "b"}"#;
+        for errors in [InvalidUtf8::Strict, InvalidUtf8::Replace] {
+            let said = text(line, "text", errors).unwrap_err().to_string();
+            assert_eq!(said, "the object has a field twice: \"text\"");
+        }
     }
 
     #[test]

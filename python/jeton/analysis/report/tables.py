@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from jeton.analysis.evaluation import Evaluations, names_of_languages
+from jeton.analysis.evaluation import Evaluations, best_of, names_of_languages
 from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.report.parts import cell, head, marked, measured_value, swatch, value_of
 from jeton.analysis.report.svg_charts import shade
@@ -33,15 +33,16 @@ def glance(evaluations: Evaluations) -> str:
     """A row per tokenizer with its main measures, and a list of losses."""
     columns = summary_columns(evaluations)
     heads = "".join(head(MEASURES[name].title) for _, name in columns)
-    best = [_best(evaluations, column) for column in columns]
+    every = [*evaluations.values()]
+    best = [best_of(it[1], every, [value_of(one, it) for one in every]) for it in columns]
     rows = []
     for place, (name, one) in enumerate(evaluations.items()):
         cells = "".join(
             cell(
                 measured_value(one, it),
-                is_best=not one.lossy and top is not None and value_of(one, it) == top,
+                is_best=place in places,
             )
-            for it, top in zip(columns, best, strict=True)
+            for it, places in zip(columns, best, strict=True)
         )
         rows.append(
             f'<tr><th scope="row">{swatch(place)}{marked(one, name)} '
@@ -50,8 +51,8 @@ def glance(evaluations: Evaluations) -> str:
         )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="At a glance">'
-        '<table id="glance"><caption>Over all corpora; ★ is the best of those that lose '
-        "no text. Click a head to sort.</caption><thead><tr>"
+        '<table id="glance"><caption>Over all corpora; ★ is the best; where tokens are '
+        "counted, of those that lose no text. Click a head to sort.</caption><thead><tr>"
         f"{head('tokenizer')}{head('vocabulary')}{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(evaluations)}"
     )
@@ -64,18 +65,6 @@ def summary_columns(evaluations: Evaluations) -> list[tuple[str, str]]:
         for column in SUMMARY
         if any(value_of(one, column) is not None for one in evaluations.values())
     ]
-
-
-def _best(evaluations: Evaluations, column: tuple[str, str]) -> float | None:
-    better = MEASURES[column[1]].better
-    numbers = [
-        value
-        for one in evaluations.values()
-        if not one.lossy and (value := value_of(one, column)) is not None
-    ]
-    if better is None or len({*numbers}) < 2:
-        return None
-    return max(numbers) if better == "higher" else min(numbers)
 
 
 def _lossy(evaluations: Evaluations) -> str:

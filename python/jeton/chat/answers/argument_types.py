@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.answers.call_readers import CONSTANTS, NOT_ESCAPED, loose, without_halves
+from jeton.chat.answers.call_readers import CONSTANTS, HALF, NOT_ESCAPED, loose, without_halves
 from jeton.errors import ArgumentTypeError
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -232,7 +232,7 @@ def loaded(text: str) -> tuple[Any, list[str]]:
             wrong.append(NOT_ESCAPED)
     if _SURROGATE.search(text) and (whole := as_text(value, without_halves)) != value:
         value = whole
-        wrong.append("half of a surrogate pair is in the text")
+        wrong.append(HALF)
     return value, wrong
 
 
@@ -290,7 +290,7 @@ def typed(text: str, types: Types) -> tuple[Any, list[str]]:
         try:
             value, wrong = loaded(shown)
         except (ValueError, RecursionError):
-            value = loose(shown, text)
+            value, wrong = loose(shown, text)
     for kind in types:
         if kind == "string":
             continue

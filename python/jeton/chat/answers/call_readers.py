@@ -52,6 +52,7 @@ _MAX_DEPTH: Final = 100
 ADJOINING: Final = "two calls without anything between them"
 """What is wrong with `{…}{…}`."""
 NOT_ESCAPED: Final = "a control character in a JSON string is not escaped"
+HALF: Final = "half of a surrogate pair is in the text"
 """What is wrong with `"a\\tb"` if the tab is itself there."""
 
 
@@ -68,13 +69,15 @@ class GrowingText:
         before: How many characters came before it.
         quote: The mark around strings in Gemma's braces.
         is_listed: Whether a list of calls is open.
+        halves: Places of escapes that are half of a surrogate pair.
     """
 
-    __slots__ = ("at", "before", "is_listed", "quote", "text")
+    __slots__ = ("at", "before", "halves", "is_listed", "quote", "text")
 
     def __init__(self, before: int, quote: str) -> None:
         self.text, self.at, self.before, self.quote = "", 0, before, quote
         self.is_listed = False
+        self.halves: list[int] = []
 
     @property
     def place(self) -> int:
@@ -281,7 +284,10 @@ def _string(source: GrowingText, calls: CallReports) -> Steps[str]:
         name = str(json.loads(raw, strict=False))
     except ValueError:
         raise Broken(f"{raw!r:.60} is no JSON") from None
-    return without_halves(name)
+    whole = without_halves(name)
+    if whole != name:
+        calls.problem(HALF, start)
+    return whole
 
 
 def without_halves(text: str) -> str:
@@ -425,6 +431,9 @@ def _arguments(
         yield from _expect(source, equals)
         said = functools.partial(calls.text_argument, name)
         calls.argument(name, (yield from _value(source, 0, said)))
+        for place in source.halves:
+            calls.problem(HALF, place)
+        source.halves.clear()
     source.at += 1
     calls.end(source.place)
 
@@ -471,20 +480,22 @@ def _value(
     return value
 
 
-def loose(text: str, otherwise: object) -> Any:
-    """A list or a dict as Python prints it; `otherwise` if the text is neither."""
+def loose(text: str, otherwise: object) -> tuple[Any, list[str]]:
+    """A list or a dict as Python prints it, and what is wrong with it; `otherwise` if the text is
+    neither."""
     if text[:1] not in ("[", "{"):
-        return otherwise
+        return otherwise, []
     source = GrowingText(0, "\ud800")
     source.text = text
     steps = _value(source, 0)
     try:
         next(steps)
     except StopIteration as end:
-        return end.value if source.at == len(text) else otherwise
+        if source.at == len(text):
+            return end.value, [HALF] if source.halves else []
     except (Broken, RecursionError):
         pass
-    return otherwise
+    return otherwise, []
 
 
 def _items(source: GrowingText, closing: str, depth: int) -> Steps[Any]:
@@ -536,14 +547,19 @@ def _quoted(source: GrowingText, quote: str, out: Callable[[str], None]) -> Step
 
 
 def _escape(source: GrowingText) -> Steps[str]:
-    """What an escape stands for: half of a surrogate pair waits for the other."""
-    found, unit = "", (yield from _unit(source))
+    """What an escape stands for: half of a surrogate pair waits for the other, without which it is
+    U+FFFD."""
+    found, start, unit = "", source.place, (yield from _unit(source))
     while _HIGH.fullmatch(unit) and (yield from _following(source)) == "\\":
         other = yield from _unit(source)
         if _LOW.fullmatch(other):
             return found + (unit + other).encode("utf-16", "surrogatepass").decode("utf-16")
+        source.halves.append(start)
         found, unit = f"{found}\ufffd", other
-    return found + ("\ufffd" if len(unit) == 1 and "\ud800" <= unit <= "\udfff" else unit)
+    if len(unit) == 1 and "\ud800" <= unit <= "\udfff":
+        source.halves.append(start)
+        unit = "\ufffd"
+    return found + unit
 
 
 def _unit(source: GrowingText) -> Steps[str]:

@@ -248,8 +248,15 @@ def column_of(
     data: object, encoding: DocumentEncoding, field: str | None, errors: str
 ) -> Columns | None:
     """The column of a table of Arrow or of a data set; `None` if it is neither."""
+    rows = column_rows(data, field)
+    return None if rows is None else Columns(rows, encoding, errors)
+
+
+def column_rows(data: object, field: str | None) -> SlicedRows[Any] | None:
+    """The rows of a column with texts, as slices of Arrow: of a table or an array of Arrow, or of a
+    data set; `None` if the data is something else."""
     if type(data).__module__.split(".")[0] == "datasets":
-        return _of_dataset(data, encoding, field, errors)
+        return _of_dataset(data, field)
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         return None
     try:
@@ -261,32 +268,35 @@ def column_of(
     try:
         table = pyarrow.table(data)
     except (TypeError, ValueError):
-        table = pyarrow.table({"text": pyarrow.chunked_array(data)})
-        field = None
+        if field is not None:
+            raise ArgumentError(_IS_COLUMN) from None
+        try:
+            table = pyarrow.table({"text": pyarrow.chunked_array(data)})
+        except pyarrow.ArrowException as error:
+            raise ArgumentError(f"data cannot be read as a column of Arrow: {error}") from None
     names = table.column_names
     name = names[0] if field is None and len(names) == 1 else _column(field or "text", names)
     column = table.column(name)
     identity = {"column": name, "rows": len(column)}
-    sliced_rows = SlicedRows(len(column), lambda at, end: column.slice(at, end - at), identity)
-    return Columns(sliced_rows, encoding, errors)
+    return SlicedRows(len(column), lambda at, end: column.slice(at, end - at), identity)
 
 
-def _of_dataset(
-    data: Any, encoding: DocumentEncoding, field: str | None, errors: str
-) -> Columns | None:
+_IS_COLUMN = "field names a column, and data is one; leave it out"
+
+
+def _of_dataset(data: Any, field: str | None) -> SlicedRows[Any] | None:
     if not is_one_split(data):
         return None
     if is_column(data):
         if field is not None:
-            raise ArgumentError("field names a column, and data is one; leave it out")
+            raise ArgumentError(_IS_COLUMN)
         data, field = data.source, data.column_name
     if not can_be_sliced(data):
         return None
     name = _column(field or "text", data.column_names)
     rows = data.select_columns([name]).with_format("arrow")
     identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
-    sliced_rows = SlicedRows(len(data), lambda at, end: rows[at:end].column(0), identity)
-    return Columns(sliced_rows, encoding, errors)
+    return SlicedRows(len(data), lambda at, end: rows[at:end].column(0), identity)
 
 
 def is_one_split(data: object) -> bool:
@@ -311,6 +321,8 @@ def can_be_sliced(data: Any) -> bool:
 
 
 def _column(name: str, names: list[str]) -> str:
+    if names.count(name) > 1:
+        raise ArgumentError(f"data has more than one column {name!r} (rename all but one)")
     if name not in names:
         hint = suggestion(name, names) or f"it has {', '.join(names)}"
         raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -170,7 +171,9 @@ class RecordFiles(_OfRecords, OfFiles):
         if line == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
         try:
-            return json.loads(text.decode("utf-8", self._errors))
+            return json.loads(text.decode("utf-8", self._errors), object_pairs_hook=_object)
+        except FormatError as error:
+            return error
         except UnicodeDecodeError as error:
             return FormatError(
                 f"not UTF-8: {error.reason} at byte {error.start} of the line",
@@ -181,6 +184,15 @@ class RecordFiles(_OfRecords, OfFiles):
             return FormatError("not a JSON object: it is nested too deeply")
         except ValueError as error:
             return FormatError(f"not a JSON object: {error} (each line must be a whole object)")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a repeated field is an error, because only one of its values counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise FormatError(f"an object has the field {repeated!r:.60} twice")
+    return found
 
 
 def _beginning(sha256: Any) -> int:

@@ -14,12 +14,17 @@ from typing import Any
 from jeton import files
 from jeton.components import AddedToken
 from jeton.errors import FormatError, MissingFileError, UnsupportedError
-from jeton.loading.settings import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, json_object
+from jeton.loading.settings import (
+    ADDED_TOKENS,
+    CONFIG,
+    EXTRA,
+    SPECIAL_TOKENS,
+    further_special_tokens,
+    json_object,
+)
 
 _MODEL: str = "config.json"
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-_EXTRA = "extra_special_tokens"
-_LISTS = ("additional_special_tokens", _EXTRA)
 
 Token = dict[str, Any]
 """An added token without its id: its content and its flags."""
@@ -48,6 +53,8 @@ class Configuration:
     """The class without `Tokenizer` and `Fast` at its end; or a model type that is not known."""
     named_by: str = ""
     """Where the name comes from, for messages."""
+    listed_special: list[Any] | None = None
+    """The special tokens without a role, if the files list them."""
 
     @classmethod
     def of(cls, folder: Path, model_types: Mapping[str, str]) -> Configuration:
@@ -59,9 +66,10 @@ class Configuration:
             if (folder / name).is_file()
         }
         config = json_object(beside, CONFIG)
+        special_tokens = json_object(beside, SPECIAL_TOKENS)
         arguments = dict(config)
         if "added_tokens_decoder" not in config:
-            arguments.update(json_object(beside, SPECIAL_TOKENS))
+            arguments.update(special_tokens)
         name, named_by = config.get("tokenizer_class"), "the class"
         if name is None:
             # A folder may bring code of its own, and name a class in it.
@@ -77,7 +85,8 @@ class Configuration:
             named_by = f"{named_by}, {name},"
             name = str(name).removesuffix("Fast").removesuffix("Tokenizer")
         tokens = _tokens_with_ids(config, json_object(beside, ADDED_TOKENS))
-        return cls(folder, arguments, tokens, name, named_by)
+        further, _ = further_special_tokens(config, special_tokens)
+        return cls(folder, arguments, tokens, name, named_by, further)
 
     def flag(self, name: str, default: bool) -> bool:
         """A boolean argument; `None` counts as absent."""
@@ -116,24 +125,14 @@ class Configuration:
 
     def further(self) -> list[Token]:
         """The special tokens without a role, from the lists of the files."""
-        lists = {name: self.arguments.get(name) for name in _LISTS}
-        return [
-            _token(it, f"{CONFIG}: {name}")
-            for name, listed in lists.items()
-            if isinstance(listed, list)
-            for it in listed
-        ]
+        return [_token(it, f"{CONFIG}: {EXTRA}") for it in self.listed_special or []]
 
     def with_names(self) -> list[Token]:
         """The special tokens with names of their own, such as `image_token`."""
-        tokens = self.arguments.get(_EXTRA)
+        tokens = self.arguments.get(EXTRA)
         if not isinstance(tokens, dict):
             return []
-        return [_token(it, f"{CONFIG}: {_EXTRA}") for it in tokens.values()]
-
-    def lists_further(self) -> bool:
-        """Whether the files list the special tokens without a role."""
-        return any(isinstance(self.arguments.get(name), list) for name in _LISTS)
+        return [_token(it, f"{CONFIG}: {EXTRA}") for it in tokens.values()]
 
     def file(self, *names: str) -> Path:
         """The first of these files that exists."""

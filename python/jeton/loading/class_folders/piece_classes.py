@@ -304,7 +304,7 @@ def nllb(configuration: Configuration, known_class: KnownClass) -> ClassStages:
     names = _spellings(configuration, known_class, "bos", "pad", "eos", "unk")
     pieces[:4] = (replace(piece, text=it) for piece, it in zip(pieces, names, strict=False))
     own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(names)}
-    codes = () if configuration.lists_further() else languages.NLLB
+    codes = languages.NLLB if configuration.listed_special is None else ()
     listed = (*configuration.listed.values(), *configuration.further())
     _language_codes(configuration, source, [*codes, *(it["content"] for it in listed)])
     frame = _languages(source, legacy=configuration.flag("legacy_behaviour", False))

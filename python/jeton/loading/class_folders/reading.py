@@ -76,7 +76,7 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]], list[str]]:
         special = token.get("special", token["content"] in specials)
         flags = {"normalized": not special, **specials.get(token["content"], {})}
         tokens.put(id, {**flags, **token, "special": special})
-    if not configuration.lists_further():
+    if configuration.listed_special is None:
         further += [{"content": content} for content in known_class.further]
     further += [{"content": content} for content in stages.further]
     tokens.add([*roles.values(), *further, *with_names])
