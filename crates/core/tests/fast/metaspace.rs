@@ -62,7 +62,7 @@ fn chunks_of_which_only_spaces_change() {
             }
         };
         let tokenizer = Tokenizer::new(stages).unwrap();
-        if !format!("{tokenizer:?}").contains("BetweenCharacters") {
+        if !format!("{tokenizer:?}").contains("only_marks: true") {
             continue;
         }
         cut += 1;
