@@ -112,15 +112,16 @@ test:  ## what needs no large framework, in a quarter of an hour from a fresh cl
 	$(MAKE) --jobs=2 quick-core-tests stub
 	$(PYTEST) --size medium
 	@$(WITHOUT_SHARED)
-	@echo "NOT run: what the lines above name; examples in the documentation of the core; annotations," \
-		"which need torch. \`make test-all\` runs everything, \`make lint\` style, \`make docs\` the site."
+	@echo "NOT run: what the lines above name; unit tests of the crates, and examples in their documentation;" \
+		"annotations, which need torch. \`make test-all\` runs everything, \`make lint\` style," \
+		"\`make docs\` the site."
 
-quick-core-tests:  # random tests with fewer rounds
-	JETON_ROUNDS=0.1 PROPTEST_CASES=64 $(CARGO) test --workspace --tests --quiet
+quick-core-tests:  # whole tokenizers, random tests with fewer rounds
+	JETON_ROUNDS=0.1 PROPTEST_CASES=64 $(CARGO) test --workspace --test '*' --quiet
 
 core-tests:  # compiled while tools are downloaded, and the module from the same builds
 	@$(CARGO_IS_THERE)
-	$(CARGO) test --workspace --tests --no-run --quiet
+	$(CARGO) test --workspace --test '*' --no-run --quiet
 
 test-all: setup $(VENV)/frameworks $(VENV)/sentencepiece-0.2.1  ## every test
 	$(CARGO) test --workspace --quiet
