@@ -21,6 +21,7 @@
 //! The modules in the order in which a tokenizer and then its texts pass them:
 //!
 //! - `plan` chooses the strategy, and `unsupported_stage` says why not a faster one;
+//! - `compiled`: what each strategy answers;
 //! - `place`: where in its text a separately encoded stretch is;
 //! - `byte_level`, `sentencepiece`, `words`, `cached_pieces`: the strategies, which
 //!   find words by `jeton_stages::split`;
@@ -31,6 +32,7 @@
 mod byte_level;
 mod cache;
 mod cached_pieces;
+mod compiled;
 mod fallback;
 mod place;
 mod plan;
@@ -42,7 +44,8 @@ mod words;
 pub use cache::capacities::{limit as cache_limit, set_limit as set_cache_limit};
 pub use cache::word_cache::WordCache;
 pub use cache::workspace_pool::{Reusable, Taken, WorkspacePool};
+pub use compiled::Compiled;
 pub use place::{Place, Spanning, Stretch};
-pub use plan::{Compiled, Plan, Strategy, compile};
+pub use plan::{Plan, Strategy, compile};
 pub use sink::{Count, Sink};
 pub use unsupported_stage::{StageName, UnsupportedStage};

@@ -17,7 +17,7 @@ use crate::cache::group::{GROUP, Group};
 use crate::cache::pending::{MAX_NEW, MAX_PENDING, Pending};
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
-use crate::plan::Compiled;
+use crate::compiled::Compiled;
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;
 use crate::{Spanning, Stretch};
