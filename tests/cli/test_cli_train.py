@@ -258,7 +258,7 @@ class TestTrain:
             (["-o", "x.json", "--save-counts=no/c"], "no: no such folder"),
             (["-o", "vocab.json"], "merges.txt: exists already"),
             (["-o", "a.bin"], "a.bin: the name does not say the format"),
-            (["-o", "a."], "a.: the name does not tell the format"),
+            (["-o", "a."], "a.: the name does not say the format"),
             (["-o", "-"], "a tokenizer is not text"),
             (["-o", "encoder.json"], "encoder.json: a GPT-2 pair goes with GPT-2's pattern"),
             (["-o", "encoder.json", "--kind=wordpiece"], "cannot hold a WordPiece model"),

@@ -60,7 +60,7 @@ impl Target {
             } else if path.extension().is_none() {
                 Self::Folder
             } else {
-                return Err(Error::new(ErrorKind::Argument, "the name does not tell the format")
+                return Err(Error::new(ErrorKind::Argument, "the name does not say the format")
                 .at(path.display().to_string())
                 .hint(
                     "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for \

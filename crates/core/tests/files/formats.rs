@@ -234,6 +234,6 @@ fn tokenizer_json_comes_back_alone_and_in_a_folder() {
     assert!(
         error
             .to_string()
-            .contains("the name does not tell the format")
+            .contains("the name does not say the format")
     );
 }
