@@ -128,8 +128,8 @@ impl fmt::Display for Plan {
     }
 }
 
-/// What the first strategy that takes these stages makes of them, if one does; and what was in the way of those
-/// asked before it.
+/// Compiles these stages by the first strategy that can, if there is one. The plan says why those asked before
+/// it could not.
 pub fn compile(stages: &Stages) -> (Option<Box<dyn Compiled>>, Plan) {
     let mut plan = Plan {
         strategy: None,

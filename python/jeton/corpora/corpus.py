@@ -538,7 +538,7 @@ def groups_from(file: Any, first: int) -> tuple[list[int], int]:
 
 
 def check_text_type(place: str, kind: Any) -> None:
-    """Refuses a type of Arrow that is not text, nor the bytes of it."""
+    """Raises an error unless an Arrow type holds text, as str or as bytes."""
     from pyarrow import types
 
     values = kind.value_type if types.is_dictionary(kind) else kind

@@ -23,7 +23,7 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
         && let Cow::Owned(plain) = with_plain_numbers(line.as_bytes())
         && let Ok(plain) = String::from_utf8(plain)
     {
-        // Python's constants, such as NaN, stand in other fields.
+        // Another field may hold a constant that Python writes, such as NaN.
         return text(&plain, field, errors).map(|text| Cow::Owned(text.into_owned()));
     }
     let found = match found {

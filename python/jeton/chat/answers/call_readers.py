@@ -547,8 +547,8 @@ def _quoted(source: GrowingText, quote: str, out: Callable[[str], None]) -> Step
 
 
 def _escape(source: GrowingText) -> Steps[str]:
-    """What an escape stands for: half of a surrogate pair waits for the other, without which it is
-    U+FFFD."""
+    """The character that an escape stands for. Half of a surrogate pair is joined with the half
+    that follows it; if none follows, it becomes U+FFFD."""
     found, start, unit = "", source.place, (yield from _unit(source))
     while _HIGH.fullmatch(unit) and (yield from _following(source)) == "\\":
         other = yield from _unit(source)
