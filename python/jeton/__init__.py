@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from jeton import analysis, chat, cost, data, edit, learn, nn, samples, sentencepiece, tiktoken
-    from jeton.corpora.corpus import Progress
+    from jeton.corpora.progress import Progress
     from jeton.corpora.word_counts import WordCounts
     from jeton.encoding.alignment import align, shared_tokens
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -114,7 +114,7 @@ _IMPORTED_WHEN_USED = {
     "Chunk": "jeton.encoding.chunks",
     "CountedText": "jeton.encoding.streams",
     "DecodeStream": "jeton.encoding.streams",
-    "Progress": "jeton.corpora.corpus",
+    "Progress": "jeton.corpora.progress",
     "Truncated": "jeton.encoding.chunks",
     "UnigramTrainer": "jeton.training",
     "WordCounts": "jeton.corpora.word_counts",

@@ -22,7 +22,7 @@ from jeton.cli.train_options import settings
 from jeton.cli.train_progress import TerminalLine, TrainJsonLines, watcher
 from jeton.cli.train_targets import check_ending, companion, rehearse, save
 from jeton.components import normalizers
-from jeton.corpora.corpus import Progress
+from jeton.corpora.progress import Progress
 from jeton.errors import UnsupportedError
 
 OPTIONS = options_of(train)

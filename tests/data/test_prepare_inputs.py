@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.corpora import corpus
+from jeton.corpora import tables
 from jeton.data import AUTO, Conversations, TokenDataset, prepare
 from jeton.data.preparing.records import RecordTable
 from jeton.errors import (
@@ -488,7 +488,7 @@ def test_a_vast_text_among_others_is_refused(
 ) -> None:
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(corpus, "_LONGEST_CELL", 10_000)
+    monkeypatch.setattr(tables, "_LONGEST_CELL", 10_000)
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": [*(["to be"] * 100), "a" * 20_000]}), path)
     with pytest.raises(UnsupportedError, match=r"^\S+a\.parquet: one of 1 rows has a"):
@@ -497,13 +497,13 @@ def test_a_vast_text_among_others_is_refused(
     parquet.write_table(pa.table({"text": ["ab" * 4_000] * 3_000}), path)
     assert path.stat().st_size < 10_000
     sizes = [
-        column.nbytes for column in corpus.ParquetColumn(path, "text", "strict").columns(1_000)
+        column.nbytes for column in tables.ParquetColumn(path, "text", "strict").columns(1_000)
     ]
     assert len(sizes) > 10 and max(sizes) < 300 * 8_000
     assert prepare(path, TOK, tmp_path / "out").documents == 3_000
     # So fewer rows are decoded at a time where it is long.
-    monkeypatch.setattr(corpus, "_LONGEST_CELL", 100_000)
-    table = corpus.ParquetColumn(path, "text", "strict")
+    monkeypatch.setattr(tables, "_LONGEST_CELL", 100_000)
+    table = tables.ParquetColumn(path, "text", "strict")
     assert max(column.nbytes for column in table.columns(20_000)) < 110_000
     assert [*table.texts(1 << 30)] == ["ab" * 4_000] * 3_000
     messages = [[{"role": "user", "content": "ab" * 4_000}]] * 99
@@ -536,11 +536,11 @@ def test_the_size_of_a_dictionary_is_read(tmp_path: Path, compression: str) -> N
         parquet.write_table(table, path, compression=compression, dictionary_pagesize_limit=1 << 30)
         with path.open("rb") as file:
             part = parquet.read_metadata(path).row_group(0).column(0)
-            assert corpus._dictionary_size(file, part) == size + 4
+            assert tables._dictionary_size(file, part) == size + 4
     parquet.write_table(table, path, use_dictionary=False)
     with path.open("rb") as file:
         part = parquet.read_metadata(path).row_group(0).column(0)
-        assert corpus._dictionary_size(file, part) == 0
+        assert tables._dictionary_size(file, part) == 0
 
 
 def test_a_small_file_that_unpacks_to_a_vast_one_is_refused(
@@ -548,7 +548,7 @@ def test_a_small_file_that_unpacks_to_a_vast_one_is_refused(
 ) -> None:
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(corpus, "_LONGEST_CELL", 25_000)
+    monkeypatch.setattr(tables, "_LONGEST_CELL", 25_000)
     path = tmp_path / "a.parquet"
     texts = ["to be"] * 1_000 + ["a" * 20_000] * 50
     parquet.write_table(pa.table({"text": texts}), path, use_dictionary=False, compression="zstd")

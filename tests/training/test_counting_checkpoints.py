@@ -12,7 +12,7 @@ import pytest
 
 import jeton
 from jeton.corpora import checkpoints
-from jeton.corpora.corpus import Progress
+from jeton.corpora.progress import Progress
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError, TrainingWarning
 
 TRAINER = jeton.BPETrainer(300, pattern="gpt2")

@@ -26,7 +26,8 @@ import numpy.typing as npt
 from jeton._core import __version__
 from jeton.analysis.lines import Lines
 from jeton.arguments import check_kind, checked_int
-from jeton.corpora.corpus import Progress, TextsOrFiles
+from jeton.corpora.corpus import TextsOrFiles
+from jeton.corpora.progress import Progress
 from jeton.display.human_readable import counted, visible
 from jeton.tokenizer import Tokenizer
 

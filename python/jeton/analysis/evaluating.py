@@ -30,7 +30,8 @@ from jeton.analysis.tiny_model import (
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.analysis.values_without_text import Morphemes, checked_morphemes, overall_values
 from jeton.arguments import check_kind, check_named, check_text, checked_errors
-from jeton.corpora.corpus import Progress, TextsOrFiles, check_watch
+from jeton.corpora.corpus import TextsOrFiles
+from jeton.corpora.progress import Progress, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 from jeton.tokenizer import Tokenizer
 

@@ -11,16 +11,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from jeton.arguments import checked_errors
-from jeton.corpora.corpus import (
-    Progress,
-    TextsOrFiles,
-    batches,
-    check_watch,
-    kind_of,
-    paths_or_texts,
-    size_of,
-)
+from jeton.corpora.corpus import TextsOrFiles, batches, kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
+from jeton.corpora.progress import Progress, check_watch
 from jeton.errors import ArgumentTypeError
 from jeton.stores.local_copies import LocalFiles, local_files
 

@@ -36,7 +36,8 @@ from jeton.arguments import (
     checked_iterable,
     checked_path,
 )
-from jeton.corpora.corpus import Progress, TextsOrFiles, unit_of
+from jeton.corpora.corpus import TextsOrFiles, unit_of
+from jeton.corpora.progress import Progress
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,

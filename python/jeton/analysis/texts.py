@@ -18,8 +18,9 @@ from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_iterable, checked_path
-from jeton.corpora.corpus import Progress, kind_of, paths_or_texts, size_of
+from jeton.corpora.corpus import kind_of, paths_or_texts, size_of
 from jeton.corpora.documents import documents_of
+from jeton.corpora.progress import Progress
 from jeton.display.human_readable import counted
 from jeton.errors import (
     ArgumentError,

@@ -19,7 +19,7 @@ from jeton.analysis import measures
 from jeton.analysis.texts import Sample
 from jeton.analysis.values import Value
 from jeton.arguments import checked_int
-from jeton.corpora.corpus import Progress
+from jeton.corpora.progress import Progress
 from jeton.errors import ArgumentError, UnsupportedError
 from jeton.record import check_number
 from jeton.tokenizer import Tokenizer

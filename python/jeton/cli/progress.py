@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from jeton.corpora.corpus import Progress as Step
+    from jeton.corpora.progress import Progress as Step
 
 progress_option = click.option(
     "--progress",

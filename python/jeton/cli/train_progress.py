@@ -8,7 +8,7 @@ from collections.abc import Callable
 from jeton.cli.command import echo_note, is_quiet
 from jeton.cli.progress import JsonLines, PhaseBars
 from jeton.cli.terminal import human_bytes
-from jeton.corpora.corpus import Progress as Step
+from jeton.corpora.progress import Progress as Step
 
 
 def watcher(as_json: bool) -> TrainJsonLines | TerminalLine:

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import jeton._core as _core
-from jeton.corpora.corpus import Progress, count, drops_bad, size_of, unit_of
+from jeton.corpora.corpus import count, drops_bad, size_of, unit_of
 from jeton.corpora.dropped import DroppedRecords
 from jeton.corpora.pieces import CorpusPiece, pieces_of
+from jeton.corpora.progress import Progress
 from jeton.corpora.token_blocks.files import identity_of
 from jeton.errors import ArgumentError, FileError, FormatError, JetonError
 from jeton.files import write

@@ -22,17 +22,9 @@ from jeton.arguments import (
 from jeton.components import AddedToken, normalizers, pre_tokenizers
 from jeton.components.component import stored_component
 from jeton.corpora.checkpoints import count_with_checkpoint
-from jeton.corpora.corpus import (
-    Progress,
-    TextsOrFiles,
-    check_watch,
-    count,
-    drops_bad,
-    files_of,
-    unit_of,
-    warn,
-)
+from jeton.corpora.corpus import TextsOrFiles, count, drops_bad, files_of, unit_of, warn
 from jeton.corpora.memory_size import memory_bytes
+from jeton.corpora.progress import Progress, check_watch
 from jeton.display.human_readable import counted
 from jeton.errors import (
     ArgumentError,

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import jeton._core as _core
-from jeton.corpora.corpus import ParquetColumn, is_table, size_of
+from jeton.corpora.corpus import size_of
+from jeton.corpora.tables import ParquetColumn, is_table
 from jeton.files import digest_of
 from jeton.stores.files import InputFile
 from jeton.stores.local_copies import LocalFiles, local_files

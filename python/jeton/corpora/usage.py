@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int, checked_numbers
-from jeton.corpora.corpus import Progress, TextsOrFiles, batches, check_watch, paths_or_texts
+from jeton.corpora.corpus import TextsOrFiles, batches, paths_or_texts
+from jeton.corpora.progress import Progress, check_watch
 from jeton.corpora.token_blocks.blocks import DocumentEncoding
 from jeton.corpora.token_blocks.blocks import SourcePosition as Read
 from jeton.corpora.token_blocks.files import FileSource

@@ -20,7 +20,7 @@ from jeton.arguments import (
     names_checked,
 )
 from jeton.components import normalizers, pre_tokenizers
-from jeton.corpora.corpus import Progress, TextsOrFiles
+from jeton.corpora.corpus import TextsOrFiles
 from jeton.corpora.counting import (
     COUNTS_NEED,
     MAX_WORD_LENGTH,
@@ -30,6 +30,7 @@ from jeton.corpora.counting import (
     count_words,
     first_stages,
 )
+from jeton.corpora.progress import Progress
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,

@@ -18,7 +18,7 @@ from typing import Any
 
 from jeton import files, saved_json
 from jeton.arguments import check_kind, checked_path
-from jeton.corpora.corpus import check_watch
+from jeton.corpora.progress import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
 from jeton.errors import FileError, FormatError, JetonError, MissingFileError
 from jeton.files import FileDigest, digest_of, file_errors

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from jeton.arguments import checked_path
-from jeton.corpora.corpus import check_watch
 from jeton.corpora.memory_size import memory_bytes
+from jeton.corpora.progress import check_watch
 from jeton.corpora.token_blocks.blocks import DocumentSource
 from jeton.data import layouts
 from jeton.data.conversations import Conversations

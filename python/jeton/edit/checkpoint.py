@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from jeton import files, saved_json
 from jeton.arguments import check_kind, checked_flag, checked_int, checked_path
-from jeton.corpora.corpus import check_watch
+from jeton.corpora.progress import check_watch
 from jeton.edit import configuration
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap

@@ -16,10 +16,11 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_int
-from jeton.corpora.corpus import as_text, check_text_type, files_of, texts_of_cells, unit_of, warn
 from jeton.corpora.corpus import count as count_corpus
+from jeton.corpora.corpus import files_of, unit_of, warn
 from jeton.corpora.counting import Counting
 from jeton.corpora.pieces import CorpusPiece, pieces_of
+from jeton.corpora.tables import as_text, check_text_type, texts_of_cells
 from jeton.corpora.word_counts import WordCounts
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError

@@ -10,7 +10,7 @@ from jeton.argument_types import SpecialPolicy
 from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.corpora.corpus import Progress
+    from jeton.corpora.progress import Progress
     from jeton.corpora.usage import Usage
     from jeton.encoding.explaining import Explanation
     from jeton.encoding.gotchas import Gotchas

@@ -16,8 +16,8 @@ from jeton.components import (
     pre_tokenizers,
 )
 from jeton.components.component import check_stage
-from jeton.corpora.corpus import Progress
 from jeton.corpora.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Counting, Needs, Reading
+from jeton.corpora.progress import Progress
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer

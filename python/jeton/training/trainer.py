@@ -17,7 +17,7 @@ from jeton.components import (
     pre_tokenizers,
 )
 from jeton.components.component import check_stage
-from jeton.corpora.corpus import Progress, warn
+from jeton.corpora.corpus import warn
 from jeton.corpora.counting import (
     TOKEN_NEEDS,
     Counting,
@@ -29,6 +29,7 @@ from jeton.corpora.counting import (
     counted_words,
     first_stages,
 )
+from jeton.corpora.progress import Progress
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
 from jeton.loading.patterns import named_pre_tokenizer

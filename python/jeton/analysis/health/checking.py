@@ -25,7 +25,7 @@ from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.searches import SEARCHES
 from jeton.analysis.health.subject import Subject
 from jeton.arguments import check_kind, check_text, checked_path
-from jeton.corpora.corpus import Progress, check_watch
+from jeton.corpora.progress import Progress, check_watch
 from jeton.corpora.usage import Usage, usage_of
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer

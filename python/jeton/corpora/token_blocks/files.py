@@ -11,8 +11,9 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from jeton.corpora.corpus import ParquetColumn, is_table, size_of
+from jeton.corpora.corpus import size_of
 from jeton.corpora.dropped import RecordPlace, from_core
+from jeton.corpora.tables import ParquetColumn, is_table
 from jeton.corpora.token_blocks.blocks import (
     Block,
     Blocks,

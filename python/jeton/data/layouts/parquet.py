@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton.corpora.corpus import ARROW_ERRORS
+from jeton.corpora.tables import ARROW_ERRORS
 from jeton.corpora.token_blocks.ids import Ids
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Shard, mapped, size_of

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jeton.corpora.corpus import is_table, opened_table, size_of
+from jeton.corpora.corpus import size_of
 from jeton.corpora.dropped import RecordPlace
+from jeton.corpora.tables import is_table, opened_table
 from jeton.corpora.token_blocks.blocks import Blocks, SourcePosition
 from jeton.corpora.token_blocks.files import check_unchanged, identity_of
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord

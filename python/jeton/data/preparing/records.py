@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import jeton._core as _core
-from jeton.corpora.corpus import (
+from jeton.corpora.corpus import kind_of
+from jeton.corpora.dropped import RecordPlace
+from jeton.corpora.tables import (
     ARROW_ERRORS,
     check_column,
     groups_from,
     is_table,
-    kind_of,
     opened_table,
     rows_at_once,
 )
-from jeton.corpora.dropped import RecordPlace
 from jeton.corpora.token_blocks.blocks import (
     Block,
     Blocks,
