@@ -1,7 +1,7 @@
 """Times jeton against other libraries, and checks in the same run that the ids are the same.
 
-    python benchmarks/encode.py                                 # everything, two hours
-    python benchmarks/encode.py --quick                         # less text, fewer passes: one hour
+    python benchmarks/encode.py                                 # everything, more than an hour
+    python benchmarks/encode.py --quick                         # less text, fewer passes
     python benchmarks/encode.py --only encode short --family cl100k --library jeton gigatoken
     python benchmarks/encode.py --out docs/benchmarks           # write encode.md and encode.svg
 

@@ -1,7 +1,7 @@
 """Corpora: iterables of texts, or files, that trainers count and token sets encode.
 
 Look here for which objects are a corpus (`paths_or_texts`) and what a file holds (`kind_of`); all
-readers of corpora use these. Tables: `tables.py`.
+readers of corpora use these. The readers of tables are in `tables.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The progress of training and counting, as `watch` hears of it."""
+"""What `watch` is called with while words are counted and tokenizers are trained."""
 
 from __future__ import annotations
 

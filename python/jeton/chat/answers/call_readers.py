@@ -547,8 +547,8 @@ def _quoted(source: GrowingText, quote: str, out: Callable[[str], None]) -> Step
 
 
 def _escape(source: GrowingText) -> Steps[str]:
-    """The character that an escape stands for. Half of a surrogate pair is joined with the half
-    that follows it; if none follows, it becomes U+FFFD."""
+    """Decodes an escape. If it is half of a surrogate pair, the next escape must be the other half,
+    and both give one character; a lone half gives U+FFFD."""
     found, start, unit = "", source.place, (yield from _unit(source))
     while _HIGH.fullmatch(unit) and (yield from _following(source)) == "\\":
         other = yield from _unit(source)
