@@ -3,6 +3,7 @@
 //! Look here for which exception class an [`ErrorKind`] becomes, and how panics are kept from
 //! crossing the border: every entry runs inside [`guard`].
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -49,6 +50,17 @@ pub type Outcome<T> = Result<T, Failure>;
 /// Runs the body of an entry: failures become exceptions, and so do panics.
 #[inline]
 pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T> {
+    let mut body = Some(body);
+    let mut value = None;
+    guarded(py, &mut || {
+        value = body.take().map(|body| body()).transpose()?;
+        Ok(())
+    })?;
+    Ok(value.expect("a body without a failure has a value"))
+}
+
+/// As [`guard`], compiled once, and not for each type of value.
+fn guarded(py: Python<'_>, body: &mut dyn FnMut() -> Outcome<()>) -> PyResult<()> {
     if room::is_scarce() {
         // Python, too, uses the reserve.
         replenish();
@@ -57,14 +69,19 @@ pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T
     // What threads that were not asked have used may be gone by now.
     let is_short = room::is_scarce() && !replenish();
     match result {
-        Ok(Ok(_)) if is_short => Err(no_room(0)),
-        Ok(Ok(value)) => Ok(value),
+        Ok(Ok(())) if is_short => Err(no_room(0)),
+        Ok(Ok(())) => Ok(()),
         Ok(Err(failure)) => Err(exception(py, failure)),
-        Err(payload) if payload.is::<NoThread>() => Err(no_thread("")),
-        Err(payload) => Err(match payload.downcast_ref::<NoRoom>() {
-            Some(NoRoom { bytes }) => no_room(*bytes),
-            None => internal(py, payload.as_ref()),
-        }),
+        Err(payload) => Err(exception_of_panic(py, payload.as_ref())),
+    }
+}
+
+#[cold]
+fn exception_of_panic(py: Python<'_>, payload: &(dyn Any + Send)) -> PyErr {
+    match payload.downcast_ref::<NoRoom>() {
+        Some(NoRoom { bytes }) => no_room(*bytes),
+        None if payload.is::<NoThread>() => no_thread(""),
+        None => internal(py, payload),
     }
 }
 
@@ -211,7 +228,7 @@ pub fn keep_panics_quiet() {
 }
 
 #[cold]
-fn internal(py: Python<'_>, payload: &(dyn std::any::Any + Send)) -> PyErr {
+fn internal(py: Python<'_>, payload: &(dyn Any + Send)) -> PyErr {
     let what = match payload.downcast_ref::<String>() {
         Some(message) => message.as_str(),
         None => payload

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::errors::{Outcome, no_thread};
-use crate::signals::{SIGNAL_CHECK, detached, received};
+use crate::signals::{SIGNAL_CHECK, Work, detached, wait};
 
 struct Pool {
     process: u32,
@@ -145,23 +145,33 @@ pub fn run<R: Send>(
         return detached(py, || work(1, &cancelled));
     };
     let threads = pool.threads.current_num_threads();
-    let result = py.detach(|| {
-        let (sender, receiver) = channel();
+    let mut result = None;
+    let work = || result = Some(work(threads, &cancelled));
+    on_the_pool(py, &pool, &cancelled, Box::new(work))?;
+    Ok(result.expect("work that is not ended is done"))
+}
+
+fn on_the_pool<'w>(
+    py: Python<'_>,
+    pool: &Pool,
+    cancelled: &'w AtomicBool,
+    work: Work<'w>,
+) -> Outcome<()> {
+    let waited = py.detach(|| {
+        let (at_end, end) = channel();
+        // Where the work panics, leaving the scope passes the panic on.
         pool.threads.in_place_scope(|scope| {
-            let cancelled = &cancelled;
             scope.spawn(move |_| {
-                let is_to_end = || cancelled.load(Ordering::Relaxed);
-                // Nobody listens only after an interrupt.
-                let _ = sender.send(listening(&is_to_end, || work(threads, cancelled)));
+                let _dropped_at_end = at_end;
+                // Nobody waits for work that was ended.
+                let _ = listening(&|| cancelled.load(Ordering::Relaxed), work);
             });
-            // Where the work panicked, leaving the scope passes the panic on.
-            let result = received(&receiver);
-            cancelled.store(result.is_err(), Ordering::Relaxed);
-            result
+            let waited = wait(&end);
+            cancelled.store(waited.is_err(), Ordering::Relaxed);
+            waited
         })
-    })?;
-    let result = result.expect("work that panicked ends the scope with its panic");
-    Ok(result.expect("work is ended by an exception only"))
+    });
+    Ok(waited?)
 }
 
 /// Runs `work` on every item, on all cores, without the GIL; the results are in the items' order.
@@ -195,12 +205,6 @@ pub fn install<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> Outc
     Ok(py.detach(|| pool.threads.install(work)))
 }
 
-/// What comes back from work that is listened to.
-enum Told<M, R> {
-    Progress(M),
-    Done(R),
-}
-
 /// Runs `work` as [`install`] does, while the calling thread hears what `work` tells and looks for
 /// Ctrl-C. An error from `hear` is the answer to what `work` tells next, and ends work that polls.
 pub fn install_hearing<M: Send, R: Send>(
@@ -209,15 +213,17 @@ pub fn install_hearing<M: Send, R: Send>(
     mut hear: impl FnMut(Python<'_>, M) -> PyResult<()> + Send,
 ) -> Outcome<R> {
     let pool = pool(py)?;
-    let heard = py.detach(|| {
+    let mut result = None;
+    let heard: PyResult<()> = py.detach(|| {
         let cancelled = AtomicBool::new(false);
         let (sender, receiver) = channel();
+        // Where the work panics, leaving the scope passes the panic on.
         pool.threads.in_place_scope(|scope| {
-            let cancelled = &cancelled;
+            let (cancelled, result) = (&cancelled, &mut result);
             scope.spawn(move |_| {
                 let mut tell = |progress| {
                     // Nobody listens only where this thread is waited for no more.
-                    let _ = sender.send(Told::Progress(progress));
+                    let _ = sender.send(progress);
                     if cancelled.load(Ordering::Relaxed) {
                         ControlFlow::Break(())
                     } else {
@@ -225,31 +231,27 @@ pub fn install_hearing<M: Send, R: Send>(
                     }
                 };
                 let is_to_end = || cancelled.load(Ordering::Relaxed);
-                // Work that was ended tells nothing more.
-                if let Ok(result) = listening(&is_to_end, || work(&mut tell)) {
-                    let _ = sender.send(Told::Done(result));
-                }
+                *result = listening(&is_to_end, || work(&mut tell)).ok();
             });
             let mut failure = None;
             loop {
-                let told = match receiver.recv_timeout(SIGNAL_CHECK) {
-                    Ok(Told::Done(result)) => break failure.map_or(Ok(Some(result)), Err),
-                    Ok(Told::Progress(progress)) => Some(progress),
+                let progress = match receiver.recv_timeout(SIGNAL_CHECK) {
+                    Ok(progress) => Some(progress),
                     Err(RecvTimeoutError::Timeout) => None,
-                    // The work was ended, or it panicked; leaving the scope passes the panic on.
-                    Err(RecvTimeoutError::Disconnected) => break failure.map_or(Ok(None), Err),
+                    Err(RecvTimeoutError::Disconnected) => break failure.map_or(Ok(()), Err),
                 };
                 // One exception is enough, and is not dropped outside Python, which takes a lock.
                 if failure.is_none() {
                     failure = Python::attach(|py| {
                         py.check_signals()?;
-                        told.map_or(Ok(()), |progress| hear(py, progress))
+                        progress.map_or(Ok(()), |progress| hear(py, progress))
                     })
                     .err();
                     cancelled.store(failure.is_some(), Ordering::Relaxed);
                 }
             }
         })
-    })?;
-    Ok(heard.expect("work that did not panic is done"))
+    });
+    heard?;
+    Ok(result.expect("work that is not ended is done"))
 }

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,7 @@ impl Signals {
             // This thread never hears of a signal.
             Ok(ControlFlow::Break(())) => u64::MAX,
             Err(exception) => {
-                *self.slot() = Some(exception);
+                *lock(&self.exception) = Some(exception);
                 self.heard.store(true, Ordering::Relaxed);
                 return true;
             }
@@ -80,15 +80,9 @@ impl Signals {
         false
     }
 
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
-        self.exception
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The exception that ended the work.
     fn into_failure(self) -> Failure {
-        let exception = self.slot().take();
+        let exception = lock(&self.exception).take();
         Failure::Python(exception.expect("work is ended by an exception only"))
     }
 }
@@ -140,25 +134,32 @@ pub fn list<'py, T: IntoPyObject<'py>>(
     Ok(list)
 }
 
+/// Work that puts its result where it was made, so that what runs it is compiled once, and not for each
+/// type of result.
+pub type Work<'w> = Box<dyn FnOnce() + Send + 'w>;
+
 /// Does `work` without the GIL on the calling thread, which hears Ctrl-C wherever the core asks.
 pub fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
+    let mut result = None;
+    on_this_thread(py, Box::new(|| result = Some(work())))?;
+    Ok(result.expect("work that is not ended is done"))
+}
+
+fn on_this_thread(py: Python<'_>, work: Work<'_>) -> Outcome<()> {
     let signals = Signals::new();
     match py.detach(|| listening(&|| signals.is_to_end(), work)) {
-        Ok(result) => Ok(result),
+        Ok(()) => Ok(()),
         Err(Interrupted) => Err(signals.into_failure()),
     }
 }
 
-/// Waits without the GIL for what another thread sends; `None` if that ends without sending. The
-/// exception of Ctrl-C, if that is pressed first.
-pub fn received<T: Send>(receiver: &Receiver<T>) -> PyResult<Option<T>> {
-    loop {
-        match receiver.recv_timeout(SIGNAL_CHECK) {
-            Ok(result) => return Ok(Some(result)),
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
-        }
+/// Waits without the GIL until a thread drops the other end of the channel. The exception of Ctrl-C, if
+/// that is pressed first.
+pub fn wait(end: &Receiver<()>) -> PyResult<()> {
+    while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(SIGNAL_CHECK) {
+        Python::attach(|py| py.check_signals())?;
     }
+    Ok(())
 }
 
 /// Does `work` without the GIL on a thread of its own, for work that cannot be asked to end soon:
@@ -167,40 +168,43 @@ pub fn abandonable<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Outcome<R> {
+    let result = Arc::new(Mutex::new(None));
+    let made = Arc::clone(&result);
+    on_another_thread(py, Box::new(move || *lock(&made) = Some(work())))?;
+    let result = lock(&result).take();
+    Ok(result.expect("work that is not ended is done"))
+}
+
+fn on_another_thread(py: Python<'_>, work: Work<'static>) -> Outcome<()> {
     let ended = Arc::new(AtomicBool::new(false));
     let is_to_end = Arc::clone(&ended);
-    let (sender, receiver) = channel();
+    let (at_end, end) = channel();
     let work = Arc::new(Mutex::new(Some(work)));
     let taken = {
         let work = Arc::clone(&work);
         move || {
-            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let done = work.map(|work| listening(&|| is_to_end.load(Ordering::Relaxed), work));
-            // Nobody listens only after an interrupt.
-            let _ = sender.send(done);
+            let _dropped_at_end = at_end;
+            if let Some(work) = lock(&work).take() {
+                // Nobody waits for work that was ended.
+                let _ = listening(&|| is_to_end.load(Ordering::Relaxed), work);
+            }
         }
     };
     let name = "jeton-file".to_owned();
     let Ok(thread) = thread::Builder::new().name(name).spawn(taken) else {
-        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let work = work.expect("no thread has taken it");
-        return detached(py, work);
+        let work = lock(&work).take();
+        return on_this_thread(py, work.expect("no thread has taken it"));
     };
-    let received = py.detach(move || received(&receiver));
-    match received {
-        Ok(Some(Some(Ok(result)))) => {
-            // It has nothing left to do; a process may fork as soon as this call is over.
-            py.detach(|| thread.join()).ok();
-            Ok(result)
-        }
-        // The thread panicked: the panic goes on here.
-        Ok(_) => match py.detach(|| thread.join()) {
-            Err(panic) => std::panic::resume_unwind(panic),
-            Ok(()) => unreachable!("work that is not ended is done"),
-        },
-        Err(interrupt) => {
-            ended.store(true, Ordering::Relaxed);
-            Err(Failure::Python(interrupt))
-        }
+    if let Err(interrupt) = py.detach(move || wait(&end)) {
+        ended.store(true, Ordering::Relaxed);
+        return Err(Failure::Python(interrupt));
     }
+    // It has nothing left to do; a process may fork as soon as this call is over. A panic goes on here.
+    py.detach(|| thread.join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
