@@ -155,7 +155,7 @@ def outlined(values: TemplateValues, encoded: Encoded, learnt: Iterable[Learnt])
     varies = _VARYING.search(template) or ("strftime_now" in template and current().day is None)
     if varies or values.renderer.apart or key_of(messages) is None:
         return None
-    if encoded.forged is not None or known_tokens(tok).late:
+    if encoded.is_forged or known_tokens(tok).late:
         return None
     reading = Reading(messages)
     try:
