@@ -563,11 +563,10 @@ class Chat:
         steps: list[tuple[Step, list[int]]] = []
         for count, prompt in renderings[-_MAX_RENDERINGS:]:
             try:
-                text = self._values.of_first(count, prompt).text()
+                chat = self._request.of(messages[:count], prompt)
             except JetonError:
                 continue  # a template may refuse a conversation that ends here
-            ids = encoded_ids(self._control, raw(text), runs_of(text))
-            steps.append((Step(count, prompt), ids))
+            steps.append((Step(count, prompt), chat.ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
         left_out = max(len(renderings) - _MAX_RENDERINGS, 0)
         return compared([*steps, (whole, self.ids)], left_out)

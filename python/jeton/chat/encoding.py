@@ -52,8 +52,6 @@ class Encoded:
 
     control: ControlTokens
     text: str
-    runs: Runs
-    """Who wrote it."""
     ids: list[int]
     spans: list[tuple[int, int]]
     """The span of each token, in characters."""
@@ -185,10 +183,10 @@ def encoded(control: ControlTokens, text: str, runs: Runs) -> Encoded:
     found = _specials_in(text, whole.ids, whole.spans, tokens)
     allowed = [it for it in found if places.allow(_id_of(it[0]), *it[2])]
     if len(allowed) == len(found):
-        return Encoded(control, text, runs, whole.ids, whole.spans, False)
+        return Encoded(control, text, whole.ids, whole.spans, False)
     late = [(token, *span) for token, span, _ in allowed if token.id in tokens.late]
     ids, spans = _by_stretches(tok, text, places, tokens, late)
-    return Encoded(control, text, runs, ids, spans, True)
+    return Encoded(control, text, ids, spans, True)
 
 
 def encoded_ids(control: ControlTokens, text: str, runs: Runs) -> list[int]:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from jeton.chat.encoding import Encoded, known_tokens
 from jeton.chat.templates.held_text import Blank, Condition, HeldText, Messages, Reading, parts_of
 from jeton.chat.templates.limits import current
-from jeton.chat.templates.parts import raw, runs_of
-from jeton.chat.templates.traced import joined, marked
+from jeton.chat.templates.parts import raw
+from jeton.chat.templates.traced import joined
 from jeton.chat.templates.variables import TemplateValues
 from jeton.chat.training.masks import Learnt
 from jeton.errors import JetonError
@@ -165,7 +165,7 @@ def outlined(values: TemplateValues, encoded: Encoded, learnt: Iterable[Learnt])
     if type(text) is not HeldText or reading.is_refused:
         return None
     parts = [*_merged(parts_of(text))]
-    if not _is_small(parts) or not _is_of(parts, messages, encoded):
+    if not _is_small(parts):
         return None
     found = _with_tokens(parts, messages, encoded, learnt)
     return None if found is None else Outline(tok, (*reading.answers.items(),), found)
@@ -185,17 +185,6 @@ def _is_small(parts: list[str | Blank]) -> bool:
     times = Counter(part[:2] for part in parts if isinstance(part, Blank))
     fixed = sum(len(part) for part in parts if isinstance(part, str))
     return max(times.values()) <= _MAX_PRINTED and fixed <= _MAX_FIXED
-
-
-def _is_of(parts: list[str | Blank], messages: Messages, encoded: Encoded) -> bool:
-    """Whether parts are those of a chat: its text, and who wrote it."""
-    filled = joined(
-        [
-            part if isinstance(part, str) else marked(part.text(messages), part.origin)
-            for part in parts
-        ]
-    )
-    return raw(filled) == encoded.text and runs_of(filled) == encoded.runs
 
 
 def _with_tokens(

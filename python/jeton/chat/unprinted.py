@@ -40,7 +40,7 @@ class Unprinted:
         self._template = values.template
         self._text = raw(text)
         self._values = values
-        groups = values.groups
+        groups = values.input.groups
         self._printed = {(it.kind, it.message, it.field) for _, it in runs_of(text)}
         self._groups = [it for it in groups if self._counts(it, groups[it])]
         suspects = [

@@ -22,7 +22,7 @@ from jeton.chat.templates.held_text import is_held, refuse, searched
 from jeton.chat.templates.json_text import to_json
 from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
 from jeton.chat.templates.lost_origins import conservatively
-from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.templates.parts import data_in, plain, raw, traced_number
 from jeton.chat.templates.printing import printed
 from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
 from jeton.chat.templates.traced import Traced, joined
@@ -192,14 +192,14 @@ def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start
     return total
 
 
-def _number(original: Callable[..., Any], kind: Any) -> Callable[..., Any]:
+def _number(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def called(value: Any, *args: Any, **kwargs: Any) -> Any:
         number = original(plain(value), *args, **kwargs)
         if type(number) not in (int, float):
             return number  # the default
         origin = data_in(value) if isinstance(value, (str, int, float)) else None
-        return number if origin is None else kind.of(number, origin)
+        return number if origin is None else traced_number(number, origin)
 
     return called
 
@@ -239,8 +239,8 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
     chosen["tojson"] = to_json
     chosen["safe"] = _safe
     chosen["string"] = _string
-    chosen["int"] = _number(jinja.do_int, TracedInt)
-    chosen["float"] = _number(jinja.do_float, TracedFloat)
+    chosen["int"] = _number(jinja.do_int)
+    chosen["float"] = _number(jinja.do_float)
     return {name: _limited(name, it) for name, it in chosen.items()}
 
 
