@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import functools
 import itertools
@@ -15,7 +16,7 @@ from jeton.arguments import check_kind, checked_int, checked_iterable
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.message_arguments import with_parsed_arguments, wrong_arguments
-from jeton.chat.messages import Sent, fields_of, sent_messages, texts_of_none
+from jeton.chat.messages import Sent, sent_messages, texts_of_none
 from jeton.chat.outlines import Outline, outlined
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rollout import Rollout
@@ -293,10 +294,8 @@ class Chat:
     @property
     def call_count(self) -> int:
         """How many calls of tools its messages have."""
-        fields = [fields_of(it.fields) or {} for it in self._values.sent]
-        return sum(
-            len(it) for one in fields if isinstance(it := one.get("tool_calls"), (list, tuple))
-        )
+        calls = [it.fields.get("tool_calls") for it in self._values.sent]
+        return sum(len(it) for it in calls if isinstance(it, (list, tuple)))
 
     @property
     def plain_variables(self) -> dict[str, Any]:
@@ -587,7 +586,7 @@ class Chat:
 
         The template writes the conversation so far once per call, or twice where it may print parts
         of an answer again, and all of it is encoded. So a call takes time in proportion to all
-        messages: with ChatML, about 70 µs for each.
+        messages: with ChatML, about 80 µs for each.
 
         Args:
             ids: The ids that the model wrote, with the token that ended the answer. If that is
@@ -651,28 +650,24 @@ class Chat:
             return self
         messages = self._request.messages
         turns = [at for at, role in enumerate(self.roles) if role == "user"]
-        kept: list[int] = []
-        shortest = self
-        low, high = 1, len(turns) - 1
-        best: Chat | None = None
-        while low <= high:
-            # The more turns go the shorter it is, so few are tried.
-            middle = (low + high) // 2
-            kept = [
-                at for at, role in enumerate(self.roles) if at >= turns[middle] or role in SYSTEM
-            ]
+
+        @functools.cache
+        def without(count: int) -> Chat:
+            first = turns[count] if count else 0
+            kept = [at for at, role in enumerate(self.roles) if at >= first or role in SYSTEM]
             chat = self.of([messages[at] for at in kept])
-            chat.dropped = [at for at in range(len(messages)) if at not in set(kept)]
-            if len(chat.ids) <= max_tokens:
-                best, high = chat, middle - 1
-            else:
-                shortest, low = chat, middle + 1
-        if best is None:
+            chat.dropped = sorted({*range(len(messages))} - {*kept})
+            return chat
+
+        # The more turns go the shorter it is, so few are tried.
+        counts = range(max(len(turns), 1))
+        count = bisect.bisect(counts, False, lo=1, key=lambda it: len(without(it)) <= max_tokens)
+        if count not in counts:
             raise ArgumentError(
-                f"the last turn and the messages of the system have {len(shortest.ids):,} tokens, "
-                f"more than max_tokens={max_tokens:,} (shorten a message)"
+                f"the last turn and the messages of the system have {len(without(counts[-1])):,} "
+                f"tokens, more than max_tokens={max_tokens:,} (shorten a message)"
             )
-        return best
+        return without(count)
 
     def continued(self, messages: list[Any], prompt: bool) -> Chat:
         """The same chat with more messages."""

@@ -35,7 +35,7 @@ _MAX_PRINTED: Final = 32
 """How often a template may print each text, so that no limit depends on the words."""
 _MAX_FIXED: Final = 1 << 20
 _MAX_KEYS: Final = 4_096
-_MAX_TRIES: Final = 8
+_MAX_TRIES: Final = 9
 """For chats of one key, which may meet different conditions."""
 
 _VARYING: Final = re.compile(r"""random|safe|escape|urlize|xmlattr|[|'"]\s*e\b""")
@@ -226,26 +226,18 @@ def _with_tokens(
     return (*found,) if fixed == len(tokens) else None
 
 
-@dataclass
-class _Known:
-    """What is known of the chats of one key."""
-
-    outlines: list[Outline]
-    """By the conditions."""
-    tries: int = 0
-
-
 class Outlines:
     """The outlines of the chats of one template, as they come."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, _Known] = {}
+        self._known: dict[Key, list[Outline]] = {}
+        """Of the chats of one key, by the conditions."""
+        self._tries = Counter[Key]()
 
     def encoded(self, messages: Any) -> EncodedChat | None:
         """The chat of messages, if its outline is known."""
         key = key_of(messages)
-        known = None if key is None else self._known.get(key)
-        for outline in () if known is None else known.outlines:
+        for outline in () if key is None else self._known.get(key, ()):
             if (chat := outline.encoded(messages)) is not None:
                 return chat
         return None
@@ -259,14 +251,10 @@ class Outlines:
         """
         if (key := key_of(messages)) is None:
             return
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) < _MAX_KEYS:
-                self._known[key] = _Known([])
-            return
-        known.tries += 1
-        if known.tries > _MAX_TRIES or self.encoded(messages) is not None:
+        if key in self._tries or len(self._tries) < _MAX_KEYS:
+            self._tries[key] += 1
+        if not 1 < self._tries[key] <= _MAX_TRIES or self.encoded(messages) is not None:
             return
         outline = outline_of()
         if outline is not None and outline.encoded(messages) == chat:
-            known.outlines.append(outline)
+            self._known.setdefault(key, []).append(outline)

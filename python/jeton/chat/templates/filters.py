@@ -44,30 +44,14 @@ _CALLS = {"trim": "strip", "upper": "upper", "lower": "lower", "capitalize": "ca
 """The methods of a text that filters are, by name."""
 
 
-class _Counted:
-    """What a loop goes through, item by item under the limits."""
-
-    def __init__(self, items: Any) -> None:
-        self.items = items
-
-    def __iter__(self) -> Iterator[Any]:
-        return counted_items(self.items)
-
-
-class _CountedSized(_Counted):
-    def __len__(self) -> int:
-        return len(self.items)
-
-
-def counted(items: Any) -> Any:
-    """The same items, counted as a loop takes them."""
-    iter(items)  # raises for a value that is not iterable
-    return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
+def _of_jinja(function: Callable[..., Any]) -> int:
+    """How many of a filter's first arguments come from Jinja: its environment or context."""
+    return 0 if _PassArg.from_obj(function) is None else 1
 
 
 def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter under the limits."""
-    skipped = 0 if _PassArg.from_obj(function) is None else 1
+    within = _of_jinja(function)
     growth = None if name == "join" else GROWTH.get(name)  # the method of that name is another
 
     @functools.wraps(function)
@@ -76,7 +60,7 @@ def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if is_held(*args, *kwargs.values()):
             return _of_held(name, function, *args, **kwargs)
         if growth is not None:
-            guard(growth(*args[skipped:], **kwargs))
+            guard(growth(*args[within:], **kwargs))
         result = function(*args, **kwargs)
         return counted_items(result) if isinstance(result, Iterator) else made(result)
 
@@ -94,19 +78,13 @@ def _of_held(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any)
 
 def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter that knows no origins."""
-    if _PassArg.from_obj(function) is None:
-
-        @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            return conservatively(function, *args, **kwargs)
-
-        return called
+    within = _of_jinja(function)
 
     @functools.wraps(function)
-    def called_within(within: Any, *args: Any, **kwargs: Any) -> Any:
-        return conservatively(functools.partial(function, within), *args, **kwargs)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return conservatively(functools.partial(function, *args[:within]), *args[within:], **kwargs)
 
-    return called_within
+    return called
 
 
 def _unless_safe(
@@ -119,11 +97,11 @@ def _unless_safe(
         original: The filter of Jinja.
         method: The method of a text that it calls, if it does nothing more.
     """
-    within = _PassArg.from_obj(original) is not None
+    within = _of_jinja(original)
 
     @functools.wraps(original)
     def called(*args: Any, **kwargs: Any) -> Any:
-        arguments = args[1:] if within else args
+        arguments = args[within:]
         marked = [isinstance(value, Markup) for value in (*arguments, *kwargs.values())]
         if not any(marked):
             return ours(*arguments, **kwargs)
@@ -177,7 +155,7 @@ def _format(value: Any, *args: Any, **kwargs: Any) -> str:
 def _join(environment: Any, value: Any, d: Any = "", attribute: Any = None) -> str:
     if attribute is not None:
         value = map(jinja.make_attrgetter(environment, attribute), value)
-    return _traced(d).join([printed(item) for item in counted(value)])
+    return _traced(d).join([printed(item) for item in counted_items(value)])
 
 
 @pass_environment
@@ -187,7 +165,7 @@ def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start
     if isinstance(start, str):
         raise TypeError("sum() can't sum strings")
     total = start
-    for item in counted(iterable):
+    for item in counted_items(iterable):
         total = made(total + item)
     return total
 
@@ -245,7 +223,7 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
 
 
 ADDED: Final = {
-    COUNTED: counted,
+    COUNTED: counted_items,
     MADE: made,
     JOINED: lambda values: joined([printed(it) for it in values]),
     SEARCHED: searched,

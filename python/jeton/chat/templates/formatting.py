@@ -80,7 +80,7 @@ class _Formatter(SandboxedFormatter):
         self.written = ""
         """The last of these that is complete."""
 
-    def parse(self, pattern: str) -> Iterator[Any]:  # type: ignore[override]
+    def parse(self, pattern: str) -> Iterator[Any]:
         parts = list[str]()
         self.open.append(parts)
         for found in super().parse(pattern):
@@ -97,7 +97,7 @@ class _Formatter(SandboxedFormatter):
             return represented(value)
         if conversion == "a":
             return marked(ascii(plain(value)), data_in(value))
-        return super().convert_field(value, conversion)  # type: ignore[arg-type]
+        return super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         if format_spec:
