@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import jeton._core as _core
-from jeton.arguments import check_kind, checked_int, checked_iterable
+from jeton.arguments import check_kind, checked_int, checked_iterable, suggestion
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.message_arguments import with_parsed_arguments, wrong_arguments
@@ -171,11 +170,11 @@ class Request:
     def _check_variables(self, template: str) -> None:
         """Refuses a misspelled parameter: a variable that the template does not name."""
         for name, _ in self.variables:
-            close = None if name in template else _core.did_you_mean(name, _FLAGS)
-            if close:
+            question = "" if name in template else suggestion(name, _FLAGS)
+            if question:
                 raise ArgumentTypeError(
                     f"chat has no parameter {name!r}, and the template reads no variable of that "
-                    f"name (did you mean {close!r}?)"
+                    f"name ({question})"
                 )
 
     def _continued(self) -> str | None:
@@ -322,7 +321,7 @@ class Chat:
     def left_out(self, *, with_media: bool = True) -> list[Origin]:
         """`unprinted`, on request without the parts that are not text."""
         with questions():
-            return self._unprinted.all(with_media=with_media)
+            return self._unprinted.origins(with_media=with_media)
 
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None:
         """Reports content that the model does not see, and arguments that are not JSON objects.
@@ -335,7 +334,9 @@ class Chat:
             UnsupportedError: The template is jeton's, which promises a format.
         """
         with questions():
-            losses = self._unprinted.losses(with_media=not self._request.counts_media)
+            losses = self._unprinted.origins(
+                with_media=not self._request.counts_media, for_models=True
+            )
             hints = [] if first else [*self._unprinted.hints()]
         if first:
             losses = [it for it in losses if it.message is not None and it.message >= first]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from jeton.arguments import suggestion
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -121,10 +122,7 @@ def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> st
     if len(template) < 40 and (known := _BY_SPELLING.get(_spelled(template))):
         return TEMPLATES[known]
     if "{" not in template and "\n" not in template:
-        import difflib
-
         names = [*named, *TEMPLATES, *_ALIASES]
-        close = difflib.get_close_matches(template, names, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+        hint = suggestion(template, names) or f"there are {', '.join(names)}"
         raise UnknownNameError(f"there is no chat template {template!r:.60} ({hint})")
     return template
