@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -530,28 +528,6 @@ def test_slow_questions_keep_no_quick_one_waiting(
             go_on.set()
             for thread in slow:
                 thread.join()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="processes are not asked for by number")
-def test_uploads_of_a_killed_server_are_removed_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("jeton.play.shelf._MEMORY", str(tmp_path))
-    script = """
-import os, signal, sys
-from jeton.play import shelf
-shelf._MEMORY = sys.argv[1]
-shelf.load = lambda source: os.kill(os.getpid(), signal.SIGKILL)
-shelf.Shelf({}).uploaded({"tokenizer.json": b"{}"})
-"""
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
-    [left] = tmp_path.iterdir()
-    ours = tmp_path / f"jeton-play-{os.getpid()}-x"
-    other = tmp_path / "jeton-play-notes"
-    for folder in (ours, other):
-        folder.mkdir()
-    Shelf({})
-    assert not left.exists() and ours.exists() and other.exists()
 
 
 def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) -> None:
