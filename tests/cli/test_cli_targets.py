@@ -73,7 +73,7 @@ def test_nothing_that_is_read_is_written_to(run: Run, writer: tuple[list[str], s
             forced += ["--format", "text"]
         result = CliRunner().invoke(main, forced)
         assert result.exit_code == 1
-        told = ("is one of the inputs", "the name does not say the format", ".txt is for")
+        told = ("is one of the inputs", "the name does not say the format", "vocab.txt cannot hold")
         assert any(words in result.stderr for words in told), result.stderr
         assert Path(read).read_bytes() == before
 

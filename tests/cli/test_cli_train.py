@@ -85,7 +85,7 @@ class TestTrain:
         run("train", "a.txt", "-o", "any.json", *options[:2], "--pattern=none", "--vocab-size=2")
         assert jeton.load("any.json").encode("to be or not to be\n") == [1]
         result = run("train", "a.txt", "-o", "a.model", *options, code=1)
-        assert "--kind wordlevel is saved as tokenizer.json" in error_of(result)
+        assert "(save it as tokenizer.json)" in error_of(result)
 
     def test_limits_are_told(self, run: Run, here: Path) -> None:
         (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
@@ -158,7 +158,7 @@ class TestTrain:
         run("train", "x.counts", "-o", "b.json", *options)
         assert jeton.load(here / "b.json").encode("x") == [0]
         result = run("train", "a.txt", "-o", "c.model", "--kind=char", code=1)
-        assert "--kind char is saved as tokenizer.json" in error_of(result)
+        assert "(save it as tokenizer.json)" in error_of(result)
         result = run("train", "a.txt", "-o", "c.json", "--kind=char", "--vocab-size=9", code=2)
         assert "--vocab-size is for --kind bpe, wordpiece, unigram or wordlevel" in result.stderr
 
@@ -267,9 +267,12 @@ class TestTrain:
             (["-o", "a.model", "--kind=unigram", "--set", "style=huggingface"], "summed in 64"),
             (["-o", "a.model"], "a.model: SentencePiece cannot read a BPE of bytes"),
             (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece cannot read"),
-            (["-o", "vocab.txt"], "vocab.txt: .txt is for --kind wordpiece"),
-            (["-o", "a.tiktoken", "--kind=unigram"], ".tiktoken holds no Unigram"),
-            (["-o", "a.tiktoken", "--alphabet=characters"], ".tiktoken is for --alphabet bytes"),
+            (["-o", "vocab.txt"], "vocab.txt cannot hold a BPE model, only WordPiece"),
+            (["-o", "a.tiktoken", "--kind=unigram"], "cannot hold a Unigram model"),
+            (
+                ["-o", "a.tiktoken", "--alphabet=characters"],
+                "begins with characters, only one of bytes",
+            ),
         ],
     )
     def test_refused_before_counting(
