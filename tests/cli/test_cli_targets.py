@@ -27,6 +27,7 @@ WRITERS: dict[str, tuple[str, str]] = {
     "diff": ("diff tok.json tok.json in.txt -o", "new.report"),
     "report": ("report tok.json --corpus in.txt -o", "new.html"),
     "sweep": ("sweep in.txt --sizes 257 --family bpe --held-out ids.txt -o", "new.report"),
+    "compare": ("compare tok.json --corpus in.txt -o", "new.report"),
     "check": ("check tok.json --fail-on never -o", "new.report"),
     "train": ("train in.txt --vocab-size 258 -o", "new.json"),
     "train: counts": ("train in.txt --vocab-size 258 -o x.json --save-counts", "new.counts"),

@@ -25,13 +25,6 @@ class TestTrain:
         assert done.stdout.split() == ["x-258.json", "x-259.json"]
         assert jeton.load(here / "x-259.json").vocab_size == 259
 
-    def test_a_target_that_exists_is_kept(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello", encoding="utf-8")
-        (here / "x.json").write_text("mine", encoding="utf-8")
-        result = run("train", "corpus.txt", "-o", "x.json", code=1)
-        assert "exists already" in error_of(result)
-        assert (here / "x.json").read_text(encoding="utf-8") == "mine"
-
     def test_progress_as_json(self, run: Run, here: Path) -> None:
         (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--progress", "json")
