@@ -97,8 +97,7 @@ class ProgressBar:
 
     Args:
         label: The name of the work; empty if `show` names its phases.
-        total: The amount of work; `None` if unknown.
-        unit: Formats an amount for people.
+        total: The bytes of work; `None` if unknown.
     """
 
     DELAY = 0.5
@@ -109,12 +108,7 @@ class ProgressBar:
     BAR = 16
     """Columns."""
 
-    def __init__(
-        self,
-        label: str = "",
-        total: int | None = None,
-        unit: Callable[[float], str] = human_bytes,
-    ) -> None:
+    def __init__(self, label: str = "", total: int | None = None) -> None:
         self.total = total
         #: Further text, after the speed.
         self.note = ""
@@ -123,7 +117,7 @@ class ProgressBar:
         self._task: TaskID | None = None
         # Of a log: many phases are shorter than the time between two lines.
         self.next = time.monotonic() + self.LOG_INTERVAL
-        self._begin(label, unit, 0)
+        self._begin(label, human_bytes, 0)
 
     def _begin(self, label: str, unit: Callable[[float], str], done: int) -> None:
         """Begins a phase, of which an earlier run has done a part."""

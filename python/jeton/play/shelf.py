@@ -83,8 +83,6 @@ class Card:
             "notes": self.notes,
             "kind": type(tokenizer.stages.model).__name__,
             "size": tokenizer.vocab_size,
-            "special": len(tokenizer.special_tokens),
-            "merges": bool(self.pairs),
             "template": tokenizer.settings.chat_template is not None,
             "digest": tokenizer.digest[:12],
         }

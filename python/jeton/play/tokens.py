@@ -91,15 +91,11 @@ class TokenColumns:
     def __getitem__(self, part: slice) -> TokenColumns:
         return TokenColumns(self.ids[part], self.starts[part], self.ends[part], self.flags[part])
 
-    def at(self, offset: int) -> int:
-        """Index of the token at an offset of the text."""
-        return max(0, int(np.searchsorted(self.starts, _place(offset), side="right")) - 1)
-
     def after(self, place: int) -> int | None:
         """Index of the first token after a place; `None` if one is across it or empty at it."""
         if place == 0:
             return 0
-        at = int(np.searchsorted(self.starts, _place(place)))
+        at = int(np.searchsorted(self.starts, np.uint32(place)))
         is_apart = at == 0 or self.ends[at - 1] <= place
         return at if is_apart and (at == len(self) or self.ends[at] > place) else None
 
@@ -172,8 +168,3 @@ def _split_point(
     text = units.text(start, stop)
     at = card.tokenizer._core.split_point_within(text, special)
     return None if at is None else start + len(text[:at].encode("utf-16-le")) // 2
-
-
-def _place(offset: int) -> np.uint32:
-    """A place as numpy compares it with others without a copy of those."""
-    return np.uint32(min(max(offset, 0), 2**32 - 1))
