@@ -249,7 +249,7 @@ class TestTrain:
             (["-o", "x.json", "--save-counts=mine"], "mine: exists already"),
             (["-o", "x.json", "--save-counts=x.json"], "x.json: the tokenizer goes there"),
             (["-o", "x.json", "--save-counts=no/c"], "no: no such folder"),
-            (["-o", "vocab.json"], "merges.txt: exists already"),
+            (["-o", "vocab.json", "--pattern=gpt2"], "merges.txt: exists already"),
             (["-o", "a.bin"], "a.bin: the name does not say the format"),
             (["-o", "a."], "a.: the name does not say the format"),
             (["-o", "-"], "a tokenizer is not text"),
