@@ -93,7 +93,7 @@ def test_no_colour_in_a_pipe(tokenizer: str) -> None:
 @pytest.mark.medium
 @pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured: bool) -> None:
-    _, output = in_a_terminal("inspect", tokenizer, "--text", "some text", **variable)
+    _, output = in_a_terminal("inspect", tokenizer, "--text", "some text", variables=variable)
     assert ("\x1b[48;5;" in output) == coloured
 
 

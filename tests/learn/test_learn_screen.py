@@ -206,7 +206,7 @@ def test_a_real_terminal() -> None:
 def test_a_real_terminal_without_colour(options: list[str], variables: dict[str, str]) -> None:
     answers = {"1/3": " ", "* e s": "q"}
     arguments = ["learn", "bpe", "--merges", "1", *options]
-    code, shown = in_a_terminal(*arguments, answers=answers, columns=40, **variables)
+    code, shown = in_a_terminal(*arguments, answers=answers, columns=40, variables=variables)
     assert code == 0
     assert not re.search(r"\x1b\[[0-9;]*(38|48);[25];", shown)
     assert not re.search(r"\x1b\[(3[1-7]|4[1-7]|9[0-7])m", shown)
@@ -226,5 +226,7 @@ def test_exercises_ask_in_a_terminal() -> None:
 
 
 def test_a_dumb_terminal_gets_all_in_print() -> None:
-    code, shown = in_a_terminal("learn", "bpe", "--merges", "1", answers={"3/3": ""}, TERM="dumb")
+    code, shown = in_a_terminal(
+        "learn", "bpe", "--merges", "1", answers={"3/3": ""}, variables={"TERM": "dumb"}
+    )
     assert code == 0 and "\x1b" not in shown

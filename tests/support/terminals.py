@@ -17,7 +17,10 @@ import click
 
 
 def in_a_terminal(
-    *arguments: str, answers: Mapping[str, str] = {}, columns: int = 80, **variables: str
+    *arguments: str,
+    answers: Mapping[str, str] = {},
+    columns: int = 80,
+    variables: Mapping[str, str] = {},
 ) -> tuple[int, str]:
     """The exit code of `jeton` in a terminal, and what it shows from the last answer on.
 
