@@ -93,16 +93,7 @@ def stream(
         >>> [batch.x.tolist() for batch in again] == rest
         True
     """
-    options = PrepareOptions(
-        field=field,
-        documents=documents,
-        errors=errors,
-        bad_records=bad_records,
-        end_of_text=end_of_text,
-        end_of_text_place=end_of_text_place,
-        frame=frame,
-    )
-    request = options.request(tokenizer)
+    request = PrepareOptions.of(locals()).request(tokenizer)
     names = ("field", "documents", "errors", "bad_records", "frame")
     settings = {
         "tokenizer": tokenizer.digest,

@@ -6,10 +6,11 @@ Look here for options that exclude each other. `jeton.data.prepare` documents th
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Literal
+from typing import Any, Literal
 
 from jeton.arguments import check_text, checked_errors, checked_flag, checked_int
 from jeton.corpora.corpus import drops_bad, unit_of
@@ -27,7 +28,7 @@ from jeton.data.preparing.end_of_text import (
     frame_of,
 )
 from jeton.data.preparing.filters import filters_of
-from jeton.data.preparing.inputs import DataReading
+from jeton.data.preparing.inputs import DataReading, default_split
 from jeton.data.preparing.pipeline import SetPlan
 from jeton.data.preparing.record_encoder import RecordEncoder
 from jeton.data.preparing.text_records import TextRecordEncoder
@@ -71,6 +72,14 @@ class PrepareOptions:
     name: str = ""
     messages: str | Conversations | None = None
     filter: object = None
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> PrepareOptions:
+        """The options among the arguments of a function, by their names."""
+        options = {it.name: arguments[it.name] for it in fields(cls) if it.name in arguments}
+        if options.get("split") is None:
+            options["split"] = default_split(arguments["data"], options.get("validation"))
+        return cls(**options)
 
     def request(self, tokenizer: Tokenizer) -> PrepareRequest:
         """The request that the options give with this tokenizer."""

@@ -25,7 +25,7 @@ from jeton.data.preparing.disk import DiskNeed, disk_need
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.dropped_file import DROPPED, written
 from jeton.data.preparing.end_of_text import EndOfText
-from jeton.data.preparing.journal import Consumed, Journal
+from jeton.data.preparing.journal import Consumed, Journal, digests_in
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, CutAtToken, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
@@ -182,7 +182,6 @@ class PrepareRun:
             self._journal.check(whole)
         else:
             whole = self._make_set(state)
-            self._journal.save({"manifest": whole.to_json()})
         self._journal.publish(whole)
         return whole
 
@@ -218,6 +217,7 @@ class PrepareRun:
                 "writers": {},
                 "read": [],
                 "dropped": (0, 0),
+                "digests": [],
                 "buckets": buckets_for(size, plan.memory),
             }
         with ExitStack() as stack:
@@ -244,7 +244,9 @@ class PrepareRun:
             self._tell("finishing", 0, 0, 0, 0, now=True)
             self._save(state, last=True)
             shards = {split: writer.finish() for split, writer in self._writers.items()}
-        return self._manifest(shards, state["read"])
+        whole = self._manifest(shards, state["read"], digests_in(state))
+        self._journal.save({"manifest": whole.to_json(), "digests": state["digests"]})
+        return whole
 
     def _passes(self, state: dict[str, Any]) -> list[_Pass]:
         plan, work, buckets = self._plan, self._journal.work, state["buckets"]
@@ -302,8 +304,7 @@ class PrepareRun:
         ):
             due = time.monotonic() + CHECKPOINT_SECONDS
             for block in blocks:
-                for number, size, sha256 in block.digests:
-                    self._journal.add_digest(state["pass"], number, size, sha256)
+                state["digests"] += ([state["pass"], *digest] for digest in block.digests)
                 if block.dropped:
                     self._dropped.append(written(block.dropped))
                 sink.append(block)
@@ -359,8 +360,12 @@ class PrepareRun:
                 )
             )
 
-    def _manifest(self, shards: dict[str, list[layouts.WrittenShard]], read: list[Any]) -> Manifest:
-        digests = self._journal.digests()
+    def _manifest(
+        self,
+        shards: dict[str, list[layouts.WrittenShard]],
+        read: list[Any],
+        digests: dict[int, dict[int, tuple[int, str]]],
+    ) -> Manifest:
         facts = [
             source.facts(
                 SourcePosition.from_json(read[number]), digests.get(number % len(read), {})
