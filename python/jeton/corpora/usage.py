@@ -20,6 +20,7 @@ from jeton.corpora.progress import Progress, check_watch
 from jeton.corpora.token_blocks.blocks import DocumentEncoding
 from jeton.corpora.token_blocks.blocks import SourcePosition as Read
 from jeton.corpora.token_blocks.files import FileSource
+from jeton.corpora.token_blocks.rows import TextBatch, blocks_of_texts, numbered
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError
 from jeton.saved_json import Saved
@@ -243,22 +244,21 @@ class _Counter:
 
     def texts(self, texts: Iterable[str], errors: str) -> None:
         """Counts the tokens of texts, on all cores."""
-        first = documents = size = empty = 0
+        for block in blocks_of_texts(self._batches(texts), self.encoding, errors, Read()):
+            self._add(block.tokens)
+            self.read = block.after or self.read
+            self._tell(self.read.bytes, 0, self.read.bytes)
+        self._tell(self.read.bytes, self.read.bytes, self.read.bytes)
+
+    def _batches(self, texts: Iterable[str]) -> Iterator[TextBatch]:
+        first = 0
         for batch in batches(texts, _BATCH_CHARACTERS):
             for text in batch:
                 data = text.encode("utf-8", "surrogatepass")
                 self.corpus.update(b"text %d\n" % len(data))
                 self.corpus.update(data)
-            for block in self.encoding.of_texts(batch, errors, first, "text"):
-                tokens, lengths, _, _, bytes_here, empty_here, *_ = block
-                self._add(tokens)
-                documents += len(lengths)
-                size += bytes_here
-                empty += empty_here
+            yield TextBatch(batch, numbered(first, "text"))
             first += len(batch)
-            self._tell(size, 0, size)
-        self.read = Read((), documents, size, empty)
-        self._tell(size, size, size)
 
     def _add(self, tokens: npt.NDArray[np.unsignedinteger]) -> None:
         places = tokens if self.is_dense else np.searchsorted(self.ids, tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.dropped import DroppedRecord
+from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.corpora.token_blocks.ids import Ids, dtype_for
 from jeton.errors import ArgumentError, EncodeError, FormatError, JetonError
 
@@ -186,32 +186,36 @@ class DocumentEncoding:
         return dtype_for(self.tokenizer.vocab.max_id)
 
     def of_texts(
-        self, texts: Any, errors: str, first: int, what: str = "document"
+        self, texts: Any, errors: str, name: Callable[[int], RecordPlace], first: int = 0
     ) -> list[_core._TokenBlock]:
-        """The blocks of texts, on all cores; errors name the first text `what` number `first`."""
+        """The blocks of texts, on all cores.
+
+        Args:
+            texts: Texts or a column of Arrow; `None` gives no document.
+            errors: What to do with bytes that are not UTF-8.
+            name: Returns the place of a text, by its index, for errors.
+            first: The index of the first.
+        """
         options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         try:
             return _core.blocks_of_texts(core, texts, errors, "empty", options)
         except JetonError as error:
+            match = re.match(r"texts\[(\d+)\]: ", error.message)
             if self.drops_bad and isinstance(error, (FormatError, EncodeError, ArgumentError)):
                 # Bisection finds the texts that fail.
                 if len(texts) == 1:
                     # The block of a document that is left out.
                     empty = (np.empty(0, self.dtype), np.empty(0, np.int64))
                     no_keys = np.empty(0, np.uint64)
-                    reason = re.sub(r"^texts\[\d+\]: ", "", str(error))
-                    dropped = [("", what, first, reason)]
+                    dropped = [("", "", first, str(error)[match.end() if match else 0 :])]
                     return [(*empty, False, no_keys, 0, 0, dropped, (0, 0, 0, 0), 0, [])]
                 half = len(texts) // 2
-                parts = ((first, texts[:half]), (first + half, texts[half:]))
                 return [
-                    block
-                    for number, part in parts
-                    for block in self.of_texts(part, errors, number, what)
+                    *self.of_texts(texts[:half], errors, name, first),
+                    *self.of_texts(texts[half:], errors, name, first + half),
                 ]
-            match = re.match(r"texts\[(\d+)\]: ", str(error))
             if match is None:
                 raise
-            number = first + int(match[1])
-            raise error.reworded(f"{what} {number}: {error.message[match.end() :]}") from None
+            place = name(first + int(match[1]))
+            raise error.reworded(f"{place}: {error.message[match.end() :]}") from None

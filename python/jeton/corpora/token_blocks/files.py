@@ -6,10 +6,10 @@ import os
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 from jeton.corpora.corpus import size_of
 from jeton.corpora.dropped import RecordPlace, from_core
@@ -22,7 +22,7 @@ from jeton.corpora.token_blocks.blocks import (
     SourcePosition,
     nothing,
 )
-from jeton.corpora.token_blocks.rows import encoded, of_rows
+from jeton.corpora.token_blocks.rows import Row, TextBatch, blocks_of_texts
 from jeton.errors import FileError, JetonError
 from jeton.files import digest_of, file_errors
 from jeton.stores.files import InputFile, StoreFile
@@ -154,19 +154,21 @@ class FileSource(OfFiles):
         table = ParquetColumn(path, self._field or "text", self._errors)
         before, size = sum(self._sizes[:number]), self._sizes[number]
         stopped = Event()
+
+        def batches() -> Iterator[TextBatch]:
+            first = row
+            for column in table.columns(_BYTES, row):
+                yield TextBatch(column, partial(position, first))
+                first += len(column)
+
+        def position(first: int, at: int) -> Row:
+            name = RecordPlace(here.name(os.fspath(path)), "row", first + at)
+            read = before + size * (first + at + 1) // max(1, table.rows)
+            return Row(name, (number, first + at + 1, 0, 0), read)
+
         with ThreadPoolExecutor(1) as thread:
             digest = thread.submit(digest_of, path, stopped)
-            results = encoded(
-                _numbered(table.columns(_BYTES, row), row),
-                lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0], "row"),
-            )
-            blocks = of_rows(
-                results,
-                progress,
-                lambda rows: (number, row + rows, 0, 0),
-                lambda rows: before + size * (row + rows) // max(1, table.rows),
-                lambda at: RecordPlace(here.name(os.fspath(path)), "row", at),
-            )
+            blocks = blocks_of_texts(batches(), self._encoding, self._errors, progress)
             try:
                 for block in blocks:
                     progress = block.after or progress
@@ -195,12 +197,6 @@ def check_unchanged(path: InputFile, identity: dict[str, object], read: int) -> 
             f"{path}: changed while it was read: {read:,} bytes were read, and it had "
             f"{identity.get('bytes', 0):,} at first; prepare the set again"
         )
-
-
-def _numbered(columns: Iterator[Any], row: int) -> Iterator[tuple[int, Any]]:
-    for column in columns:
-        yield row, column
-        row += len(column)
 
 
 def identity_of(path: InputFile) -> dict[str, object]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from jeton.arguments import suggestion
@@ -31,53 +31,91 @@ _ROWS = 10_000
 """Rows of a column that are examined for their length."""
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
-def encoded(
-    batches: Iterator[T], encode: Callable[[T], list[tuple[Any, ...]]]
-) -> Iterator[list[tuple[Any, ...]]]:
-    """The results of `encode` for each batch; it runs one batch ahead of the caller."""
+@dataclass(frozen=True)
+class Row:
+    """The position of a text or a record."""
+
+    name: RecordPlace
+    """How errors name it."""
+    place: tuple[int, ...]
+    """Where reading resumes after it."""
+    read: int = 0
+    """The approximate bytes of the input that were read up to there."""
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Texts that are encoded together."""
+
+    texts: Any
+    """Texts, with `None` for those that are left out; or a column of Arrow."""
+    row: Callable[[int], Row]
+    """Returns the position of a text, by its index."""
+    bad: Mapping[int, str] = field(default_factory=dict)
+    """Why some have no text."""
+    filtered: Mapping[int, int] = field(default_factory=dict)
+    """The filters that leave some out."""
+
+
+def blocks_of_texts(
+    batches: Iterator[TextBatch],
+    encoding: DocumentEncoding,
+    errors: str,
+    progress: SourcePosition,
+    filters: int = 0,
+) -> Blocks:
+    """The blocks of texts, each a document, empty or left out.
+
+    Args:
+        batches: The texts. One batch is encoded ahead of the caller.
+        encoding: How they become tokens.
+        errors: What to do with bytes that are not UTF-8.
+        progress: The position of the first text.
+        filters: The number of filters, each of which has a count.
+    """
+
+    def encoded(batch: TextBatch) -> tuple[TextBatch, list[Any]]:
+        return batch, encoding.of_texts(batch.texts, errors, lambda at: batch.row(at).name)
+
+    for batch, results in _ahead(batches, encoded):
+        at = 0
+        for tokens, lengths, _, keys, size, empty, dropped, *_ in results:
+            rows = range(at, at + len(lengths) + empty + len(dropped))
+            bad = {row: why for row, why in batch.bad.items() if row in rows}
+            bad |= {row: why for _, _, row, why in dropped}
+            counts, left_out = [*progress.counts] or [0] * filters, 0
+            for row in rows if batch.filtered else ():
+                if row in batch.filtered:
+                    counts[batch.filtered[row]] += 1
+                    left_out += 1
+            last = batch.row(rows[-1])
+            after = SourcePosition(
+                last.place,
+                progress.documents + len(lengths),
+                progress.bytes + size,
+                progress.empty + empty + len(dropped) - left_out - len(bad),
+                progress.bad + len(bad),
+                tuple(counts),
+            )
+            records = tuple(DroppedRecord(batch.row(row).name, bad[row]) for row in sorted(bad))
+            yield Block(tokens, lengths, keys, progress, after, last.read, dropped=records)
+            progress, at = after, rows.stop
+
+
+def _ahead(items: Iterator[T], work: Callable[[T], U]) -> Iterator[U]:
+    """The results of `work` for each item; it runs one item ahead of the caller."""
     with ThreadPoolExecutor(1) as thread:
         waiting = None
-        for batch in batches:
-            result = thread.submit(encode, batch)
+        for item in items:
+            result = thread.submit(work, item)
             if waiting is not None:
                 yield waiting.result()
             waiting = result
         if waiting is not None:
             yield waiting.result()
-
-
-def of_rows(
-    results: Iterable[list[tuple[Any, ...]]],
-    progress: SourcePosition,
-    place: Callable[[int], tuple[int, ...]],
-    read: Callable[[int], int],
-    name: Callable[[int], RecordPlace] = lambda row: RecordPlace(None, "document", row),
-) -> Blocks:
-    """The blocks of rows, each a document or empty.
-
-    Args:
-        results: The results of `_core.blocks_of_texts`, batch by batch.
-        progress: The position of the first row.
-        place: Returns the place where reading resumes after a number of rows.
-        read: Returns the approximate bytes of the input in a number of rows.
-        name: Returns the place of a row, by its number, that was left out.
-    """
-    rows, documents, size, empty = 0, progress.documents, progress.bytes, progress.empty
-    bad = progress.bad
-    for tokens, lengths, _, keys, size_here, empty_here, left_out, *_ in chain.from_iterable(
-        results
-    ):
-        rows += len(lengths) + empty_here + len(left_out)
-        documents += len(lengths)
-        size += size_here
-        empty += empty_here
-        bad += len(left_out)
-        after = SourcePosition(place(rows), documents, size, empty, bad)
-        records = tuple(DroppedRecord(name(row), reason) for _, _, row, reason in left_out)
-        yield Block(tokens, lengths, keys, progress, after, read(rows), dropped=records)
-        progress = after
 
 
 class Iterated(DocumentSource):
@@ -118,56 +156,31 @@ class IteratedTexts(Iterated):
     ) -> None:
         super().__init__(items, "documents")
         self._encoding, self._field, self._characters = encoding, field, characters
-        #: Why items that are left out are no texts, by their numbers.
-        self._reasons: dict[int, str] = {}
 
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the texts from `start` on."""
         before = start.place[0] if start.place else 0
         batches = self._batches(self._from(before), before)
-        results = encoded(batches, self._encoded)
-        return of_rows(results, start, lambda rows: (before + rows,), lambda _: 0)
+        return blocks_of_texts(batches, self._encoding, "strict", start)
 
-    def _encoded(self, batch: tuple[int, list[str | None]]) -> list[tuple[Any, ...]]:
-        """The blocks of a batch; items that are not text count as bad, not as empty."""
-        number, texts = batch
-        blocks: list[tuple[Any, ...]] = []
-        at = 0
-        for block in self._encoding.of_texts(texts, "strict", number):
-            tokens, lengths, unfinished, keys, size, empty, dropped, *rest = block
-            rows = range(at, at + len(lengths) + empty + len(dropped))
-            none = [number + row for row in rows if texts[row] is None]
-            dropped = sorted(
-                [*dropped, *(("", "document", item, self._reasons.pop(item)) for item in none)],
-                key=lambda record: record[2],
-            )
-            counts = (empty - len(none), dropped)
-            blocks.append((tokens, lengths, unfinished, keys, size, *counts, *rest))
-            at = rows.stop
-        return blocks
-
-    def _batches(
-        self, items: Iterator[object], number: int
-    ) -> Iterator[tuple[int, list[str | None]]]:
-        """Batches of texts of about equal size in characters, each with the number of its first
-        text; `None` represents an item that is left out."""
-        batch: list[str | None] = []
-        characters = 0
-        for at, item in enumerate(items, number):
+    def _batches(self, items: Iterator[object], first: int) -> Iterator[TextBatch]:
+        """Batches of texts of about equal size in characters."""
+        texts, bad, characters = list[str | None](), dict[int, str](), 0
+        for number, item in enumerate(items, first):
             text = None
             try:
-                text = self._text(item, at)
+                text = self._text(item, number)
             except (ArgumentError, ArgumentTypeError) as error:
                 if not self._encoding.drops_bad:
                     raise
-                self._reasons[at] = str(error)
-            batch.append(text)
+                bad[len(texts)] = str(error)
+            texts.append(text)
             characters += len(text or "")
-            if characters >= (self._characters or _CHARACTERS) or len(batch) >= _TEXTS:
-                yield at + 1 - len(batch), batch
-                batch, characters = [], 0
-        if batch:
-            yield at + 1 - len(batch), batch
+            if characters >= (self._characters or _CHARACTERS) or len(texts) >= _TEXTS:
+                yield TextBatch(texts, numbered(first), bad)
+                first, texts, bad, characters = number + 1, [], {}, 0
+        if texts:
+            yield TextBatch(texts, numbered(first), bad)
 
     def _text(self, item: object, number: int) -> str:
         if isinstance(item, Mapping):
@@ -183,6 +196,11 @@ class IteratedTexts(Iterated):
                 f"{type(item).__name__}"
             )
         return item
+
+
+def numbered(first: int, unit: str = "document") -> Callable[[int], Row]:
+    """The positions of texts of Python from number `first` on."""
+    return lambda at: Row(RecordPlace(None, unit, first + at), (first + at + 1,))
 
 
 @dataclass(frozen=True)
@@ -227,17 +245,13 @@ class Columns(DocumentSource):
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the rows from `start` on."""
         before = start.place[0] if start.place else 0
-        results = encoded(
-            self._batches(before),
-            lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0]),
-        )
-        return of_rows(results, start, lambda rows: (before + rows,), lambda _: 0)
+        return blocks_of_texts(self._batches(before), self._encoding, self._errors, start)
 
-    def _batches(self, row: int) -> Iterator[tuple[int, Any]]:
+    def _batches(self, row: int) -> Iterator[TextBatch]:
         rows = 100
         while row < self._rows.count:
             column = self._rows.slice(row, min(row + rows, self._rows.count))
-            yield row, column
+            yield TextBatch(column, numbered(row))
             row += len(column)
             # As many rows as have about the target size.
             size = max(1, int(getattr(column, "nbytes", 0)) // max(1, len(column)))

@@ -7,24 +7,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jeton.corpora.dropped import RecordPlace
 from jeton.corpora.token_blocks.blocks import Blocks, Facts, SourcePosition
+from jeton.corpora.token_blocks.rows import Row
 from jeton.data.preparing.filters import Filters
 from jeton.errors import JetonError
 
 
 @dataclass(frozen=True)
-class SourceRecord:
+class SourceRecord(Row):
     """A record with its position."""
 
-    record: Any
+    record: Any = None
     """The record; or the error of reading it."""
-    name: RecordPlace
-    """How errors name it."""
-    place: tuple[int, ...]
-    """Where reading resumes after it."""
-    read: int = 0
-    """The bytes of the input that were read up to there."""
     filtered: int | None = None
     """The filter that leaves it out, by its number."""
 

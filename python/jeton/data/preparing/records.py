@@ -126,12 +126,8 @@ class RecordFiles(_OfRecords, OfFiles):
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
             read = before + int(share * (row + 1))
-            yield SourceRecord(
-                record,
-                RecordPlace(str(self._paths[number]), "row", row),
-                (number, row + 1, 0, 0),
-                read,
-            )
+            place = RecordPlace(str(self._paths[number]), "row", row)
+            yield SourceRecord(place, (number, row + 1, 0, 0), read, record)
 
     def _of_lines(
         self,
@@ -158,10 +154,10 @@ class RecordFiles(_OfRecords, OfFiles):
             line += 1
             if text.strip():
                 yield SourceRecord(
-                    self._record(text, line),
                     RecordPlace(str(self._paths[number]), "line", line),
                     (number, end, line, _beginning(sha256)),
                     before + contents.digest()[0],
+                    self._record(text, line),
                 )
         if position < first:
             raise _change_error(path, first)
@@ -264,7 +260,7 @@ class RecordItems(Iterated, _OfRecords):
         before = start.place[0] if start.place else 0
         items = self._from(before)
         rows = (
-            SourceRecord(it, RecordPlace(None, "record", at), (at + 1,))
+            SourceRecord(RecordPlace(None, "record", at), (at + 1,), record=it)
             for at, it in enumerate(items, before)
         )
         return self._encoder.blocks(rows, start)
@@ -286,7 +282,7 @@ class RecordRows(_OfRecords):
     def blocks(self, start: SourcePosition) -> Blocks:
         first, count = start.place[0] if start.place else 0, self._rows.count
         rows = (
-            SourceRecord(record, RecordPlace(None, "row", at + number), (at + number + 1,))
+            SourceRecord(RecordPlace(None, "row", at + number), (at + number + 1,), record=record)
             for at in range(first, count, _ROWS)
             for number, record in enumerate(self._rows.slice(at, min(at + _ROWS, count)))
         )
