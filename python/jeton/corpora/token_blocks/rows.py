@@ -269,75 +269,90 @@ def column_of(
 def column_rows(data: object, field: str | None) -> SlicedRows[Any] | None:
     """The rows of a column with texts, as slices of Arrow: of a table or an array of Arrow, or of a
     data set; `None` if the data is something else."""
+    table = table_of(data)
+    if table is None:
+        return None
+    if table.is_column and field is not None:
+        raise ArgumentError("field names a column, and data is one; leave it out")
+    name, names = table.text if field is None else field, table.names
+    if names.count(name) > 1:
+        raise ArgumentError(f"data has more than one column {name!r} (rename all but one)")
+    if name not in names:
+        hint = suggestion(name, names) or f"it has {', '.join(names)}"
+        raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
+    rows = table.select([name])
+    identity = {**table.identity, "column": name, "rows": table.count}
+    return SlicedRows(table.count, lambda at, end: rows(at, end).column(0), identity)
+
+
+@dataclass(frozen=True)
+class SlicedTable:
+    """A table of Arrow, or a Hugging Face data set, whose rows can be sliced."""
+
+    names: list[str]
+    """The names of its columns."""
+    text: str
+    """The column that holds texts unless another one is named."""
+    is_column: bool
+    """Whether the data is this column alone."""
+    count: int
+    """The number of rows."""
+    select: Callable[[list[str]], Callable[[int, int], Any]]
+    """Returns what slices the rows of some columns, as tables of Arrow."""
+    identity: dict[str, object]
+    """The properties that must be unchanged to resume."""
+
+
+def table_of(data: Any) -> SlicedTable | None:
+    """The table that the data is; `None` if it is something else."""
     if type(data).__module__.split(".")[0] == "datasets":
-        return _of_dataset(data, field)
+        return _of_dataset(data)
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         return None
     try:
         import pyarrow
     except ImportError:
         raise UnsupportedError(
-            "reading columns of Arrow needs pyarrow (pip install 'jeton[parquet]')"
+            "reading tables of Arrow needs pyarrow (pip install 'jeton[parquet]')"
         ) from None
+    is_column = False
     try:
         table = pyarrow.table(data)
     except (TypeError, ValueError):
-        if field is not None:
-            raise ArgumentError(_IS_COLUMN) from None
+        is_column = True
         try:
             table = pyarrow.table({"text": pyarrow.chunked_array(data)})
         except pyarrow.ArrowException as error:
             raise ArgumentError(f"data cannot be read as a column of Arrow: {error}") from None
+
+    def select(columns: list[str]) -> Callable[[int, int], Any]:
+        some = table.select(columns)
+        return lambda at, end: some.slice(at, end - at)
+
     names = table.column_names
-    name = names[0] if field is None and len(names) == 1 else _column(field or "text", names)
-    column = table.column(name)
-    identity = {"column": name, "rows": len(column)}
-    return SlicedRows(len(column), lambda at, end: column.slice(at, end - at), identity)
+    text = names[0] if len(names) == 1 else "text"
+    return SlicedTable(names, text, is_column, len(table), select, {})
 
 
-_IS_COLUMN = "field names a column, and data is one; leave it out"
-
-
-def _of_dataset(data: Any, field: str | None) -> SlicedRows[Any] | None:
-    if not is_one_split(data):
-        return None
-    if is_column(data):
-        if field is not None:
-            raise ArgumentError(_IS_COLUMN)
-        data, field = data.source, data.column_name
-    if not can_be_sliced(data):
-        return None
-    name = _column(field or "text", data.column_names)
-    rows = data.select_columns([name]).with_format("arrow")
-    identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
-    return SlicedRows(len(data), lambda at, end: rows[at:end].column(0), identity)
-
-
-def is_one_split(data: object) -> bool:
-    """Whether a Hugging Face data set is a single split that has a length."""
+def _of_dataset(data: Any) -> SlicedTable | None:
     if isinstance(data, Mapping):
         raise ArgumentError(
             f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another as "
             "validation="
         )
-    return hasattr(data, "__len__")
+    text = "text"
+    # A column, such as `ds["text"]` (version 4 on).
+    is_column = hasattr(data, "column_name") and hasattr(data, "source")
+    if is_column:
+        data, text = data.source, data.column_name
+    # It may be a stream, a column of a column, or have a function that computes each row.
+    is_table = hasattr(data, "column_names") and data.format["type"] != "custom"
+    if not hasattr(data, "__len__") or not is_table:
+        return None
 
+    def select(columns: list[str]) -> Callable[[int, int], Any]:
+        some = data.select_columns(columns).with_format("arrow")
+        return lambda at, end: some[at:end]
 
-def is_column(data: object) -> bool:
-    """Whether this is a column of a Hugging Face data set, such as `ds["text"]` (version 4 on)."""
-    return hasattr(data, "column_name") and hasattr(data, "source")
-
-
-def can_be_sliced(data: Any) -> bool:
-    """Whether the rows of a data set are those of its table; not if it is a column, or if a
-    function computes each row."""
-    return hasattr(data, "column_names") and data.format["type"] != "custom"
-
-
-def _column(name: str, names: list[str]) -> str:
-    if names.count(name) > 1:
-        raise ArgumentError(f"data has more than one column {name!r} (rename all but one)")
-    if name not in names:
-        hint = suggestion(name, names) or f"it has {', '.join(names)}"
-        raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
-    return name
+    identity: dict[str, object] = {"dataset": str(data._fingerprint)}
+    return SlicedTable(data.column_names, text, is_column, len(data), select, identity)

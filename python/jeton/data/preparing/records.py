@@ -31,13 +31,7 @@ from jeton.corpora.token_blocks.blocks import (
     nothing,
 )
 from jeton.corpora.token_blocks.files import OfFiles, check_unchanged
-from jeton.corpora.token_blocks.rows import (
-    Iterated,
-    SlicedRows,
-    can_be_sliced,
-    is_column,
-    is_one_split,
-)
+from jeton.corpora.token_blocks.rows import Iterated, SlicedRows, table_of
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.errors import (
     ArgumentError,
@@ -291,41 +285,15 @@ class RecordRows(_OfRecords):
 
 def rows_of(data: Any, encoder: RecordEncoder) -> RecordRows | None:
     """The rows of a table of Arrow or of a data set; `None` if it is neither."""
-    if type(data).__module__.split(".")[0] == "datasets":
-        if not is_one_split(data):
-            return None
-        if is_column(data):
-            raise ArgumentError("data is a single column, not a data set with columns")
-        if not can_be_sliced(data):
-            return None
-        columns = data.column_names if encoder.columns is None else encoder.columns
-        for name in columns:
-            check_column("data: ", name, data.column_names)
-        rows = data.select_columns(columns).with_format("arrow")
-        identity = {"dataset": str(data._fingerprint), "columns": columns, "rows": len(data)}
-        sliced_rows = SlicedRows(
-            len(data), lambda at, end: list(rows[at:end].to_pylist()), identity
-        )
-        return RecordRows(sliced_rows, encoder)
-    if not hasattr(data, "__arrow_c_stream__"):
+    table = table_of(data)
+    if table is None:
         return None
-    try:
-        import pyarrow
-    except ImportError:
-        raise UnsupportedError(
-            "reading tables of Arrow needs pyarrow (pip install 'jeton[parquet]')"
-        ) from None
-    try:
-        table = pyarrow.table(data)
-    except (TypeError, ValueError):
-        raise ArgumentError("data is a single column, not a table with columns") from None
-    columns = table.column_names if encoder.columns is None else encoder.columns
+    if table.is_column:
+        raise ArgumentError("data is a single column, not a table with columns")
+    columns = table.names if encoder.columns is None else encoder.columns
     for name in columns:
-        check_column("data: ", name, table.column_names)
-    table = table.select(columns)
-    sliced_rows = SlicedRows(
-        len(table),
-        lambda at, end: list(table.slice(at, end - at).to_pylist()),
-        {"columns": columns, "rows": len(table)},
-    )
+        check_column("data: ", name, table.names)
+    rows = table.select(columns)
+    identity = {**table.identity, "columns": columns, "rows": table.count}
+    sliced_rows = SlicedRows(table.count, lambda at, end: list(rows(at, end).to_pylist()), identity)
     return RecordRows(sliced_rows, encoder)
