@@ -34,19 +34,21 @@ class SourcePosition:
     """The empty documents that were left out."""
     bad: int = 0
     """The documents that were left out because they cannot be read or encoded."""
-    counts: tuple[int, ...] = ()
-    """Further counts of the source; its `facts` name them."""
+    chats: Mapping[str, int] | None = None
+    """For conversations, the counts of truncated, left-out and learnt parts."""
+    filtered: Mapping[str, int] | None = None
+    """How many records each filter has left out, if there are filters."""
 
     def to_json(self) -> list[Any]:
         """The position as values for JSON."""
         numbers = [self.documents, self.bytes, self.empty, self.bad]
-        return [list(self.place), *numbers, list(self.counts)]
+        return [list(self.place), *numbers, self.chats, self.filtered]
 
     @classmethod
     def from_json(cls, record: Any) -> SourcePosition:
         """The position that `to_json` gave."""
-        place, documents, size, empty, bad, counts = record
-        return cls(tuple(place), documents, size, empty, bad, tuple(counts))
+        place, *counts = record
+        return cls(tuple(place), *counts)
 
 
 @dataclass(frozen=True)
@@ -89,18 +91,8 @@ class Facts:
 
     inputs: tuple[dict[str, object], ...]
     """The files or other inputs."""
-    documents: int
-    """The number of documents that were read, without empty ones."""
-    bytes: int
-    """The size of these in bytes of UTF-8."""
-    empty: int
-    """The number of empty documents that were left out."""
-    bad: int
-    """The number of documents that were left out because they cannot be read or encoded."""
-    chats: Mapping[str, int] | None = None
-    """For conversations, the counts of truncated, left-out and learnt parts."""
-    filtered: Mapping[str, int] | None = None
-    """How many records each filter has left out, if there are filters."""
+    read: SourcePosition
+    """The counts of what was read."""
 
 
 Blocks: TypeAlias = Generator[Block, None, None]
@@ -150,7 +142,7 @@ class DocumentSource(ABC):
             if number in digests:
                 entry["bytes"], entry["sha256"] = digests[number]
             inputs.append(entry)
-        return Facts(tuple(inputs), end.documents, end.bytes, end.empty, end.bad)
+        return Facts(tuple(inputs), end)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ While one batch is encoded on all cores, the next is fetched and the previous on
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -56,7 +57,7 @@ class TextBatch:
     """Returns the position of a text, by its index."""
     bad: Mapping[int, str] = field(default_factory=dict)
     """Why some have no text."""
-    filtered: Mapping[int, int] = field(default_factory=dict)
+    filtered: Mapping[int, str] = field(default_factory=dict)
     """The filters that leave some out."""
 
 
@@ -65,7 +66,6 @@ def blocks_of_texts(
     encoding: DocumentEncoding,
     errors: str,
     progress: SourcePosition,
-    filters: int = 0,
 ) -> Blocks:
     """The blocks of texts, each a document, empty or left out.
 
@@ -74,7 +74,6 @@ def blocks_of_texts(
         encoding: How they become tokens.
         errors: What to do with bytes that are not UTF-8.
         progress: The position of the first text.
-        filters: The number of filters, each of which has a count.
     """
 
     def encoded(batch: TextBatch) -> tuple[TextBatch, list[Any]]:
@@ -86,23 +85,27 @@ def blocks_of_texts(
             rows = range(at, at + len(lengths) + empty + len(dropped))
             bad = {row: why for row, why in batch.bad.items() if row in rows}
             bad |= {row: why for _, _, row, why in dropped}
-            counts, left_out = [*progress.counts] or [0] * filters, 0
-            for row in rows if batch.filtered else ():
-                if row in batch.filtered:
-                    counts[batch.filtered[row]] += 1
-                    left_out += 1
+            filtered = [batch.filtered[row] for row in rows if row in batch.filtered]
             last = batch.row(rows[-1])
             after = SourcePosition(
                 last.place,
                 progress.documents + len(lengths),
                 progress.bytes + size,
-                progress.empty + empty + len(dropped) - left_out - len(bad),
+                progress.empty + empty + len(dropped) - len(filtered) - len(bad),
                 progress.bad + len(bad),
-                tuple(counts),
+                filtered=added(progress.filtered, filtered),
             )
             records = tuple(DroppedRecord(batch.row(row).name, bad[row]) for row in sorted(bad))
             yield Block(tokens, lengths, keys, progress, after, last.read, dropped=records)
             progress, at = after, rows.stop
+
+
+def added(counts: Mapping[str, int] | None, names: Iterable[str]) -> Mapping[str, int] | None:
+    """Counts by name, with 1 more for each of some names."""
+    if counts is None:
+        return None
+    more = Counter(names)
+    return {name: count + more[name] for name, count in counts.items()}
 
 
 def _ahead(items: Iterator[T], work: Callable[[T], U]) -> Iterator[U]:

@@ -417,6 +417,7 @@ def manifest_of(
     for split, split_of_set in splits.items():
         if not split_of_set.documents and plan.part is None:
             raise nothing_left(split)
+    read = [some.read for some in facts.values()]
     names = [name for some in shards.values() for shard in some for name in shard.files]
     tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)
     files = {name: digests[name] for name in names} | digests
@@ -432,12 +433,12 @@ def manifest_of(
             for split, some in facts.items()
             for entry in some.inputs
         ),
-        documents=sum(some.documents for some in facts.values()),
-        bytes=sum(some.bytes for some in facts.values()),
-        empty_documents=sum(some.empty for some in facts.values()),
-        bad_documents=sum(some.bad for some in facts.values()),
-        chats=loss_mask_bits.summed(some.chats for some in facts.values()),
-        filtered=loss_mask_bits.summed(some.filtered for some in facts.values()),
+        documents=sum(some.documents for some in read),
+        bytes=sum(some.bytes for some in read),
+        empty_documents=sum(some.empty for some in read),
+        bad_documents=sum(some.bad for some in read),
+        chats=loss_mask_bits.summed(some.chats for some in read),
+        filtered=loss_mask_bits.summed(some.filtered for some in read),
         splits=splits,
         files=files,
         part=plan.part,

@@ -59,7 +59,7 @@ class _OfRecords(DocumentSource):
         self._encoder.close()
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        return self._encoder.facts(super().facts(end, digests), end)
+        return super().facts(self._encoder.counted(end), digests)
 
 
 class RecordFiles(_OfRecords, OfFiles):

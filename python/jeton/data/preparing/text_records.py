@@ -29,13 +29,11 @@ class TextRecordEncoder(RecordEncoder):
         self.dtype = encoding.dtype
 
     def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Blocks:
-        filters = len(self.filters.names)
-        batches = self._batches(rows)
-        return blocks_of_texts(batches, self._encoding, self._errors, progress, filters)
+        return blocks_of_texts(self._batches(rows), self._encoding, self._errors, progress)
 
     def _batches(self, records: Iterator[SourceRecord]) -> Iterator[TextBatch]:
         rows, texts, size = list[SourceRecord](), list[str | None](), 0
-        bad, filtered = dict[int, str](), dict[int, int]()
+        bad, filtered = dict[int, str](), dict[int, str]()
         for row in records:
             text: str | None = None
             if row.filtered is not None:
