@@ -142,17 +142,6 @@ def test_files_of_a_begun_set_that_are_gone(tmp_path: Path) -> None:
         prepare(TEXTS, TOK, tmp_path / "other", shuffle=1)
 
 
-@pytest.mark.parametrize("name", ["state.json", "run.json"])
-def test_a_journal_that_is_damaged(tmp_path: Path, name: str) -> None:
-    stopped(TEXTS, tmp_path)
-    path = tmp_path / ".preparing" / name
-    path.write_text(path.read_text()[:20])
-    with pytest.raises(
-        FormatError, match=rf"{name}: is damaged; remove .*preparing to start again"
-    ):
-        prepare(TEXTS, TOK, tmp_path)
-
-
 def test_an_input_that_changes_while_it_is_read(tmp_path: Path) -> None:
     lines = tmp_path / "in.jsonl"
     lines.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS * 200))

@@ -20,10 +20,7 @@ from jeton.data.conversations import Conversations
 from jeton.data.layouts.finding import layout_of
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.manifest_defaults import SetFacts, tokenizer_of
-from jeton.data.preparing.end_of_text import (
-    Choice,
-    EndOfText,
-)
+from jeton.data.preparing.end_of_text import Choice, EndOfText
 from jeton.data.preparing.inputs import source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions

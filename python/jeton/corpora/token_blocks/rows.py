@@ -237,10 +237,6 @@ class Columns(DocumentSource):
     def __init__(self, rows: SlicedRows[Any], encoding: DocumentEncoding, errors: str) -> None:
         self._rows, self._encoding, self._errors = rows, encoding, errors
 
-    def part(self, number: int, parts: int) -> Columns:
-        """The rows of part `number` of `parts`, counted from 1."""
-        return Columns(self._rows.part(number, parts), self._encoding, self._errors)
-
     def identity(self) -> list[dict[str, object]]:
         """The properties of the column that must be unchanged to resume."""
         return [self._rows.identity]
@@ -259,14 +255,6 @@ class Columns(DocumentSource):
             # As many rows as have about the target size.
             size = max(1, int(getattr(column, "nbytes", 0)) // max(1, len(column)))
             rows = max(1, min(_TEXTS, 2 * rows, _CHARACTERS // size))
-
-
-def column_of(
-    data: object, encoding: DocumentEncoding, field: str | None, errors: str
-) -> Columns | None:
-    """The column of a table of Arrow or of a data set; `None` if it is neither."""
-    rows = column_rows(data, field)
-    return None if rows is None else Columns(rows, encoding, errors)
 
 
 def column_rows(data: object, field: str | None) -> SlicedRows[Any] | None:

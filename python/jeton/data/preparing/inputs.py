@@ -10,9 +10,9 @@ from jeton.arguments import checked_iterable
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
-from jeton.corpora.token_blocks.rows import IteratedTexts, column_of
+from jeton.corpora.token_blocks.rows import Columns, IteratedTexts, column_rows
 from jeton.data.preparing.record_encoder import RecordEncoder
-from jeton.data.preparing.records import RecordFiles, RecordItems, rows_of
+from jeton.data.preparing.records import RecordFiles, RecordItems, RecordRows, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.stores.files import InputFile
 
@@ -59,14 +59,14 @@ def source_of(
         raise ArgumentError(
             f"documents is for files, and {name} holds documents that are not files"
         )
-    if reading.records is not None:
-        rows = rows_of(data, reading.records)
-        if rows is not None:
-            return rows if reading.part is None else rows.part(*reading.part)
-    else:
-        column = column_of(data, encoding, reading.field, reading.errors)
-        if column is not None:
-            return column if reading.part is None else column.part(*reading.part)
+    records = reading.records
+    rows = column_rows(data, reading.field) if records is None else rows_of(data, records)
+    if rows is not None:
+        if reading.part is not None:
+            rows = rows.part(*reading.part)
+        if records is None:
+            return Columns(rows, encoding, reading.errors)
+        return RecordRows(rows, records)
     data = checked_iterable(
         name,
         data,
@@ -78,8 +78,8 @@ def source_of(
             raise ArgumentError(f"only files, tables and lists have parts, and {name} is another")
         number, parts = reading.part
         data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
-    if reading.records is not None:
-        return RecordItems(data, reading.records)
+    if records is not None:
+        return RecordItems(data, records)
     return IteratedTexts(data, encoding, reading.field, characters)
 
 

@@ -7,7 +7,7 @@ Look here for options that exclude each other. `jeton.data.prepare` documents th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any, Literal
@@ -21,12 +21,7 @@ from jeton.data.conversations import Conversations
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import layout_of
 from jeton.data.preparing.chats import ChatEncoder
-from jeton.data.preparing.end_of_text import (
-    Choice,
-    DocumentFrame,
-    end_of_text_of,
-    frame_of,
-)
+from jeton.data.preparing.end_of_text import Choice, Frame, end_of_text_of, frame_of
 from jeton.data.preparing.filters import filters_of
 from jeton.data.preparing.inputs import DataReading, default_split
 from jeton.data.preparing.pipeline import SetPlan
@@ -101,7 +96,8 @@ class PrepareOptions:
         shard_tokens = self.shard_tokens
         if shard_tokens is not None:
             shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
-        conversations, end, around = None, None, None
+        conversations, end = None, None
+        around: Frame = ((), ())
         if checked_flag("frame", self.frame):
             if self.messages is not None or self.end_of_text is not AUTO:
                 other = "end_of_text" if self.messages is None else "messages"
@@ -111,7 +107,7 @@ class PrepareOptions:
             around, end = frame_of(tokenizer)
         elif self.messages is None:
             end = end_of_text_of(tokenizer, self.end_of_text, place=self.end_of_text_place)
-            around = DocumentFrame.of(end)
+            around = around if end is None else end.frame
         else:
             conversations = self._conversations(unit=unit, drops=drops)
         filters = filters_of(self.filter)
@@ -132,7 +128,9 @@ class PrepareOptions:
                 "documents": self.documents,
                 "errors": self.errors,
                 "bad_records": self.bad_records,
-                "frame": asdict(around) if self.frame and around is not None else None,
+                "frame": dict(zip(("begin", "end"), map(list, around), strict=True))
+                if self.frame
+                else None,
                 "validation": None if by is None else {"by": by, "share": str(share)},
                 "shuffle": seed,
                 "filter": [*filters.names] or None,
@@ -142,8 +140,8 @@ class PrepareOptions:
         keys = by == "hash" or seed is not None or plan.part is not None
         encoding = DocumentEncoding(
             tokenizer,
-            start=() if around is None else tuple(around.begin),
-            end=() if around is None else tuple(around.end),
+            start=around[0],
+            end=around[1],
             keys=keys,
             drops_bad=drops,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -112,7 +112,7 @@ class SetPlan:
     @property
     def end_record(self) -> dict[str, Any] | None:
         """The token that separates documents, as the manifest has it."""
-        return None if self.end_of_text is None else self.end_of_text.to_json()
+        return None if self.end_of_text is None else asdict(self.end_of_text)
 
     def run_record(self, sources: Mapping[str, DocumentSource]) -> dict[str, Any]:
         """What must be unchanged to resume a run."""

@@ -266,10 +266,6 @@ class RecordRows(_OfRecords):
     def __init__(self, rows: SlicedRows[list[dict[str, Any]]], encoder: RecordEncoder) -> None:
         self._rows, self._encoder = rows, encoder
 
-    def part(self, number: int, parts: int) -> RecordRows:
-        """The rows of part `number` of `parts`, counted from 1."""
-        return RecordRows(self._rows.part(number, parts), self._encoder)
-
     def identity(self) -> list[dict[str, object]]:
         return [self._rows.identity]
 
@@ -283,8 +279,8 @@ class RecordRows(_OfRecords):
         return self._encoder.blocks(rows, start)
 
 
-def rows_of(data: Any, encoder: RecordEncoder) -> RecordRows | None:
-    """The rows of a table of Arrow or of a data set; `None` if it is neither."""
+def rows_of(data: Any, encoder: RecordEncoder) -> SlicedRows[list[dict[str, Any]]] | None:
+    """The rows of a table of Arrow or of a data set, as records; `None` if it is neither."""
     table = table_of(data)
     if table is None:
         return None
@@ -295,5 +291,4 @@ def rows_of(data: Any, encoder: RecordEncoder) -> RecordRows | None:
         check_column("data: ", name, table.names)
     rows = table.select(columns)
     identity = {**table.identity, "columns": columns, "rows": table.count}
-    sliced_rows = SlicedRows(table.count, lambda at, end: list(rows(at, end).to_pylist()), identity)
-    return RecordRows(sliced_rows, encoder)
+    return SlicedRows(table.count, lambda at, end: list(rows(at, end).to_pylist()), identity)
