@@ -212,10 +212,11 @@ def usage_of(
     check_watch(watch)
     paths, texts = paths_or_texts(data, field, errors)
     counter = _Counter(tok, watch)
+    encoding = DocumentEncoding(tok, field, errors)
     if paths:
-        counter.files(FileSource(paths, counter.encoding, field=field, errors=errors, unit=False))
+        counter.files(FileSource(paths, encoding))
     else:
-        counter.texts(texts, errors)
+        counter.texts(texts, encoding)
     return counter.usage()
 
 
@@ -223,7 +224,7 @@ class _Counter:
     """Counts tokens, and hashes the corpus."""
 
     def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
-        self.tok, self.encoding, self.watch = tok, DocumentEncoding(tok), watch
+        self.tok, self.watch = tok, watch
         self.ids = tok._core.token_ids().astype(np.int64)
         self.is_dense = len(self.ids) == tok.vocab.max_id + 1
         self.counts = np.zeros(len(self.ids), np.int64)
@@ -242,9 +243,9 @@ class _Counter:
             self._tell(block.read, files.size, text)
         self._tell(files.size or text, files.size or text, text)
 
-    def texts(self, texts: Iterable[str], errors: str) -> None:
+    def texts(self, texts: Iterable[str], encoding: DocumentEncoding) -> None:
         """Counts the tokens of texts, on all cores."""
-        for block in blocks_of_texts(self._batches(texts), self.encoding, errors, Read()):
+        for block in blocks_of_texts(self._batches(texts), encoding, Read()):
             self._add(block.tokens)
             self.read = block.after or self.read
             self._tell(self.read.bytes, 0, self.read.bytes)

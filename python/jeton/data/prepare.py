@@ -152,10 +152,11 @@ def prepare(
     check_watch(watch)
     request = PrepareOptions.of(locals()).request(tokenizer)
     target = checked_path("folder", folder, urls=True)
-    sources = {"train": source_of(data, request.encoding, request.reading)}
-    if request.plan.by == "data":
-        sources["val"] = source_of(validation, request.encoding, request.reading, name="validation")
-    return _run(request.plan, sources, target, watch)
+    plan, how = request.plan, (request.encoding, request.records)
+    sources = {"train": source_of(data, *how, part=plan.part)}
+    if plan.by == "data":
+        sources["val"] = source_of(validation, *how, part=plan.part, name="validation")
+    return _run(plan, sources, target, watch)
 
 
 def merge(

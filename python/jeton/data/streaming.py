@@ -105,7 +105,7 @@ def stream(
     if is_once and epochs != 1:
         raise ArgumentError("data is an iterator, which is read once, so epochs must be 1")
     return TokenStream(
-        source_of(data, request.encoding, request.reading, characters=_CHARACTERS),
+        source_of(data, request.encoding, None, characters=_CHARACTERS),
         json.loads(json.dumps(settings)),
         is_once=is_once,
         batch_size=checked_int("batch_size", batch_size, 1),

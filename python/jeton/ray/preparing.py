@@ -132,7 +132,7 @@ def prepare(
     sources: dict[str, DocumentSource] = {}
     for of, some in inputs.items():
         if isinstance(some, ray.Dataset):
-            if task.reading.unit:
+            if request.encoding.unit:
                 raise ArgumentError("documents is for files, and data is a dataset")
             datasets[of] = some
             continue
@@ -187,7 +187,7 @@ def _parts_of_files(
     """The parts of groups of files, of which records are divided further."""
     # Pickled, since names of files need not be text.
     rows = [{"split": split, "inputs": pickle.dumps(group)} for split, group in groups]
-    if task.reading.records is not None:
+    if task.records is not None:
         groups_of_files = ray_data().from_items(rows, override_num_blocks=len(rows))
         pieces = map_tables(groups_of_files, partial(_divided, size), 1, task.num_cpus)
         with in_order(pieces):
@@ -240,16 +240,15 @@ class _EncodeTask:
     """Encodes documents into a part, on any machine."""
 
     def __init__(self, request: PrepareRequest, folder: Path, num_cpus: float) -> None:
-        self._plan, self._encoding = request.plan, request.encoding
-        self.reading = replace(request.reading, part=None)
+        self._plan, self._encoding, self.records = request.plan, request.encoding, request.records
         self.folder, self.num_cpus = folder.absolute(), num_cpus
 
     def source(self, inputs: list[Path] | FilePiece) -> DocumentSource:
         """The documents of files."""
         if isinstance(inputs, FilePiece):
-            assert self.reading.records is not None
-            return RecordPiece(inputs, self.reading.records, self.reading.errors)
-        return source_of_files([*inputs], self._encoding, self.reading)
+            assert self.records is not None
+            return RecordPiece(inputs, self.records, self._encoding.errors)
+        return source_of_files([*inputs], self._encoding, self.records)
 
     def of_files(self, number: int, split: str, inputs: bytes) -> dict[str, str]:
         """Encodes a group of files, or a piece of one, unless its part is there and fits."""
@@ -267,7 +266,7 @@ class _EncodeTask:
     def of_rows(self, table: object, split: str) -> Any:
         """Encodes a block of a dataset."""
         name = f"{split}-{uuid.uuid4().hex}"
-        source = source_of(table, self._encoding, self.reading)
+        source = source_of(table, self._encoding, self.records)
         import pyarrow
 
         return pyarrow.Table.from_pylist([self._make(self._sources(split, source), name)])

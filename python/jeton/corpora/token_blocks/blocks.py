@@ -147,9 +147,15 @@ class DocumentSource(ABC):
 
 @dataclass(frozen=True)
 class DocumentEncoding:
-    """How documents become tokens."""
+    """How documents are read and become tokens."""
 
     tokenizer: BaseTokenizer
+    field: str | None = None
+    """The field or column that holds the text."""
+    errors: str = "strict"
+    """What to do with bytes that are not UTF-8."""
+    unit: bool | str = False
+    """Whether a document of a text file is a line; or the text between documents."""
     start: tuple[int, ...] = ()
     """Tokens before those of each document."""
     end: tuple[int, ...] = ()
@@ -159,18 +165,11 @@ class DocumentEncoding:
     drops_bad: bool = False
     """Whether documents that cannot be read or encoded are left out, and counted."""
 
-    def of_files(
-        self,
-        paths: list[str],
-        field: str | None,
-        errors: str,
-        unit: bool | str,
-        start: tuple[int, int, int, int],
-    ) -> _core.TokenBlocks:
+    def of_files(self, paths: list[str], start: tuple[int, int, int, int]) -> _core.TokenBlocks:
         """The blocks of files; threads read ahead of the caller."""
+        reading = (self.field, self.errors, self.unit, self.drops_bad)
         options = (list(self.start), list(self.end), self.keys)
-        core = self.tokenizer._core
-        return _core.TokenBlocks(core, paths, field, errors, unit, self.drops_bad, start, options)
+        return _core.TokenBlocks(self.tokenizer._core, paths, *reading, start, options)
 
     @property
     def dtype(self) -> str:
@@ -178,20 +177,19 @@ class DocumentEncoding:
         return dtype_for(self.tokenizer.vocab.max_id)
 
     def of_texts(
-        self, texts: Any, errors: str, name: Callable[[int], RecordPlace], first: int = 0
+        self, texts: Any, name: Callable[[int], RecordPlace], first: int = 0
     ) -> list[_core._TokenBlock]:
         """The blocks of texts, on all cores.
 
         Args:
             texts: Texts or a column of Arrow; `None` gives no document.
-            errors: What to do with bytes that are not UTF-8.
             name: Returns the place of a text, by its index, for errors.
             first: The index of the first.
         """
         options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         try:
-            return _core.blocks_of_texts(core, texts, errors, "empty", options)
+            return _core.blocks_of_texts(core, texts, self.errors, "empty", options)
         except JetonError as error:
             match = re.match(r"texts\[(\d+)\]: ", error.message)
             if self.drops_bad and isinstance(error, (FormatError, EncodeError, ArgumentError)):
@@ -204,8 +202,8 @@ class DocumentEncoding:
                     return [(*empty, False, no_keys, 0, 0, dropped, (0, 0, 0, 0), 0, [])]
                 half = len(texts) // 2
                 return [
-                    *self.of_texts(texts[:half], errors, name, first),
-                    *self.of_texts(texts[half:], errors, name, first + half),
+                    *self.of_texts(texts[:half], name, first),
+                    *self.of_texts(texts[half:], name, first + half),
                 ]
             if match is None:
                 raise

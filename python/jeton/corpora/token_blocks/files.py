@@ -72,22 +72,13 @@ class FileSource(OfFiles):
     the first bytes of the SHA-256 of the bytes before.
     """
 
-    def __init__(
-        self,
-        paths: list[InputFile],
-        encoding: DocumentEncoding,
-        *,
-        field: str | None,
-        errors: str,
-        unit: bool | str,
-    ) -> None:
+    def __init__(self, paths: list[InputFile], encoding: DocumentEncoding) -> None:
         super().__init__(paths)
         self._encoding = encoding
-        self._field, self._errors, self._unit = field, errors, unit
         # Tables that cannot be read are an error before any work.
         for path in paths:
             if isinstance(path, Path) and is_table(path):
-                ParquetColumn(path, field or "text", errors)
+                self._table(path)
 
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of all files, from `start` on."""
@@ -110,11 +101,7 @@ class FileSource(OfFiles):
     ) -> Generator[Block, None, SourcePosition]:
         file, byte, line, digest = progress.place or (first, 0, 0, 0)
         core_blocks = self._encoding.of_files(
-            list(map(os.fspath, paths)),
-            self._field,
-            self._errors,
-            self._unit,
-            (file - first, byte, line, digest),
+            list(map(os.fspath, paths)), (file - first, byte, line, digest)
         )
         documents, size, empty = progress.documents, progress.bytes, progress.empty
         bad = progress.bad
@@ -151,7 +138,7 @@ class FileSource(OfFiles):
         self, number: int, path: Path, here: LocalFiles, progress: SourcePosition
     ) -> Generator[Block, None, SourcePosition]:
         row = progress.place[1] if progress.place else 0
-        table = ParquetColumn(path, self._field or "text", self._errors)
+        table = self._table(path)
         before, size = sum(self._sizes[:number]), self._sizes[number]
         stopped = Event()
 
@@ -168,7 +155,7 @@ class FileSource(OfFiles):
 
         with ThreadPoolExecutor(1) as thread:
             digest = thread.submit(digest_of, path, stopped)
-            blocks = blocks_of_texts(batches(), self._encoding, self._errors, progress)
+            blocks = blocks_of_texts(batches(), self._encoding, progress)
             try:
                 for block in blocks:
                     progress = block.after or progress
@@ -185,6 +172,9 @@ class FileSource(OfFiles):
         digests = ((number, file_digest.bytes, file_digest.sha256),)
         yield nothing(self._encoding.dtype, progress, after, before + size, digests)
         return after
+
+    def _table(self, path: Path) -> ParquetColumn:
+        return ParquetColumn(path, self._encoding.field or "text", self._encoding.errors)
 
     def _check(self, number: int, read: int) -> None:
         check_unchanged(self._paths[number], self._identities[number], read)

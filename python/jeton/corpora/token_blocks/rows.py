@@ -64,7 +64,6 @@ class TextBatch:
 def blocks_of_texts(
     batches: Iterator[TextBatch],
     encoding: DocumentEncoding,
-    errors: str,
     progress: SourcePosition,
 ) -> Blocks:
     """The blocks of texts, each a document, empty or left out.
@@ -72,12 +71,11 @@ def blocks_of_texts(
     Args:
         batches: The texts. One batch is encoded ahead of the caller.
         encoding: How they become tokens.
-        errors: What to do with bytes that are not UTF-8.
         progress: The position of the first text.
     """
 
     def encoded(batch: TextBatch) -> tuple[TextBatch, list[Any]]:
-        return batch, encoding.of_texts(batch.texts, errors, lambda at: batch.row(at).name)
+        return batch, encoding.of_texts(batch.texts, lambda at: batch.row(at).name)
 
     for batch, results in _ahead(batches, encoded):
         at = 0
@@ -154,17 +152,17 @@ class IteratedTexts(Iterated):
         self,
         items: Iterable[object],
         encoding: DocumentEncoding,
-        field: str | None,
         characters: int | None = None,
     ) -> None:
         super().__init__(items, "documents")
-        self._encoding, self._field, self._characters = encoding, field, characters
+        # Texts of Python are no bytes.
+        self._encoding, self._characters = replace(encoding, errors="strict"), characters
 
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the texts from `start` on."""
         before = start.place[0] if start.place else 0
         batches = self._batches(self._from(before), before)
-        return blocks_of_texts(batches, self._encoding, "strict", start)
+        return blocks_of_texts(batches, self._encoding, start)
 
     def _batches(self, items: Iterator[object], first: int) -> Iterator[TextBatch]:
         """Batches of texts of about equal size in characters."""
@@ -187,7 +185,7 @@ class IteratedTexts(Iterated):
 
     def _text(self, item: object, number: int) -> str:
         if isinstance(item, Mapping):
-            field = self._field or "text"
+            field = self._encoding.field or "text"
             if field not in item:
                 hint = suggestion(field, [str(name) for name in item]) or "name one by field="
                 raise ArgumentError(f"document {number} has no field {field!r} ({hint})")
@@ -234,8 +232,8 @@ class SlicedRows(Generic[T]):
 class Columns(DocumentSource):
     """A column of Arrow that can be sliced, or one of a Hugging Face data set."""
 
-    def __init__(self, rows: SlicedRows[Any], encoding: DocumentEncoding, errors: str) -> None:
-        self._rows, self._encoding, self._errors = rows, encoding, errors
+    def __init__(self, rows: SlicedRows[Any], encoding: DocumentEncoding) -> None:
+        self._rows, self._encoding = rows, encoding
 
     def identity(self) -> list[dict[str, object]]:
         """The properties of the column that must be unchanged to resume."""
@@ -244,7 +242,7 @@ class Columns(DocumentSource):
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the rows from `start` on."""
         before = start.place[0] if start.place else 0
-        return blocks_of_texts(self._batches(before), self._encoding, self._errors, start)
+        return blocks_of_texts(self._batches(before), self._encoding, start)
 
     def _batches(self, row: int) -> Iterator[TextBatch]:
         rows = 100

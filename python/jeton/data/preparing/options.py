@@ -23,7 +23,7 @@ from jeton.data.layouts.finding import layout_of
 from jeton.data.preparing.chats import ChatEncoder
 from jeton.data.preparing.end_of_text import Choice, Frame, end_of_text_of, frame_of
 from jeton.data.preparing.filters import filters_of
-from jeton.data.preparing.inputs import DataReading, default_split
+from jeton.data.preparing.inputs import default_split
 from jeton.data.preparing.pipeline import SetPlan
 from jeton.data.preparing.record_encoder import RecordEncoder
 from jeton.data.preparing.text_records import TextRecordEncoder
@@ -39,11 +39,12 @@ MEMORY = "1GB"
 
 @dataclass(frozen=True)
 class PrepareRequest:
-    """The request that options give: the plan of the set, the encoding, and how to read data."""
+    """The request that options give: the plan of the set, and what encodes documents or records."""
 
     plan: SetPlan
     encoding: DocumentEncoding
-    reading: DataReading
+    records: RecordEncoder | None
+    """The encoder of records, if they hold conversations or are filtered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +141,9 @@ class PrepareOptions:
         keys = by == "hash" or seed is not None or plan.part is not None
         encoding = DocumentEncoding(
             tokenizer,
+            field=self.field,
+            errors=self.errors,
+            unit=unit,
             start=around[0],
             end=around[1],
             keys=keys,
@@ -149,9 +153,8 @@ class PrepareOptions:
         if conversations is not None:
             records = ChatEncoder(tokenizer, conversations, filters, keys=keys)
         elif filters.keep:
-            records = TextRecordEncoder(encoding, filters, self.field, self.errors)
-        reading = DataReading(self.field, self.errors, unit, plan.part, records)
-        return PrepareRequest(plan, encoding, reading)
+            records = TextRecordEncoder(encoding, filters)
+        return PrepareRequest(plan, encoding, records)
 
     def _conversations(self, *, unit: bool | str, drops: bool) -> Conversations:
         """The options for conversations; fails if there are options for other documents."""

@@ -21,15 +21,13 @@ _RECORDS = 20_000
 class TextRecordEncoder(RecordEncoder):
     """Encodes one field of each record; items that are no records are texts themselves."""
 
-    def __init__(
-        self, encoding: DocumentEncoding, filters: Filters, field: str | None, errors: str
-    ) -> None:
-        self._encoding, self._field, self._errors = encoding, field or "text", errors
+    def __init__(self, encoding: DocumentEncoding, filters: Filters) -> None:
+        self._encoding, self._field = encoding, encoding.field or "text"
         super().__init__(filters, [self._field])
         self.dtype = encoding.dtype
 
     def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Blocks:
-        return blocks_of_texts(self._batches(rows), self._encoding, self._errors, progress)
+        return blocks_of_texts(self._batches(rows), self._encoding, progress)
 
     def _batches(self, records: Iterator[SourceRecord]) -> Iterator[TextBatch]:
         rows, texts, size = list[SourceRecord](), list[str | None](), 0
