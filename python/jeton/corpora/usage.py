@@ -17,7 +17,7 @@ from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int, checked_numbers
 from jeton.corpora.corpus import TextsOrFiles, batches, paths_or_texts
 from jeton.corpora.progress import Progress, check_watch
-from jeton.corpora.token_blocks.blocks import DocumentEncoding
+from jeton.corpora.token_blocks.blocks import Blocks, DocumentEncoding
 from jeton.corpora.token_blocks.blocks import SourcePosition as Read
 from jeton.corpora.token_blocks.files import FileSource
 from jeton.corpora.token_blocks.rows import TextBatch, blocks_of_texts, numbered
@@ -214,9 +214,10 @@ def usage_of(
     counter = _Counter(tok, watch)
     encoding = DocumentEncoding(tok, field, errors)
     if paths:
-        counter.files(FileSource(paths, encoding))
+        files = FileSource(paths, encoding)
+        counter.add(files.blocks(Read()), files.size)
     else:
-        counter.texts(texts, encoding)
+        counter.add(blocks_of_texts(counter.hashed(texts), encoding, Read()), 0)
     return counter.usage()
 
 
@@ -231,27 +232,21 @@ class _Counter:
         self.corpus = hashlib.sha256()
         self.read = Read()
 
-    def files(self, files: FileSource) -> None:
-        """Counts the tokens of files, on all cores."""
+    def add(self, blocks: Blocks, size: int) -> None:
+        """Counts the tokens of blocks; `size` is that of the files, or 0."""
         text = 0
-        for block in files.blocks(Read()):
-            self._add(block.tokens)
-            for _, size, sha256 in block.digests:
-                self.corpus.update(b"file %d %s\n" % (size, sha256.encode()))
+        for block in blocks:
+            places = block.tokens if self.is_dense else np.searchsorted(self.ids, block.tokens)
+            self.counts += np.bincount(places, minlength=len(self.counts))
+            for _, size_of_file, sha256 in block.digests:
+                self.corpus.update(b"file %d %s\n" % (size_of_file, sha256.encode()))
             self.read = block.after or self.read
             text = max(text, self.read.bytes)
-            self._tell(block.read, files.size, text)
-        self._tell(files.size or text, files.size or text, text)
+            self._tell(block.read or text, size, text)
+        self._tell(size or text, size or text, text)
 
-    def texts(self, texts: Iterable[str], encoding: DocumentEncoding) -> None:
-        """Counts the tokens of texts, on all cores."""
-        for block in blocks_of_texts(self._batches(texts), encoding, Read()):
-            self._add(block.tokens)
-            self.read = block.after or self.read
-            self._tell(self.read.bytes, 0, self.read.bytes)
-        self._tell(self.read.bytes, self.read.bytes, self.read.bytes)
-
-    def _batches(self, texts: Iterable[str]) -> Iterator[TextBatch]:
+    def hashed(self, texts: Iterable[str]) -> Iterator[TextBatch]:
+        """Batches of texts; hashes them."""
         first = 0
         for batch in batches(texts, _BATCH_CHARACTERS):
             for text in batch:
@@ -260,10 +255,6 @@ class _Counter:
                 self.corpus.update(data)
             yield TextBatch(batch, numbered(first, "text"))
             first += len(batch)
-
-    def _add(self, tokens: npt.NDArray[np.unsignedinteger]) -> None:
-        places = tokens if self.is_dense else np.searchsorted(self.ids, tokens)
-        self.counts += np.bincount(places, minlength=len(self.counts))
 
     def _tell(self, done: int, total: int, text: int) -> None:
         if self.watch is not None:
