@@ -1,6 +1,7 @@
-"""The command line in a process of its own: pipes, signals, terminals.
+"""The command line in a process of its own: colour, and what a terminal shows.
 
-Look here for broken pipes, Ctrl-C, colour and progress; `test_cli.py` has the rest.
+Look here for an interrupt while modules are imported; `test_cli_streams.py` has broken pipes and
+other signals.
 """
 
 from __future__ import annotations
@@ -29,21 +30,6 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
     model = models.BPE({bytes([byte]): byte for byte in range(256)}, merges=[])
     jeton.Tokenizer(model, decoder=decoders.ByteLevel()).save(path)
     return str(path)
-
-
-def test_a_reader_that_leaves_is_no_error(tokenizer: str, tmp_path: Path) -> None:
-    text = tmp_path / "text"
-    text.write_text("a line\n" * 300_000)
-    with subprocess.Popen(
-        [*JETON, "encode", tokenizer, "--lines", str(text)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stdout and process.stderr
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.wait(60) == 141
-        assert process.stderr.read() == b""
 
 
 _INTERRUPTED_PROGRAM = """
@@ -81,28 +67,6 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(
             assert run.stderr == "jeton: interrupted\n"
         else:
             assert "KeyboardInterrupt" in run.stderr
-
-
-@pytest.mark.large
-def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [*JETON, "encode", tokenizer, "--lines", "-o", str(tmp_path / "out.npy")],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # What runs in the background ignores SIGINT, and so do its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as process:
-        assert process.stdin and process.stderr
-        process.stdin.write(b"a line\n" * 1_000_000)
-        process.stdin.flush()
-        until = time.monotonic() + 30
-        while not list(tmp_path.iterdir()) and time.monotonic() < until:
-            time.sleep(0.01)
-        assert list(tmp_path.iterdir()), "work has begun"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
-        assert process.stderr.read().decode().startswith("jeton: interrupted")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.medium

@@ -22,8 +22,8 @@ from jeton.cli.documents import (
     named_by_place,
 )
 from jeton.cli.progress import ProgressBar
-from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
-from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
+from jeton.cli.targets import FilePath, check_inputs, check_target, force_option, output_option
+from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, results
 from jeton.cli.tokenizers import (
     EncodingFlags,
     TokenizerSource,
@@ -66,14 +66,7 @@ Formats:
 @tokenizer_options
 @input_options
 @encoding_options
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    type=FilePath(),
-    metavar="FILE",
-    help="The file to write.",
-)
+@output_option
 @click.option(
     "--format",
     "form",
@@ -93,13 +86,13 @@ def encode(
     paths: tuple[str, ...],
     reader: Reader,
     options: EncodingFlags,
-    target: str | None,
+    output: str | None,
     form: Form | None,
     spans: bool,
     offsets: str | None,
     force: bool,
 ) -> None:
-    form = form_for(target, form)
+    form = form_for(output, form)
     if spans and form != "jsonl":
         raise click.UsageError("--spans needs --format jsonl.")
     if offsets and form != "npy":
@@ -108,10 +101,10 @@ def encode(
         )
     check_inputs(paths)
     inputs = [*paths, *source.files]
-    check_target(target, inputs=inputs, force=force, stream=True)
+    check_target(output, inputs=inputs, force=force, stream=True)
     if offsets:
         check_target(offsets, inputs=inputs, force=force)
-        if target is not None and os.path.realpath(target) == os.path.realpath(offsets):
+        if output is not None and os.path.realpath(output) == os.path.realpath(offsets):
             raise FileError(f"{offsets}: the ids go there (name another file for offsets)")
     tok = source.load()
     note_on_special_tokens(tok, options)
@@ -119,10 +112,10 @@ def encode(
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(ProgressBar("encoding", input_size(paths)))
         groups = batches(reader.documents(paths, progress))
-        file = stack.enter_context(output(target, force=force))
+        file = stack.enter_context(results(output, force=force))
         rows = count = 0
         if form == "npy":
-            starts = stack.enter_context(output(offsets, force=force)) if offsets else None
+            starts = stack.enter_context(results(offsets, force=force)) if offsets else None
             dtype = dtype_for(tok.vocab.max_id)
             rows, count = _write_npy(tok, groups, options, NpyWriter(file, dtype), starts)
             detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.vocab.max_id:,})"
@@ -137,8 +130,8 @@ def encode(
                 file.write(line.encode() + b"\n")
                 rows += 1
                 count += len(record["ids"])
-    if target not in (None, "-"):
-        echo_note(f"{target}: {count:,} ids of {counted(rows, 'document')}{detail}")
+    if output not in (None, "-"):
+        echo_note(f"{output}: {count:,} ids of {counted(rows, 'document')}{detail}")
 
 
 def _write_npy(
