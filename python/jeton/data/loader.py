@@ -9,7 +9,7 @@ epoch, and the number of examples that all ranks have taken from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,28 @@ from jeton.arguments import check_kind, checked_flag, checked_int
 from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentError
 
-if TYPE_CHECKING:
-    from jeton.data.examples import Examples
-
 B = TypeVar("B", bound=tuple[Any, ...])
+B_co = TypeVar("B_co", bound=tuple[Any, ...], covariant=True)
 
 _AT_A_TIME = 1 << 12
 """Number of examples whose order is computed at a time."""
+
+
+class Source(Protocol[B_co]):
+    """Numbered examples, each of which a loader returns once per epoch."""
+
+    def __len__(self) -> int: ...
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that determine the number of each example; part of a saved state."""
+
+    def order(
+        self, places: npt.NDArray[np.int64], *, seed: int | None, epoch: int
+    ) -> npt.NDArray[np.int64]:
+        """The numbers of the examples at these places of an epoch; `seed=None` does not shuffle."""
+
+    def gather(self, numbers: npt.NDArray[np.int64]) -> B_co:
+        """The batch of examples with these numbers: a named tuple of arrays."""
 
 
 class Loader(Generic[B]):
@@ -58,7 +73,7 @@ class Loader(Generic[B]):
 
     def __init__(
         self,
-        examples: Examples[B],
+        source: Source[B],
         batch_size: int,
         *,
         seed: int,
@@ -69,7 +84,7 @@ class Loader(Generic[B]):
         workers: int,
         device: object,
     ) -> None:
-        self._examples = examples
+        self._source = source
         self._batch_size = checked_int("batch_size", batch_size, 1)
         self._seed = checked_int("seed", seed, 0)
         self._shuffle = checked_flag("shuffle", shuffle)
@@ -87,8 +102,8 @@ class Loader(Generic[B]):
         self._epoch = self._position = 0
         if drop_last and not len(self):
             raise ArgumentError(
-                f"{len(examples):,} examples do not fill a batch of {self._batch_size:,} on each "
-                f"of {self._world_size:,} ranks, so with drop_last there is no batch"
+                f"{len(source):,} examples do not fill a batch of {self._batch_size:,} on each of "
+                f"{self._world_size:,} ranks, so with drop_last there is no batch"
             )
 
     @property
@@ -136,22 +151,21 @@ class Loader(Generic[B]):
                 )
         epoch = checked_int("epoch of the state", state.get("epoch"), 0)
         position = checked_int("taken of the state", state.get("taken"), 0)
-        if position >= len(self._examples):
+        if position >= len(self._source):
             raise ArgumentError(
-                f"the state has taken {position:,} examples of {len(self._examples):,}; it is "
-                "damaged"
+                f"the state has taken {position:,} examples of {len(self._source):,}; it is damaged"
             )
         self._epoch, self._position = epoch, position
 
     def _settings(self) -> dict[str, Any]:
-        return {**self._examples.settings(), "seed": self._seed, "shuffle": self._shuffle}
+        return {**self._source.settings(), "seed": self._seed, "shuffle": self._shuffle}
 
     def _share(self, worker: int, workers: int) -> Iterator[B]:
         """The batches of worker `worker` of `workers`, from here to the end of the epoch."""
         epoch, before = self._epoch, self._position
         numbers = range(worker, self._steps(before), workers)
-        for number, some in self._numbered(epoch, before, numbers):
-            batch = self._in_form(self._examples.gather(some))
+        for number, examples in self._examples(epoch, before, numbers):
+            batch = self._in_form(self._source.gather(examples))
             # So that this worker resumes with its next batch.
             self._advance(epoch, before, number - worker + workers)
             yield batch
@@ -162,7 +176,7 @@ class Loader(Generic[B]):
         """Moves to `steps` steps after `before`; at the end of the epoch, to the next one."""
         step = self._world_size * self._batch_size
         self._epoch, self._position = epoch, before + steps * step
-        if len(self._examples) - self._position < (step if self._drop_last else 1):
+        if len(self._source) - self._position < (step if self._drop_last else 1):
             self.set_epoch(epoch + 1)
 
     def _in_form(self, batch: B) -> B:
@@ -171,7 +185,7 @@ class Loader(Generic[B]):
 
     def _steps(self, position: int) -> int:
         """The number of batches of this rank after `taken` examples of an epoch."""
-        whole, rest = divmod(len(self._examples) - position, self._world_size * self._batch_size)
+        whole, rest = divmod(len(self._source) - position, self._world_size * self._batch_size)
         first, last = self._split(rest)
         return whole + (last > first and not self._drop_last)
 
@@ -179,7 +193,7 @@ class Loader(Generic[B]):
         """The range of this rank among the examples that do not fill a step."""
         return rest * self._rank // self._world_size, rest * (self._rank + 1) // self._world_size
 
-    def _numbered(
+    def _examples(
         self, epoch: int, position: int, numbers: range
     ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
         """The numbers of the examples of these batches."""
@@ -187,14 +201,14 @@ class Loader(Generic[B]):
         for at in range(0, len(numbers), many):
             places = [self._places(position, number) for number in numbers[at : at + many]]
             seed = self._seed if self._shuffle else None
-            order = self._examples.order(np.concatenate(places), seed=seed, epoch=epoch)
+            order = self._source.order(np.concatenate(places), seed=seed, epoch=epoch)
             ends = np.cumsum([len(some) for some in places])
             yield from zip(numbers[at : at + many], np.split(order, ends[:-1]), strict=True)
 
     def _places(self, position: int, number: int) -> npt.NDArray[np.int64]:
         """The places of a batch in the order of an epoch."""
         first = position + number * self._world_size * self._batch_size
-        rest = len(self._examples) - first
+        rest = len(self._source) - first
         if rest >= self._world_size * self._batch_size:
             first += self._rank * self._batch_size
             return np.arange(first, first + self._batch_size)

@@ -329,14 +329,15 @@ def _of_dataset(data: Any) -> SlicedTable | None:
             f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another as "
             "validation="
         )
+    if not hasattr(data, "__len__"):  # it is a stream
+        return None
     text = "text"
     # A column, such as `ds["text"]` (version 4 on).
     is_column = hasattr(data, "column_name") and hasattr(data, "source")
     if is_column:
         data, text = data.source, data.column_name
-    # It may be a stream, a column of a column, or have a function that computes each row.
-    is_table = hasattr(data, "column_names") and data.format["type"] != "custom"
-    if not hasattr(data, "__len__") or not is_table:
+    # It may be a column of a column, or have a function that computes each row.
+    if not hasattr(data, "column_names") or data.format["type"] == "custom":
         return None
 
     def select(columns: list[str]) -> Callable[[int, int], Any]:
