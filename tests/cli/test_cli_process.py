@@ -7,7 +7,6 @@ other signals.
 from __future__ import annotations
 
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from rich.cells import cell_len
 
 import jeton
 from jeton.components import decoders, models
+from terminals import in_a_terminal
 
 JETON = [sys.executable, "-m", "jeton"]
 
@@ -93,10 +93,8 @@ def test_no_colour_in_a_pipe(tokenizer: str) -> None:
 @pytest.mark.medium
 @pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured: bool) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    environment |= {"TERM": "xterm-256color", **variable}
-    output = on_a_terminal([*JETON, "inspect", tokenizer, "--text", "some text"], environment)
-    assert (b"\x1b[48;5;" in output) == coloured
+    _, output = in_a_terminal("inspect", tokenizer, "--text", "some text", variables=variable)
+    assert ("\x1b[48;5;" in output) == coloured
 
 
 @pytest.mark.large
@@ -106,26 +104,7 @@ def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured
     [["list"], ["samples"], ["inspect", "T"], ["inspect", "T", "--text", "some text, 図書館"]],
 )
 def test_every_line_fits_a_terminal(tokenizer: str, arguments: list[str], columns: int) -> None:
-    command = [*JETON, *(tokenizer if it == "T" else it for it in arguments)]
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
-    lines = click.unstyle(on_a_terminal(command, environment).decode()).splitlines()
+    command = [tokenizer if it == "T" else it for it in arguments]
+    lines = click.unstyle(in_a_terminal(*command, columns=columns)[1]).splitlines()
     assert len(lines) > 5
     assert [line for line in lines if cell_len(line) > columns] == []
-
-
-def on_a_terminal(command: list[str], environment: dict[str, str]) -> bytes:
-    """What a command writes to a terminal."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
-        os.close(theirs)
-        output = b""
-        while True:
-            try:
-                part = os.read(ours, 1 << 16)
-            except OSError:  # what Linux says when the other side has closed
-                break
-            if not part:
-                break
-            output += part
-    os.close(ours)
-    return output

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
 import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
-import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -23,6 +15,7 @@ pytest.importorskip("textual", reason="jeton learn steps by keys with textual")
 from jeton import learn, textbook
 from jeton.display.views.screen import Learn
 from jeton.learn.merging import frames_of_merging, start_rows
+from terminals import in_a_terminal
 
 WIDE, NARROW = (90, 30), (40, 12)
 
@@ -200,43 +193,10 @@ def test_the_environment_stays_as_it_was(
 # A real pseudo-terminal
 
 
-def typed(
-    *arguments: str, answers: dict[str, str], columns: int = 80, **variables: str
-) -> tuple[int, str]:
-    """The exit code of `jeton learn` in a terminal, and what it shows from the last answer on.
-
-    `answers`: Keys to press once a text was shown since the keys before.
-    """
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    environment |= {"TERM": "xterm-256color", **variables}
-    command = [sys.executable, "-m", "jeton", "learn", *arguments]
-    with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    ) as process:
-        os.close(theirs)
-        ending = threading.Timer(60, process.kill)
-        ending.start()
-        shown = ""
-        waiting = [*answers.items()]
-        with contextlib.suppress(OSError):  # what Linux says when the other side has closed
-            while part := os.read(ours, 1 << 16):
-                shown += part.decode(errors="replace")
-                if waiting and waiting[0][0] in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown):
-                    os.write(ours, waiting.pop(0)[1].encode())
-                    shown = shown if not waiting else ""
-        code = process.wait()
-        ending.cancel()
-    os.close(ours)
-    assert not waiting, shown[-2000:]
-    return code, shown
-
-
 @pytest.mark.medium
 def test_a_real_terminal() -> None:
     keys = {"1/5": "\x1b[C", "2/5": "\x1b[F", "5/5": "?", "one step back": "?"}
-    code, shown = typed("bpe", "--merges", "3", answers={**keys, "learned": "q"})
+    code, shown = in_a_terminal("learn", "bpe", "--merges", "3", answers={**keys, "learned": "q"})
     assert code == 0
     assert re.search(r"\x1b\[[0-9;]*48;[25];", shown)
 
@@ -245,8 +205,8 @@ def test_a_real_terminal() -> None:
 @pytest.mark.parametrize(("options", "variables"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"})])
 def test_a_real_terminal_without_colour(options: list[str], variables: dict[str, str]) -> None:
     answers = {"1/3": " ", "* e s": "q"}
-    arguments = ["bpe", "--merges", "1", *options]
-    code, shown = typed(*arguments, answers=answers, columns=40, **variables)
+    arguments = ["learn", "bpe", "--merges", "1", *options]
+    code, shown = in_a_terminal(*arguments, answers=answers, columns=40, variables=variables)
     assert code == 0
     assert not re.search(r"\x1b\[[0-9;]*(38|48);[25];", shown)
     assert not re.search(r"\x1b\[(3[1-7]|4[1-7]|9[0-7])m", shown)
@@ -254,15 +214,19 @@ def test_a_real_terminal_without_colour(options: list[str], variables: dict[str,
 
 @pytest.mark.medium
 def test_ctrl_c_leaves_the_terminal_as_it_was() -> None:
-    code, shown = typed("bytes", answers={"1/4": "\x03"})
+    code, shown = in_a_terminal("learn", "bytes", answers={"1/4": "\x03"})
     assert code == 0 and "\x1b[?1049l" in shown  # back from the other screen
 
 
 def test_exercises_ask_in_a_terminal() -> None:
-    code, _ = typed("--exercise", "1", answers={"> ": "w e\r", "Wrong.": "e s\r", "Right.": ""})
+    code, _ = in_a_terminal(
+        "learn", "--exercise", "1", answers={"> ": "w e\r", "Wrong.": "e s\r", "Right.": ""}
+    )
     assert code == 0
 
 
 def test_a_dumb_terminal_gets_all_in_print() -> None:
-    code, shown = typed("bpe", "--merges", "1", answers={"3/3": ""}, TERM="dumb")
+    code, shown = in_a_terminal(
+        "learn", "bpe", "--merges", "1", answers={"3/3": ""}, variables={"TERM": "dumb"}
+    )
     assert code == 0 and "\x1b" not in shown

@@ -526,13 +526,6 @@ def test_slow_questions_keep_no_quick_one_waiting(
                 thread.join()
 
 
-def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) -> None:
-    for name in ("one", "two", "three"):
-        encoded(page, document=name, text=name)
-    for name in ("one", "two", "three"):
-        assert encoded(page, document=name)[0]["ids"] == tok.encode(name)
-
-
 @pytest.mark.medium
 def test_the_command_ends_by_an_interrupt() -> None:
     command = [sys.executable, "-m", "jeton", "play", "jeton-4k", "--no-open"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -121,7 +122,7 @@ def encode(
             detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.vocab.max_id:,})"
         else:
             detail = ""
-            for record in (_records_with_spans if spans else _records)(tok, groups, options):
+            for record in _records(tok, groups, options, spans):
                 line = (
                     " ".join(map(str, record["ids"]))
                     if form == "text"
@@ -158,24 +159,21 @@ def _write_npy(
     return rows, ids.length
 
 
-Record = dict[str, list[Any]]
-
-
 def _records(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingFlags
-) -> Iterator[Record]:
+    tok: jeton.Tokenizer,
+    groups: Iterable[list[InputDocument]],
+    options: EncodingFlags,
+    spans: bool,
+) -> Iterator[dict[str, list[Any]]]:
     for group in groups:
         with named_by_place(group):
-            batch = tok.encode_batch([document.text for document in group], **options)
-        for ids in batch.tolist():
-            yield {"ids": ids}
-
-
-def _records_with_spans(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingFlags
-) -> Iterator[Record]:
-    for group in groups:
-        for document in group:
-            with named_by_place([document]):
-                encoding = tok.encode_with_spans(document.text, **options)
-            yield {"ids": encoding.ids, "spans": encoding.spans}
+            batch = tok.encode_batch(
+                [document.text for document in group],
+                spans="characters" if spans else None,
+                **options,
+            )
+        rows: list[dict[str, list[Any]]] = [{"ids": ids} for ids in batch.tolist()]
+        if spans:
+            for row, (start, end) in zip(rows, itertools.pairwise(batch.offsets), strict=True):
+                row["spans"] = batch.spans[start:end].tolist()
+        yield from rows

@@ -294,12 +294,10 @@ class _RouteAnswers:
         document: TabText | None
         if "text" in question:
             document = self.documents.whole(name, version, question.text("text"))
-        elif "inserted" in question:
+        else:
             base, start, removed = map(question.number, ("base", "start", "removed"))
             inserted = question.text("inserted")
             document = self.documents.edited(name, version, base, start, removed, inserted)
-        else:
-            document = self.documents[name]
         if document is None:
             return {"resend": True}
         return self._columns(document, question, 0, WHOLE)
