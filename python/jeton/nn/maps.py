@@ -14,12 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import files
-from jeton.arguments import check_text, checked_int, checked_iterable, checked_path, one_of
+from jeton.arguments import (
+    check_text,
+    checked_int,
+    checked_iterable,
+    checked_number,
+    checked_path,
+    one_of,
+)
 from jeton.display.labels import offsets
 from jeton.display.notebooks import escaped
 from jeton.display.palette import SERIES
 from jeton.errors import ArgumentError, UnsupportedError
-from jeton.nn.checks import checked_number
 from jeton.nn.tables import Table, rows_of, token_id
 from jeton.tokenizer import Tokenizer
 

@@ -5,7 +5,7 @@ Look here for which lines of a corpus are shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jeton.arguments import check_named, check_text, checked_iterable
@@ -33,15 +33,12 @@ def typical_lines(
 ) -> list[tuple[str, str]]:
     """A line of each corpus or language, with its name."""
     check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
-    return list(_typical_lines(texts))
-
-
-def _typical_lines(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    found = []
     for label, lines in texts.items():
         check_text("each name of lines", label)
-        checked_iterable("each of lines", lines, "a list of texts")
-        if line := _typical(lines):
-            yield label, line
+        if line := _typical(checked_iterable("each of lines", lines, "a list of texts")):
+            found.append((label, line))
+    return found
 
 
 def _typical(lines: Iterable[str]) -> str | None:

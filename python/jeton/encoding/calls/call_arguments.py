@@ -56,7 +56,8 @@ class CallArguments:
             ArgumentError, ArgumentTypeError: An argument is invalid.
         """
         length_cuts = arguments["padding"] is None or arguments["padding"] is False
-        call = cls(*(arguments[name] for name in cls.__slots__[:-1]), length_cuts)
+        values: list[Any] = [*(arguments[name] for name in cls.__slots__[:-1]), length_cuts]
+        call = cls(*values)
         call._check()
         return call
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
 from jeton.encoding.calls.call_arguments import CallArguments
 from jeton.encoding.calls.encoded_texts import encoded
@@ -22,9 +23,8 @@ from jeton.encoding.calls.inputs import Column, Inputs, read
 from jeton.encoding.calls.padding_arguments import Defaults, Padding, Truncation, choose
 from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
-from jeton.encoding.calls.windows import PerText, RowWindows, share_room, windows_of
+from jeton.encoding.calls.windows import RowWindows, share_room, windows_of
 from jeton.encoding.languages import is_translator
-from jeton.encoding.once import once_per_tokenizer
 from jeton.errors import ArgumentError, ChatWarning, JetonError, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class _RowRequest:
             self.names,
         )
         frames = self._frames(paired)
-        windows = self._windows(PerText(first.lengths, second.lengths), paired, frames)
+        windows = self._windows(np.stack([first.lengths, second.lengths]), paired, frames)
         return BatchRows(
             sides=(first, second),
             windows=windows,
@@ -283,7 +283,7 @@ class _RowRequest:
 
     def _windows(
         self,
-        lengths: PerText,
+        lengths: npt.NDArray[np.int64],
         paired: npt.NDArray[np.bool_],
         frames: tuple[Frame | None, Frame | None],
     ) -> RowWindows:

@@ -49,18 +49,6 @@ class EncodedTexts:
             offsets = np.concatenate([[0], np.cumsum(lengths)])
         self.offsets: npt.NDArray[np.int64] = offsets
 
-    @classmethod
-    def none(cls, samples: int) -> EncodedTexts:
-        """No texts at all."""
-        side = cls.__new__(cls)
-        side.ids = np.empty(0, np.uint32)
-        side.offsets = np.zeros(samples + 1, np.int64)
-        side._column = Column([])
-        side._ends = side.offsets
-        side._spans = np.empty((0, 2), np.int64)
-        side._word_ids = {}
-        return side
-
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """How many tokens each sample has."""
@@ -175,7 +163,7 @@ def encoded(
     one = EncodedTexts(spelling, call, first)
     samples = len(one.offsets) - 1
     if second is None:
-        return one, EncodedTexts.none(samples), np.zeros(samples, np.bool_)
+        second = Column([], None, [False] * samples)
     other = EncodedTexts(spelling, call, second)
     if len(other.offsets) - 1 != samples:
         raise ArgumentError(
