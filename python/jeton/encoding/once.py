@@ -1,40 +1,19 @@
-"""`once_per_tokenizer`: a function whose result is kept for as long as its tokenizer lives.
-
-Look here, too, for the added tokens, the special tokens and the roles of a tokenizer, which chats
-and answers read often, and for the ids that end an answer.
+"""The added tokens, the special tokens and the roles of a tokenizer, which chats and answers read
+often, each kept for as long as the tokenizer lives; and the ids that end an answer.
 """
 
 from __future__ import annotations
 
-import functools
-import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 
 if TYPE_CHECKING:
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.base_tokenizer.settings import Roles
-
-T = TypeVar("T")
-
-
-def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[BaseTokenizer], T]:
-    """The function, called once per tokenizer. A failed call is made again."""
-    # By `id`: a hash would read all of the tokenizer. The result must not refer to the tokenizer,
-    # which would then live for ever.
-    known: dict[int, T] = {}
-
-    @functools.wraps(function)
-    def once(tok: BaseTokenizer) -> T:
-        key = id(tok)
-        if key not in known:
-            known[key] = function(tok)
-            weakref.finalize(tok, known.pop, key, None)
-        return known[key]
-
-    return once
 
 
 @once_per_tokenizer
