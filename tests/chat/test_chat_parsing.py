@@ -355,9 +355,6 @@ def test_a_million_characters_take_linear_time() -> None:
 # Ids
 
 
-QWEN = PUBLISHED / "Qwen-Qwen3-0.6B.jinja"
-
-
 def test_control_tokens_count_by_their_ids() -> None:
     tok = as_published("Qwen 3")
     prompt = tok.chat(HELLO, template="qwen", add_generation_prompt=True)

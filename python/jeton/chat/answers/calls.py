@@ -19,7 +19,6 @@ from jeton.chat.answers.argument_types import (
     Types,
     as_text,
     loaded,
-    takes_only_text,
     typed,
 )
 from jeton.chat.answers.marks import Compiled
@@ -316,7 +315,7 @@ class Calls:
         if isinstance(within, dict) and key in within:
             self._problem(f"the argument {key!r:.60} comes twice", place)
         schema, types = self._expected(key, parent)
-        is_text = bool(string) or (string is None and takes_only_text(types))
+        is_text = bool(string) or (string is None and set(types) <= {"string"})
         self._values.append(_Value(key, types, schema, is_text, string))
 
     def _expected(self, key: str, parent: _Value | None) -> tuple[object, Types]:

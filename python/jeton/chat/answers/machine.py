@@ -73,7 +73,8 @@ class Machine(Findings):
         self.texts: list[str] = []
         self._compiled = compiled
         self._calls = Calls(self, compiled, tools, ids or iter(()))
-        self.identify, self.arguments = self._calls.identify, self._calls.arguments
+        self.begin, self.identify = self._calls.begin, self._calls.identify
+        self.arguments = self._calls.arguments
         self.argument, self.text_argument = self._calls.argument, self._calls.text_argument
         self._tools = tools
         self._name_pattern = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
@@ -220,9 +221,6 @@ class Machine(Findings):
                 return end
             if found.start > at:
                 self._take(buffer[at : found.start], base + at)
-                if self.state is not state:
-                    at = found.start
-                    continue
             if (mark := found.mark) is not None and mark.fault:
                 is_right = self._names(mark, buffer, found, base, last=last)
                 if is_right is None and not last:
@@ -654,12 +652,6 @@ class Machine(Findings):
 
     # Calls
 
-    def begin(self, name: str, start: int) -> None:
-        """A call begins."""
-        if self._calls.open is not None:
-            self.end(start)
-        self._calls.begin(name, start)
-
     def nameless(self, start: int, end: int) -> None:
         """An object that is no call."""
         self.problem(NAMELESS, start)
@@ -683,11 +675,9 @@ class Machine(Findings):
     def _named(self, word: str) -> None:
         pattern = self.state.spec.pattern
         match = re.fullmatch(pattern, word, re.DOTALL) if pattern else None
-        if self._calls.open is not None:
-            self.end(self._began)
         if match and match["id"]:
-            self._calls.identify(match["id"].strip())
-        self._calls.begin(self._unescaped(match["name"] if match else word.strip()), self._began)
+            self.identify(match["id"].strip())
+        self.begin(self._unescaped(match["name"] if match else word.strip()), self._began)
 
     def _keyed(self, word: str) -> None:
         pattern = self.state.spec.pattern
