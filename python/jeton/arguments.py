@@ -9,6 +9,7 @@ import codecs
 import contextlib
 import functools
 import inspect
+import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -154,9 +155,22 @@ def checked_numbers(
     return np.ascontiguousarray(array, dtype)
 
 
+def checked_number(name: str, value: object, *, above: float = 0.0, least: float = -1.0) -> float:
+    """A finite number greater than `above`, or at least `least` if that is given."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
+    bound = f"of at least {least:g}" if least >= 0 else f"above {above:g}"
+    fits = value >= least if least >= 0 else value > above
+    if not fits or not value <= 1e300 or math.isnan(value):
+        is_short = isinstance(value, float) or value.bit_length() < 99
+        raise ArgumentError(
+            f"{name} must be a finite number {bound}, not {value if is_short else 'so large'}"
+        )
+    return float(value)
+
+
 def checked_fraction(name: str, value: object) -> Fraction:
     """A positive number, exactly; a float is the decimal that it is written as."""
-    import math
     from fractions import Fraction
 
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):

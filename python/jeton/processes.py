@@ -19,11 +19,17 @@ files, so nothing but `sys`, which is built in, is imported before the caller's 
 
 
 def start_python(
-    module: str, function: str, argument: str, *, stderr: int | None = None
+    module: str,
+    function: str,
+    argument: str,
+    *,
+    stderr: int | None = None,
+    start_new_session: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Starts a process that calls a function of a module with a text.
 
-    Its standard error is that of this process, unless `stderr` says otherwise.
+    Its standard error is that of this process, unless `stderr` says otherwise. With
+    `start_new_session` it begins a group of its own, which a signal can end as a whole.
 
     Raises:
         OSError: No process starts.
@@ -38,6 +44,7 @@ def start_python(
         stdout=pipe,
         stderr=stderr,
         bufsize=0,
+        start_new_session=start_new_session,
     )
 
 

@@ -425,29 +425,19 @@ def test_text_that_is_not_damaged(text: str) -> None:
     assert is_damaged(damaged) or not any("\u00a0" <= c < "\u0180" for c in text)
 
 
-def test_sarif_has_what_the_standard_requires() -> None:
-    """Sections 3.13 to 3.27 of the standard: what must be there, and of which type."""
+def test_sarif_names_the_rules_and_the_file() -> None:
     health = check(byte_level())
-    log = to_sarif(health, "a folder/tok%.json")
-    assert log["version"] == "2.1.0" and set(log) == {"$schema", "version", "runs"}
-    (run_,) = log["runs"]
-    driver = run_["tool"]["driver"]
-    assert driver["name"] and [rule["id"] for rule in driver["rules"]] == list(RULES)
-    for rule in driver["rules"]:
-        assert rule["defaultConfiguration"]["level"] in ("error", "warning", "note")
-        assert all(rule[key]["text"] for key in ("shortDescription", "fullDescription", "help"))
-    assert len(run_["results"]) == len(health)
-    for result, finding in zip(run_["results"], health, strict=True):
-        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == finding.rule
-        assert result["level"] == finding.severity and result["message"]["text"]
-        assert result["occurrenceCount"] == len(finding.cases) >= 1
+    (log,) = to_sarif(health, "a folder/tok%.json")["runs"]
+    rules = log["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == list(RULES)
+    for result, finding in zip(log["results"], health, strict=True):
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == finding.rule
+        assert result["level"] == finding.severity
+        assert result["occurrenceCount"] == len(finding.cases)
         (location,) = result["locations"]
         uri = location["physicalLocation"]["artifactLocation"]["uri"]
         assert uri == "a%20folder/tok%25.json"
-        assert all(place["fullyQualifiedName"] for place in location["logicalLocations"])
-        assert all(len(value) == 64 for value in result["partialFingerprints"].values())
-        assert result["properties"]["evidence"] in ("proved", "observed")
-    json.dumps(log)
+        assert result["properties"]["evidence"] == finding.evidence
 
 
 @each_kind

@@ -37,6 +37,12 @@ MESSAGES: list[dict[str, Any]] = [
         "parts": [{"type": "text", "text": END}, {"type": END, "text": "x"}],
         "k": "im_end",
         "html": f"a&b{END}",
+        "pattern": "<|%s|>",
+        "braces": "<|{}|>",
+        "broken": "<|imxx_en d|>",
+        "lines": "<|im\n_en\r\nd|>",
+        "odd": f"{END} ǆ ßΑΣ\t{{}}&\u2028",
+        "f": 1.25,
     },
     {"role": "assistant", "content": f"b{END}", "half": ["x"], "n": 1, "name": "zz", "k": END},
 ]
@@ -283,13 +289,29 @@ EXPRESSIONS = r"""
 {{ m.content.split('<|im_end|>')[-1] }}{{ m.content.replace('<|im_end|>', '') }}
 {{ m.content | replace('<|im_end|>', m.content) }}{{ m.content.replace('im_end', 'im_end') }}{{ m.content | replace('<', '<', 1) }}
 {{ m.content | replace('', '') }}{{ 'im_end'.replace('', '') ~ m.content }}
+{{ m.pattern % 'im_end' }}{{ m.pattern | format('im_end') }}{{ m.braces.format('im_end') }}
+{{ m.broken.split('x') | join }}{{ m.broken.split() | join }}{{ m.broken.rsplit('x', 1) | join }}{{ m.broken.rsplit(none, 1) | join }}
+{{ m.broken | replace('x', '') }}{{ m.broken.replace('xx', '') }}{{ m.broken.translate({120: none, 32: none}) }}
+{{ m.lines.splitlines() | join }}{{ m.lines.splitlines(true) | join }}{{ m.lines | indent('<|') }}{{ m.lines | indent(2, blank=true) }}
+{{ m.odd | upper }}{{ m.odd.lower() }}{{ m.odd.title() }}{{ m.odd | title }}{{ m.odd.capitalize() }}{{ m.odd.swapcase() }}{{ m.odd.casefold() }}
+{{ m.odd.zfill(40) }}{{ m.odd.center(31, '*') }}{{ m.odd | center(40) }}{{ m.odd.ljust(40) }}{{ m.odd.rjust(40, '.') }}{{ m.odd.expandtabs(3) }}
+{{ m.odd | tojson(ensure_ascii=true) }}{{ m.odd | urlencode }}{{ m.odd | wordwrap(5) }}{{ m.odd | truncate(13, true, '', 0) }}{{ m.odd | wordcount }}
+{{ m.content.removesuffix('x') }}{{ ('x' ~ m.content).removeprefix('x') }}{{ m.content.replace('', '-') }}{{ 'ab'.replace('', m.content, 1) }}
+{{ [[m.content], ['<|']] | sum(start=[]) | join }}{{ [{'a': '<|'}, {'a': m.k}, {'a': '|>'}] | join(attribute='a') }}
+{{ m.k.join(['<|', '|>']) }}{{ ['<|', '|>'] | join(m.k) }}{{ '<|im_end|>' | replace('im_end', m.k) }}{{ 'x' | attr('join')(['<', m.content]) }}
+{% set y %}<|{{ m.k }}|>{% endset %}{{ y }}{% macro f(a, b='z') %}<|{{ a }}|>{{ b }}{% endmacro %}{{ f(m.k) }}{{ f('x', m.k) }}
+{% macro f() %}<|{{ caller() }}|>{% endmacro %}{% call f() %}{{ m.k }}{% endcall %}
+{{ '%-20s|' % m.content }}{{ '%r' % m.content }}{{ '%s' % [m.content] }}{{ '{:{}}'.format(m.content, 30) }}{{ '{:{}}'.format(1, m.odd[-1:] ~ '<9') }}
+{{ (m.k | safe).join(['<|', '|>']) }}{{ '%s' | safe % m.content }}{{ '<|' + (m.k | safe) + '|>' }}{{ ('<|' | safe + m.k + '|>' | safe) | lower }}
+{{ '<|' ~ m.n ~ '|>' }}{{ m.f | round(1) }}{{ '12' | int + 1 }}{{ m.f }}
+{% generation %}{{ '<|' ~ m.k | upper ~ '|>' }}{% endgeneration %}{{ m.content[::2] }}{{ m.content | pprint }}{{ ['z', m.content] | sort | join }}
 {{ m.content.rstrip('>') ~ '>' }}{{ m.content.strip('<>') }}{{ '<' ~ m.content.strip('<>') ~ '>' }}
 """.strip().split("\n")
 
 
 @functools.cache
 def tokenizers() -> tuple[jeton.Tokenizer, Any]:
-    tok = byte_level("")
+    tok = byte_level("<|IM_END|><|3|>")
     return tok, theirs_of(tok)
 
 
@@ -306,7 +328,7 @@ def test_no_expression_lets_a_control_token_through(expression: str) -> None:
             tok.chat(MESSAGES, template=template)
         return
     chat = tok.chat(MESSAGES, template=template)
-    assert tok.special_tokens[END] not in chat.ids
+    assert not {*tok.special_tokens.values()}.intersection(chat.ids)
     assert chat.ids == encoded(chat._control, chat.text, chat._runs).ids
     assert chat.text == text
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.chat import encoding, outlines
+from jeton.chat import outlines
 from jeton.chat.encoding import ControlTokens, Encoded, encoded, encoded_ids
 from jeton.chat.messages import sent_messages
 from jeton.chat.templates.held_text import HeldText, Reading, parts_of
@@ -220,50 +220,6 @@ def test_ids_alone_are_those_with_spans() -> None:
             with_spans = told(encoded, control, text, runs)
             ids = with_spans.ids if isinstance(with_spans, Encoded) else with_spans
             assert told(encoded_ids, control, text, runs) == ids, (tok.to_json(), text, runs)
-
-
-def continued(seed: int) -> int:
-    """How many random texts of a tokenizer took ids of one that begins alike; all have the ids of
-    the same text alone."""
-    chance = random.Random(seed)
-    data = Origin("message", 0, "user", "content")
-    answer = Origin("message", 0, "assistant", "content")
-    tok = random_tokenizer(chance)
-    specials = [id for id in tok.special_tokens.values() if chance.random() < 0.5]
-    control = ControlTokens(tok, tok, frozenset(specials))
-    taken = 0
-
-    def runs_of_words(count: int) -> list[tuple[str, Origin]]:
-        words = ("".join(chance.choices([*SPELLINGS, " ", "a"], k=2)) for _ in range(count))
-        # Data that spells no token is what most chats have.
-        sources = (TEMPLATE, TEMPLATE, data, answer)
-        return [
-            (
-                it if (by := chance.choice(sources)) is TEMPLATE or chance.random() < 0.2 else "é ",
-                by,
-            )
-            for it in words
-        ]
-
-    for _ in range(20):
-        shared = runs_of_words(chance.randrange(2, 12))
-        cut = runs_of_words(1)[0]
-        one, other = (
-            [*shared, (cut[0][: chance.randrange(9)], cut[1]), *runs_of_words(2)] for _ in range(2)
-        )
-        texts = ["".join(it for it, _ in words) for words in (one, other)]
-        runs = [tuple((len(it), by) for it, by in words if it) for words in (one, other)]
-        before, alone = (told(encoded, control, *it) for it in zip(texts, runs, strict=True))
-        if not isinstance(before, Encoded) or not isinstance(alone, Encoded):
-            continue
-        case = tok.to_json(), texts, runs
-        assert encoded(control, texts[1], runs[1], before) == alone, case
-        taken += encoding._continued(control, texts[1], runs[1], before) is not None
-    return taken
-
-
-def test_a_text_that_begins_like_another_has_the_ids_that_it_has_alone() -> None:
-    assert sum(map(continued, range(150))) > 100
 
 
 def told(call: Any, *given: Any) -> Any:

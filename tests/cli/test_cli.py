@@ -430,19 +430,6 @@ class TestConvert:
         assert "a.json: not kept, because tokenizers cannot read it: no luck with a.json" in message
         assert list(here.iterdir()) == []
 
-    def test_a_file_that_exists_is_kept(self, run: Run, here: Path, pair: str) -> None:
-        (here / "a.json").write_text("mine")
-        assert "--force" in error_of(run("convert", pair, "a.json", "--quiet", code=1))
-        assert (here / "a.json").read_text() == "mine"
-        run("convert", pair, "a.json", "--force")
-        assert jeton.load("a.json").vocab_size == 267
-
-    def test_a_pipe_is_not_replaced(self, run: Run, here: Path, pair: str) -> None:
-        os.mkfifo("a.json")
-        message = error_of(run("convert", pair, "a.json", "--force", code=1))
-        assert "a.json: exists and is not a file (name a new file)" in message
-        assert (here / "a.json").is_fifo()
-
     @pytest.mark.parametrize("target", ["a.unknown", "no/where.json"])
     def test_targets_that_cannot_be(self, run: Run, here: Path, pair: str, target: str) -> None:
         error_of(run("convert", pair, target, code=1))

@@ -187,17 +187,3 @@ def test_errors(run: Run) -> None:
         run("compare", "ranks.json", "--corpus", "news.txt", "--morphemes", "bad.txt", code=1)
     )
     assert "not UTF-8" in told
-
-
-@pytest.mark.usefixtures("files")
-def test_files_are_replaced_only_with_force(run: Run) -> None:
-    command = ["compare", "ranks.json", "--corpus", "news.txt", "-o"]
-    run(*command, "out.txt")
-    shown = Path("out.txt").read_text(encoding="utf-8")
-    assert "tokens" in shown
-    assert "out.txt: " in (told := error_of(run(*command, "out.txt", code=1))) and "--force" in told
-    Path("out.txt").write_text("mine", encoding="utf-8")
-    run(*command, "out.txt", "--force")
-    assert Path("out.txt").read_text(encoding="utf-8") == shown
-    assert "news.txt: " in error_of(run(*command, "news.txt", "--force", code=1))
-    assert Path("news.txt").read_text(encoding="utf-8").startswith("The weather")

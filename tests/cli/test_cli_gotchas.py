@@ -1,4 +1,4 @@
-"""`jeton inspect --gotchas`: for people, for programs, and into streams in any state."""
+"""`jeton inspect --gotchas`: for people and for programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Run, here, needs_full, run, shell
+from command_line import Run, here, run
 from kinds import ranks
 
 TOK = ranks()
@@ -48,26 +48,3 @@ def test_wrong_options(run: Run, saved: str) -> None:
         in run("inspect", saved, "--text", "a", "--format", "json", code=2).stderr
     )
     run("inspect", saved, "--text", "a", "b", "--gotchas", code=2)
-
-
-@pytest.mark.large
-@pytest.mark.parametrize(
-    ("form", "encoding"),
-    [("show", "cp1252"), ("show", "latin-1"), ("json", "cp437"), ("json", "utf-16")],
-)
-def test_output_in_every_encoding_of_the_terminal(saved: str, encoding: str, form: str) -> None:
-    Path("odd.txt").write_text(ODD, encoding="utf-8")
-    command = f"jeton inspect tok.json --gotchas odd.txt --format {form}"
-    code, output, errors = shell(command, PYTHONIOENCODING=encoding)
-    assert (code, errors, bool(output)) == (0, "", True)
-
-
-@pytest.mark.large
-@needs_full
-@pytest.mark.parametrize("form", ["show", "json"])
-def test_closed_and_full(saved: str, form: str) -> None:
-    command = f"jeton inspect tok.json --gotchas --text 'the WEATHER ' --format {form}"
-    full = (1, "Error: standard output: no space left on device\n")
-    assert shell(f"{command} > /dev/full")[::2] == full
-    assert shell(f"{command} >&-")[::2] == (1, "Error: standard output: bad file descriptor\n")
-    assert shell(f"{command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)

@@ -1,12 +1,12 @@
-"""The command line in a process of its own: pipes, signals, terminals.
+"""The command line in a process of its own: colour, and what a terminal shows.
 
-Look here for broken pipes, Ctrl-C, colour and progress; `test_cli.py` has the rest.
+Look here for an interrupt while modules are imported; `test_cli_streams.py` has broken pipes and
+other signals.
 """
 
 from __future__ import annotations
 
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -19,6 +19,7 @@ from rich.cells import cell_len
 
 import jeton
 from jeton.components import decoders, models
+from terminals import in_a_terminal
 
 JETON = [sys.executable, "-m", "jeton"]
 
@@ -29,21 +30,6 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
     model = models.BPE({bytes([byte]): byte for byte in range(256)}, merges=[])
     jeton.Tokenizer(model, decoder=decoders.ByteLevel()).save(path)
     return str(path)
-
-
-def test_a_reader_that_leaves_is_no_error(tokenizer: str, tmp_path: Path) -> None:
-    text = tmp_path / "text"
-    text.write_text("a line\n" * 300_000)
-    with subprocess.Popen(
-        [*JETON, "encode", tokenizer, "--lines", str(text)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stdout and process.stderr
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.wait(60) == 141
-        assert process.stderr.read() == b""
 
 
 _INTERRUPTED_PROGRAM = """
@@ -83,28 +69,6 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(
             assert "KeyboardInterrupt" in run.stderr
 
 
-@pytest.mark.large
-def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [*JETON, "encode", tokenizer, "--lines", "-o", str(tmp_path / "out.npy")],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # What runs in the background ignores SIGINT, and so do its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as process:
-        assert process.stdin and process.stderr
-        process.stdin.write(b"a line\n" * 1_000_000)
-        process.stdin.flush()
-        until = time.monotonic() + 30
-        while not list(tmp_path.iterdir()) and time.monotonic() < until:
-            time.sleep(0.01)
-        assert list(tmp_path.iterdir()), "work has begun"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
-        assert process.stderr.read().decode().startswith("jeton: interrupted")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.medium
 def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) -> None:
     pipe, link, target = (tmp_path / name for name in ("pipe", "link.txt", "target"))
@@ -129,10 +93,8 @@ def test_no_colour_in_a_pipe(tokenizer: str) -> None:
 @pytest.mark.medium
 @pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured: bool) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    environment |= {"TERM": "xterm-256color", **variable}
-    output = on_a_terminal([*JETON, "inspect", tokenizer, "--text", "some text"], environment)
-    assert (b"\x1b[48;5;" in output) == coloured
+    _, output = in_a_terminal("inspect", tokenizer, "--text", "some text", variables=variable)
+    assert ("\x1b[48;5;" in output) == coloured
 
 
 @pytest.mark.large
@@ -142,26 +104,7 @@ def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured
     [["list"], ["samples"], ["inspect", "T"], ["inspect", "T", "--text", "some text, 図書館"]],
 )
 def test_every_line_fits_a_terminal(tokenizer: str, arguments: list[str], columns: int) -> None:
-    command = [*JETON, *(tokenizer if it == "T" else it for it in arguments)]
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
-    lines = click.unstyle(on_a_terminal(command, environment).decode()).splitlines()
+    command = [tokenizer if it == "T" else it for it in arguments]
+    lines = click.unstyle(in_a_terminal(*command, columns=columns)[1]).splitlines()
     assert len(lines) > 5
     assert [line for line in lines if cell_len(line) > columns] == []
-
-
-def on_a_terminal(command: list[str], environment: dict[str, str]) -> bytes:
-    """What a command writes to a terminal."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
-        os.close(theirs)
-        output = b""
-        while True:
-            try:
-                part = os.read(ours, 1 << 16)
-            except OSError:  # what Linux says when the other side has closed
-                break
-            if not part:
-                break
-            output += part
-    os.close(ours)
-    return output

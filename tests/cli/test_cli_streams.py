@@ -48,6 +48,8 @@ FULL = "no space left on device"
         ("jeton encode tok.json in.txt > /dev/full", 1, f"standard output: {FULL}"),
         ("jeton encode tok.json in.txt -o /dev/full", 1, f"/dev/full: {FULL}"),
         ("jeton count tok.json in.txt --each > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton cost tok.json in.txt --input-price 2 > /dev/full", 1, f"standard output: {FULL}"),
+        ("jeton inspect tok.json --gotchas in.txt > /dev/full", 1, f"standard output: {FULL}"),
         ("jeton encode tok.json <&-", 1, f"standard input: {CLOSED}"),
         ("jeton decode tok.json <&-", 1, f"standard input: {CLOSED}"),
         ("jeton count tok.json in.txt <&-", 0, ""),
@@ -172,9 +174,16 @@ def test_a_reader_that_never_came(command: str) -> None:
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp437", "utf-16"])
 @pytest.mark.parametrize(
     "command",
-    ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json --text 'hé 図 ─'"],
+    [
+        "jeton --help",
+        "jeton demo --vocab-size 300",
+        "jeton inspect tok.json --text 'hé 図 ─'",
+        "jeton inspect tok.json --gotchas --text 'hé 図 \u200b \u202e'",
+        "jeton cost tok.json 図.txt --input-price 2",
+    ],
 )
 def test_output_in_every_encoding_of_the_terminal(command: str, encoding: str) -> None:
+    Path("図.txt").write_text("hello")
     code, output, errors = shell(command, PYTHONIOENCODING=encoding)
     assert (code, errors) == (0, "")
     assert output

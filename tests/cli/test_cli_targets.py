@@ -27,6 +27,7 @@ WRITERS: dict[str, tuple[str, str]] = {
     "diff": ("diff tok.json tok.json in.txt -o", "new.report"),
     "report": ("report tok.json --corpus in.txt -o", "new.html"),
     "sweep": ("sweep in.txt --sizes 257 --family bpe --held-out ids.txt -o", "new.report"),
+    "compare": ("compare tok.json --corpus in.txt -o", "new.report"),
     "check": ("check tok.json --fail-on never -o", "new.report"),
     "train": ("train in.txt --vocab-size 258 -o", "new.json"),
     "train: counts": ("train in.txt --vocab-size 258 -o x.json --save-counts", "new.counts"),
@@ -73,7 +74,7 @@ def test_nothing_that_is_read_is_written_to(run: Run, writer: tuple[list[str], s
             forced += ["--format", "text"]
         result = CliRunner().invoke(main, forced)
         assert result.exit_code == 1
-        told = ("is one of the inputs", "the name does not say the format", ".txt is for")
+        told = ("is one of the inputs", "the name does not say the format", "vocab.txt cannot hold")
         assert any(words in result.stderr for words in told), result.stderr
         assert Path(read).read_bytes() == before
 

@@ -25,13 +25,6 @@ class TestTrain:
         assert done.stdout.split() == ["x-258.json", "x-259.json"]
         assert jeton.load(here / "x-259.json").vocab_size == 259
 
-    def test_a_target_that_exists_is_kept(self, run: Run, here: Path) -> None:
-        (here / "corpus.txt").write_text("hello", encoding="utf-8")
-        (here / "x.json").write_text("mine", encoding="utf-8")
-        result = run("train", "corpus.txt", "-o", "x.json", code=1)
-        assert "exists already" in error_of(result)
-        assert (here / "x.json").read_text(encoding="utf-8") == "mine"
-
     def test_progress_as_json(self, run: Run, here: Path) -> None:
         (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--progress", "json")
@@ -85,7 +78,7 @@ class TestTrain:
         run("train", "a.txt", "-o", "any.json", *options[:2], "--pattern=none", "--vocab-size=2")
         assert jeton.load("any.json").encode("to be or not to be\n") == [1]
         result = run("train", "a.txt", "-o", "a.model", *options, code=1)
-        assert "--kind wordlevel is saved as tokenizer.json" in error_of(result)
+        assert "(save it as tokenizer.json)" in error_of(result)
 
     def test_limits_are_told(self, run: Run, here: Path) -> None:
         (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
@@ -158,7 +151,7 @@ class TestTrain:
         run("train", "x.counts", "-o", "b.json", *options)
         assert jeton.load(here / "b.json").encode("x") == [0]
         result = run("train", "a.txt", "-o", "c.model", "--kind=char", code=1)
-        assert "--kind char is saved as tokenizer.json" in error_of(result)
+        assert "(save it as tokenizer.json)" in error_of(result)
         result = run("train", "a.txt", "-o", "c.json", "--kind=char", "--vocab-size=9", code=2)
         assert "--vocab-size is for --kind bpe, wordpiece, unigram or wordlevel" in result.stderr
 
@@ -256,7 +249,7 @@ class TestTrain:
             (["-o", "x.json", "--save-counts=mine"], "mine: exists already"),
             (["-o", "x.json", "--save-counts=x.json"], "x.json: the tokenizer goes there"),
             (["-o", "x.json", "--save-counts=no/c"], "no: no such folder"),
-            (["-o", "vocab.json"], "merges.txt: exists already"),
+            (["-o", "vocab.json", "--pattern=gpt2"], "merges.txt: exists already"),
             (["-o", "a.bin"], "a.bin: the name does not say the format"),
             (["-o", "a."], "a.: the name does not say the format"),
             (["-o", "-"], "a tokenizer is not text"),
@@ -267,9 +260,12 @@ class TestTrain:
             (["-o", "a.model", "--kind=unigram", "--set", "style=huggingface"], "summed in 64"),
             (["-o", "a.model"], "a.model: SentencePiece cannot read a BPE of bytes"),
             (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece cannot read"),
-            (["-o", "vocab.txt"], "vocab.txt: .txt is for --kind wordpiece"),
-            (["-o", "a.tiktoken", "--kind=unigram"], ".tiktoken holds no Unigram"),
-            (["-o", "a.tiktoken", "--alphabet=characters"], ".tiktoken is for --alphabet bytes"),
+            (["-o", "vocab.txt"], "vocab.txt cannot hold a BPE model, only WordPiece"),
+            (["-o", "a.tiktoken", "--kind=unigram"], "cannot hold a Unigram model"),
+            (
+                ["-o", "a.tiktoken", "--alphabet=characters"],
+                "begins with characters, only one of bytes",
+            ),
         ],
     )
     def test_refused_before_counting(

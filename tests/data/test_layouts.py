@@ -289,6 +289,25 @@ def test_a_flat_file_has_no_type(tmp_path: Path) -> None:
     assert isinstance(shard.tokens, np.memmap)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_layout_is_detected_by_its_files(tmp_path: Path, name: str) -> None:
+    size, dtype = (None, "uint16") if name == "nanogpt" else (4, None)
+    for split in ("train", "val"):
+        with layouts.create(name, tmp_path, split=split, dtype="uint16", shard_tokens=size) as it:
+            it.append(np.arange(1, 10), np.array([4, 4, 1]))
+            shards = it.finish()
+    assert layouts.splits(tmp_path) == ["train", "val"]
+    found = [shard.path for shard in layouts.read(tmp_path, split="val", dtype=dtype)]
+    assert found == [tmp_path / shard.files[0] for shard in shards]
+    with pytest.raises(MissingFileError, match="there is no split 'test'; it has train, val"):
+        layouts.read(tmp_path, split="test")
+    # A file by itself, or one that lies beside it.
+    for file in shards[0].files:
+        assert [it.path for it in layouts.read(tmp_path / file, dtype=dtype)] == found[:1]
+    with pytest.raises(ArgumentError, match="is a file; name its folder"):
+        layouts.splits(found[0])
+
+
 def test_missing_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match="no such file or folder"):
         layouts.read(tmp_path / "nothing")

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from jeton.data import Loader, TokenDataset, pack
 from jeton.data.dataset import Windows
-from jeton.data.numpy_or_torch import loader_of
 from jeton.data.order import shuffled
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from prepared import without_waiting
@@ -44,15 +43,7 @@ class Few(Windows):
 
 
 def loader(tokens: TokenDataset, count: int, batch_size: int, **options: Any) -> Loader[Any]:
-    given: dict[str, Any] = {
-        "seed": 0,
-        "shuffle": True,
-        "rank": 0,
-        "world_size": 1,
-        "drop_last": False,
-    }
-    given |= {"workers": 0, "device": None}
-    return loader_of(Few(tokens, count), batch_size, **{**given, **options})
+    return Few(tokens, count).loader(batch_size, **options)
 
 
 def numbers(batches: Iterable[Any]) -> list[list[int]]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from jeton.data import Manifest, TokenDataset, prepare, verify
-from jeton.errors import FormatError, MissingFileError
+from jeton.data import Manifest, Mixture, TokenDataset, mix, prepare, verify
+from jeton.errors import FileError, FormatError, MissingFileError
 from prepared import NAMES, Stopped, documents, stopping, tokenizer, without_waiting
 
 pytestmark = pytest.mark.usefixtures(without_waiting.__name__)
@@ -83,6 +83,20 @@ def test_written_manifests_are_read_again(made: Path) -> None:
     assert Manifest.from_json(manifest.to_json()) == manifest
     assert (made / "manifest.json").read_text("utf-8") == manifest.to_json()
     assert set(manifest.files) == {path.name for path in made.iterdir()} - {"manifest.json"}
+
+
+def test_a_folder_in_place_of_a_manifest_is_an_error(made: Path) -> None:
+    mix({made: 1}).save(made.parent / "mixture.json")
+    (made / "manifest.json").unlink()
+    (made / "manifest.json").mkdir()
+    for call in (
+        lambda: Manifest.read(made),
+        lambda: TokenDataset(made),
+        lambda: Mixture.read(made.parent / "mixture.json"),
+        lambda: prepare(documents(40), TOK, made),
+    ):
+        with pytest.raises(FileError, match=r"manifest\.json: cannot be read: is a directory"):
+            call()
 
 
 def test_a_missing_manifest_is_an_error(tmp_path: Path) -> None:

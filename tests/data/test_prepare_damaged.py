@@ -121,28 +121,6 @@ def test_a_journal_of_anything(tmp_path: Path, name: str, data: bytes) -> None:
         prepare(TEXTS, TOK, tmp_path)
 
 
-def test_digests_that_are_damaged(tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for number in range(9):
-        text = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS * 40)
-        (folder / f"{number}.jsonl").write_text(text)
-    with pytest.raises(Stopped):
-        prepare(folder, TOK, tmp_path / "out", watch=stopping(8))
-    path = tmp_path / "out" / ".preparing" / "digests.jsonl"
-    whole = path.read_bytes()
-    assert whole.count(b"\n") > 1
-    for damaged in (b"", whole[:40], whole.replace(b"1", b"2", 1), b"[]\n" * 9):
-        path.write_bytes(damaged)
-        with pytest.raises(JetonError, match=r"digests\.jsonl: is (damaged|missing or truncated)"):
-            prepare(folder, TOK, tmp_path / "out")
-    # What a kill left of a line that no state speaks of is nothing.
-    path.write_bytes(whole + whole[:30])
-    prepare(folder, TOK, tmp_path / "out")
-    prepare(folder, TOK, tmp_path / "whole")
-    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
-
-
 def test_the_state_is_checked_as_a_whole(tmp_path: Path) -> None:
     """Its CRC-32 is that of the line before, so a value that was changed is damage too."""
     path = begun(tmp_path) / "state.json"

@@ -1,13 +1,8 @@
-"""Conversations that are prepared are never half done: stopped, killed, gone on, in parts."""
+"""Conversations that are prepared are never half done: stopped, gone on, in parts."""
 
 from __future__ import annotations
 
 import gzip
-import json
-import os
-import random
-import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +18,10 @@ from jeton.data import (
     verify,
 )
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
-from prepared import Stopped, contents, killed, looks_whole, stopping
+from prepared import Stopped, contents, looks_whole, stopping
 from prepared_chats import CHATML, LAYOUTS, RECORDS, TOK, lines, often
 
 pytestmark = pytest.mark.usefixtures(often.__name__)
-
-KILLS = int(os.environ.get("JETON_KILLS", "1"))
 
 VARIANTS: list[dict[str, Any]] = [
     {"validation": 0.3},
@@ -80,58 +73,6 @@ def test_stopped_after_every_few_blocks(tmp_path: Path, variant: int, kind: str)
             assert not looks_whole(out)
     assert 2 < stops < 199
     assert contents(out) == contents(tmp_path / "whole")
-
-
-DRIVER = """
-import json, sys
-import jeton
-from jeton.data import Conversations, prepare
-from jeton.data.preparing import chats, pipeline, queue
-pipeline.CHECKPOINT_SECONDS = 0
-chats._TOKENS = 400
-queue._IN_MEMORY = 2000
-given = json.load(open(sys.argv[1]))
-options = given["options"]
-options["part"] = options.get("part") and tuple(options["part"])
-options["messages"] = Conversations(template="chatml", **given["asked"])
-tok = jeton.load(given["tokenizer"])
-print("ready", flush=True)
-prepare(given["data"], tok, given["folder"], **options)
-"""
-
-
-@pytest.mark.large
-@pytest.mark.parametrize("variant", range(len(VARIANTS)))
-def test_killed_at_any_moment(tmp_path: Path, variant: int) -> None:
-    draw = random.Random(variant)
-    TOK.save(tmp_path / "tok.json")
-    path = lines(tmp_path / "in.jsonl", MIXED)
-    asked = {"max_tokens": asked_of(variant).max_tokens, "bad_records": "drop"}
-    before = time.monotonic()
-    prepare(path, TOK, tmp_path / "whole", messages=asked_of(variant), **VARIANTS[variant])
-    seconds = time.monotonic() - before
-    whole = contents(tmp_path / "whole")
-    kills = attempt = 0
-    while kills < KILLS:
-        folder = tmp_path / str(attempt)
-        given = {
-            "data": str(path),
-            "tokenizer": str(tmp_path / "tok.json"),
-            "folder": str(folder),
-            "options": VARIANTS[variant],
-            "asked": asked,
-        }
-        (tmp_path / "given.json").write_text(json.dumps(given))
-        for _ in range(draw.choice([1, 2])):
-            kills += killed(DRIVER, tmp_path / "given.json", draw.uniform(0, seconds))
-            if (folder / "manifest.json").exists():
-                assert verify(folder) == []
-                shutil.rmtree(folder / ".preparing", ignore_errors=True)
-                break
-        else:
-            prepare(path, TOK, folder, messages=asked_of(variant), **VARIANTS[variant])
-        assert contents(folder) == whole
-        attempt += 1
 
 
 def test_a_run_resumes_only_with_the_same_arguments(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_file_that_appears_while_a_set_grows(tmp_path: Path) -> None:
     assert jeton.load(folder / "tokenizer.json") == tokenizer()
 
 
-def test_other_options_do_not_resume_a_run(tmp_path: Path) -> None:
+def test_other_options_do_not_resume_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = tmp_path / "in.parquet"
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -120,6 +120,10 @@ def test_other_options_do_not_resume_a_run(tmp_path: Path) -> None:
         prepare(table, tokenizer(pattern="gpt2"), out)
     with pytest.raises(FileError, match="the inputs are not those"):
         prepare(TEXTS, TOK, out)
+    with monkeypatch.context() as patch:
+        patch.setattr("jeton.data.preparing.pipeline.__version__", "999")
+        with pytest.raises(FileError, match=r"was started by jeton .*, which may give other files"):
+            prepare(table, TOK, out)
     parquet.write_table(pa.table({"text": TEXTS * 8}), table)
     with pytest.raises(FileError, match=r"in\.parquet has changed: it has [\d,]+ bytes, and had"):
         prepare(table, TOK, out)
@@ -136,17 +140,6 @@ def test_files_of_a_begun_set_that_are_gone(tmp_path: Path) -> None:
     next((tmp_path / "other" / ".preparing").glob("bucket-*.tokens")).unlink()
     with pytest.raises(FileError, match=r"bucket-\d+\.tokens: is missing or truncated"):
         prepare(TEXTS, TOK, tmp_path / "other", shuffle=1)
-
-
-@pytest.mark.parametrize("name", ["state.json", "run.json"])
-def test_a_journal_that_is_damaged(tmp_path: Path, name: str) -> None:
-    stopped(TEXTS, tmp_path)
-    path = tmp_path / ".preparing" / name
-    path.write_text(path.read_text()[:20])
-    with pytest.raises(
-        FormatError, match=rf"{name}: is damaged; remove .*preparing to start again"
-    ):
-        prepare(TEXTS, TOK, tmp_path)
 
 
 def test_an_input_that_changes_while_it_is_read(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ import os
 import random
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import jeton
+from jeton import textbook
 from jeton.components import models
 from jeton.errors import EncodeError, TrainingWarning
 from jeton.learn.reference import (
@@ -68,7 +70,7 @@ def test_characters(unk_token: str | None) -> None:
 
 @pytest.mark.parametrize("tie", ["first", "alphabetic", "lexicographic"])
 @pytest.mark.parametrize("end", ["", "</w>"])
-def test_bpe_on_words(tie: str, end: str) -> None:
+def test_bpe_on_words(tie: Any, end: str) -> None:
     compared = 0
     for seed in itertools.count():
         if compared == ROUNDS:
@@ -82,18 +84,8 @@ def test_bpe_on_words(tie: str, end: str) -> None:
         if len(set(made)) < len(made) or alphabet & set(made):
             continue
         compared += 1
-        tok = _trained(
-            jeton.BPETrainer(
-                len(alphabet) + wanted,
-                pattern="whitespace",
-                alphabet="characters",
-                tie_break=tie,  # type: ignore[arg-type]
-                end_of_word_suffix=end or None,
-                separate_suffix=bool(end),
-            ),
-            [" ".join(words)],
-        )
-        assert [(a.decode(), b.decode()) for a, b in tok.vocab.merges] == expected, (seed, words)
+        tok = textbook.bpe(" ".join(words), wanted, end=end or None, tie_break=tie)
+        assert textbook.merges(tok) == expected, (seed, words)
         for word in words + some_words(numbers):
             if set(words_bpe.symbols(word, end)) <= alphabet:
                 tokens = [tok.vocab.spelling(id).decode() for id in tok.encode(word)]
@@ -188,18 +180,7 @@ def test_unigram_training() -> None:
         least = len({character for word in counts for character in word})
         size = least + numbers.randint(0, 12)
         expected = unigram.train(counts, size, exact=False)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TrainingWarning)
-            tok = jeton.UnigramTrainer(
-                size + 1,
-                style="huggingface",
-                normalizer="identity",
-                bos_id=None,
-                eos_id=None,
-                character_coverage=1.0,
-                hard_vocab_limit=False,
-            ).train([" ".join(words)])
-        model = tok.stages.model
+        model = textbook.unigram(" ".join(words), size).stages.model
         assert isinstance(model, models.Unigram)
         found = {_text(piece): score for piece, score in model.pieces[1:]}
         if set(found) != set(expected):

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-import pty
 import re
-import select
-import struct
-import subprocess
-import sys
-import termios
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -23,6 +15,7 @@ pytest.importorskip("textual", reason="jeton learn steps by keys with textual")
 from jeton import learn, textbook
 from jeton.display.views.screen import Learn
 from jeton.learn.merging import frames_of_merging, start_rows
+from terminals import in_a_terminal
 
 WIDE, NARROW = (90, 30), (40, 12)
 
@@ -200,150 +193,40 @@ def test_the_environment_stays_as_it_was(
 # A real pseudo-terminal
 
 
-IN_ITS_TERMINAL = (
-    "import fcntl, runpy, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    "sys.argv[0] = 'jeton'; runpy.run_module('jeton', run_name='__main__')"
-)
-"""Makes the terminal on standard input the one that signals come from, and runs jeton."""
-
-
-class Terminal:
-    """`jeton` in a terminal of its own."""
-
-    def __init__(self, *arguments: str, size: tuple[int, int] = (80, 24), **env: str) -> None:
-        self.fd, inner = pty.openpty()
-        self.resize(*size)
-        around = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("COLUMNS", "LINES", "NO_COLOR")
-        }
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", IN_ITS_TERMINAL, *arguments],
-            stdin=inner,
-            stdout=inner,
-            stderr=inner,
-            start_new_session=True,
-            env={**around, "TERM": "xterm-256color", **env},
-        )
-        os.close(inner)
-        self.shown = ""
-
-    def resize(self, columns: int, rows: int) -> None:
-        """Gives the terminal another size; the system tells the program."""
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def wait_for(self, text: str, seconds: float = 30.0) -> None:
-        """Reads until a text was shown."""
-        end = time.monotonic() + seconds
-        while text not in self.plain():
-            ready, _, _ = select.select([self.fd], [], [], 0.1)
-            if ready:
-                try:
-                    self.shown += os.read(self.fd, 65_536).decode(errors="replace")
-                except OSError:  # the program has ended
-                    break
-            assert time.monotonic() < end, self.shown[-2000:]
-        assert text in self.plain(), self.shown[-2000:]
-
-    def plain(self) -> str:
-        """What was shown, without styles and places."""
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.shown)
-
-    def press(self, keys: str) -> None:
-        """Types; what was shown before does not count any more."""
-        self.shown = ""
-        os.write(self.fd, keys.encode())
-
-    def end(self) -> int:
-        """Waits for the end; the exit code."""
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            ready, _, _ = select.select([self.fd], [], [], 0.1)
-            if ready:
-                try:
-                    self.shown += os.read(self.fd, 65_536).decode(errors="replace")
-                except OSError:
-                    break
-        return self.process.wait(timeout=30)
-
-    def close(self) -> None:
-        """Ends what is still there."""
-        self.process.kill()
-        self.process.wait(timeout=30)
-        os.close(self.fd)
-
-
-@pytest.fixture
-def terminal() -> Iterator[Callable[..., Terminal]]:
-    """Opens terminals, and closes them."""
-    opened: list[Terminal] = []
-
-    def open_one(*arguments: str, **options: Any) -> Terminal:
-        opened.append(Terminal(*arguments, **options))
-        return opened[-1]
-
-    yield open_one
-    for one in opened:
-        one.close()
+@pytest.mark.medium
+def test_a_real_terminal() -> None:
+    keys = {"1/5": "\x1b[C", "2/5": "\x1b[F", "5/5": "?", "one step back": "?"}
+    code, shown = in_a_terminal("learn", "bpe", "--merges", "3", answers={**keys, "learned": "q"})
+    assert code == 0
+    assert re.search(r"\x1b\[[0-9;]*48;[25];", shown)
 
 
 @pytest.mark.medium
-def test_a_real_terminal(terminal: Callable[..., Terminal]) -> None:
-    there = terminal("learn", "bpe", "--merges", "3")
-    there.wait_for("1/5")
-    there.press("\x1b[C")
-    there.wait_for("2/5")
-    assert re.search(r"\x1b\[[0-9;]*48;[25];", there.shown)
-    there.press("\x1b[F")
-    there.wait_for("5/5")
-    there.press("\x1b[H")
-    there.wait_for("1/5")
-    there.press("?")
-    there.wait_for("one step back")
-    there.press("?")
-    there.wait_for("The words")
-    there.resize(40, 12)
-    there.press(" ")
-    there.wait_for("2/5")
-    there.press("q")
-    assert there.end() == 0
+@pytest.mark.parametrize(("options", "variables"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"})])
+def test_a_real_terminal_without_colour(options: list[str], variables: dict[str, str]) -> None:
+    answers = {"1/3": " ", "* e s": "q"}
+    arguments = ["learn", "bpe", "--merges", "1", *options]
+    code, shown = in_a_terminal(*arguments, answers=answers, columns=40, variables=variables)
+    assert code == 0
+    assert not re.search(r"\x1b\[[0-9;]*(38|48);[25];", shown)
+    assert not re.search(r"\x1b\[(3[1-7]|4[1-7]|9[0-7])m", shown)
 
 
 @pytest.mark.medium
-def test_a_real_terminal_without_colour(terminal: Callable[..., Terminal]) -> None:
-    for arguments, env in ((["--no-color"], {}), ([], {"NO_COLOR": "1"})):
-        there = terminal("learn", "bpe", "--merges", "1", *arguments, size=(40, 20), **env)
-        there.wait_for("1/3")
-        there.press(" ")
-        there.wait_for("* e s")
-        assert not re.search(r"\x1b\[[0-9;]*(38|48);[25];", there.shown)
-        assert not re.search(r"\x1b\[(3[1-7]|4[1-7]|9[0-7])m", there.shown)
-        there.press("q")
-        assert there.end() == 0
+def test_ctrl_c_leaves_the_terminal_as_it_was() -> None:
+    code, shown = in_a_terminal("learn", "bytes", answers={"1/4": "\x03"})
+    assert code == 0 and "\x1b[?1049l" in shown  # back from the other screen
 
 
-@pytest.mark.medium
-def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Callable[..., Terminal]) -> None:
-    there = terminal("learn", "bytes")
-    there.wait_for("1/4")
-    there.press("\x03")
-    assert there.end() == 0
-    assert "\x1b[?1049l" in there.shown  # back from the other screen
+def test_exercises_ask_in_a_terminal() -> None:
+    code, _ = in_a_terminal(
+        "learn", "--exercise", "1", answers={"> ": "w e\r", "Wrong.": "e s\r", "Right.": ""}
+    )
+    assert code == 0
 
 
-def test_exercises_ask_in_a_terminal(terminal: Callable[..., Terminal]) -> None:
-    there = terminal("learn", "--exercise", "1")
-    there.wait_for("> ")
-    there.press("w e\r")
-    there.wait_for("Wrong.")
-    there.press("e s\r")
-    there.wait_for("Right.")
-    assert there.end() == 0
-
-
-def test_a_dumb_terminal_gets_all_in_print(terminal: Callable[..., Terminal]) -> None:
-    there = terminal("learn", "bpe", "--merges", "1", TERM="dumb")
-    there.wait_for("3/3")
-    assert there.end() == 0
-    assert "\x1b" not in there.shown
+def test_a_dumb_terminal_gets_all_in_print() -> None:
+    code, shown = in_a_terminal(
+        "learn", "bpe", "--merges", "1", answers={"3/3": ""}, variables={"TERM": "dumb"}
+    )
+    assert code == 0 and "\x1b" not in shown

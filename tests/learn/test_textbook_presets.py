@@ -11,33 +11,13 @@ import pytest
 import jeton
 from jeton import textbook
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
-from jeton.learn.reference import byte_level, unigram, wordpiece, words_bpe
+from jeton.learn.reference import byte_level, wordpiece
 
 
 def some_counts(numbers: random.Random) -> dict[str, int]:
     letters = "abcdeé字"[: numbers.randint(1, 7)]
     words = ["".join(numbers.choices(letters, k=numbers.randint(1, 6))) for _ in range(9)]
     return {word: numbers.randint(1, 4) for word in words}
-
-
-def makes_a_token_twice(symbols: set[str], made: list[str]) -> bool:
-    return len(set(made)) < len(made) or bool(symbols & set(made))
-
-
-@pytest.mark.parametrize("tie", ["first", "alphabetic", "lexicographic"])
-@pytest.mark.parametrize("end", [None, "</w>"])
-def test_bpe_is_the_page_of_the_reference(tie: Any, end: str | None) -> None:
-    for seed in range(40):
-        numbers = random.Random(seed)
-        counts, wanted = some_counts(numbers), numbers.randint(0, 12)
-        expected = words_bpe.train(counts, wanted, end=end or "", tie=tie)
-        symbols = {it for word in counts for it in words_bpe.symbols(word, end or "")}
-        if makes_a_token_twice(symbols, ["".join(pair) for pair in expected]):
-            continue
-        tok = textbook.bpe(counts, wanted, end=end, tie_break=tie)
-        assert textbook.merges(tok) == expected, seed
-        for word in counts:
-            assert tok.tokens(word) == words_bpe.encode(word, expected, end=end or "")
 
 
 @pytest.mark.parametrize("rule", ["published", "released"])
@@ -62,12 +42,6 @@ def test_bytes_are_the_page_of_the_reference() -> None:
         if len({a + b for a, b in expected}) < len(expected):
             continue
         assert textbook.byte_bpe(text, 5).vocab.merges == expected, seed
-
-
-def test_unigram_is_the_page_of_the_reference() -> None:
-    expected = unigram.train({"▁" + word: n for word, n in textbook.HUG_COUNTS.items()}, 12)
-    tok = textbook.unigram(textbook.HUG_COUNTS, 12)
-    assert {token.decode() for token in tok.vocab} - {"<unk>"} == set(expected)
 
 
 def test_fewer_merges_where_there_are_no_more() -> None:

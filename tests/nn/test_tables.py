@@ -156,7 +156,7 @@ def test_equal_vectors_make_a_map_of_one_point(tok: jeton.Tokenizer) -> None:
 
 
 def test_labels_stand_apart_where_there_is_room() -> None:
-    from jeton.nn.maps import offsets
+    from jeton.display.labels import offsets
 
     points = np.random.default_rng(0).uniform(0, 500, (60, 2))
     labels = [f"␣token{number}" for number in range(60)]

@@ -9,12 +9,10 @@ from __future__ import annotations
 import ast
 import json
 import os
-import pty
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ import jeton.data
 from jeton.cli import COMMANDS, main
 from jeton.cli.printing import styled, terminal_text
 from jeton.display.human_readable import CONTROLS, printable
+from terminals import in_a_terminal
 
 COMMANDING = (
     "\x1b]0;t\x07\x1b[2J\x1b[5;35m\x9b31m\x7f\x0e\x08\r\u061c\u202e\u2066\u2028\u2029\u200f"
@@ -191,27 +190,11 @@ def test_data_is_exact_in_a_pipe_and_safe_on_a_terminal(
     command = [sys.executable, "-m", "jeton", *line]
     piped = subprocess.run(command, capture_output=True, check=True).stdout
     assert HOSTILE.encode() in piped
-    master, slave = pty.openpty()
-    with subprocess.Popen(command, stdout=slave, stderr=slave, stdin=slave) as process:
-        os.close(slave)
-        printed = b"".join(_arriving(master))
-        assert process.wait() == 0
-    os.close(master)
-    shown_there = printed.decode().replace("\r\n", "\n")
+    code, printed = in_a_terminal(*line)
+    assert code == 0
+    shown_there = printed.replace("\r\n", "\n")
     _check(shown_there)
     assert _SIGN.search(shown_there)
-
-
-def _arriving(terminal: int) -> Iterator[bytes]:
-    """What a program writes to its terminal, until it ends."""
-    while True:
-        try:
-            data = os.read(terminal, 65536)
-        except OSError:
-            return
-        if not data:
-            return
-        yield data
 
 
 def test_json_holds_exactly_what_it_says(

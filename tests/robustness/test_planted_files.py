@@ -311,7 +311,6 @@ WORKING_FILES = [
     "run.json",
     "run.new",
     "state.new",
-    "digests.jsonl",
     "manifest.json",
     "set",
 ]

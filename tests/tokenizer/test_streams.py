@@ -336,7 +336,7 @@ def test_wrong_ids_and_arguments_of_text() -> None:
     assert (stream.finish(), stream.finish()) == ("", "")
     with pytest.raises(ArgumentError, match="is finished"):
         stream.push(1)
-    with pytest.raises(ArgumentError, match="errors must be"):
+    with pytest.raises(ArgumentError, match="errors cannot be"):
         tok.decode_stream(errors="backslashreplace")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"stop\[1\] is empty"):
         tok.decode_stream(stop=["a", ""])

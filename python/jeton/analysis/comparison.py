@@ -171,7 +171,7 @@ class Comparison(Saved):
 
     def _repr_html_(self) -> str:
         """A row per tokenizer with its main measures, for notebooks; `html` has all of them."""
-        from jeton.analysis.report.notebook import glance
+        from jeton.analysis.report.summary import glance
 
         return glance(repr(self).strip("<>"), self.evaluations)
 

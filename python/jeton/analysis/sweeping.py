@@ -35,6 +35,7 @@ from jeton.arguments import (
     checked_int,
     checked_iterable,
     checked_path,
+    one_of,
 )
 from jeton.corpora.corpus import TextsOrFiles, unit_of
 from jeton.corpora.progress import Progress
@@ -171,11 +172,7 @@ def _checked_sizes(sizes: object) -> tuple[int, ...]:
 
 def _checked_families(families: object) -> tuple[str, ...]:
     families = checked_iterable("families", families, "an iterable of names")
-    names = tuple(dict.fromkeys(check_text("each of families", name) for name in families))
-    for name in names:
-        if name not in FAMILIES:
-            choices = ", ".join(FAMILIES)
-            raise ArgumentError(f"families: there is no family {name!r:.40}; there are {choices}")
+    names = tuple(dict.fromkeys(one_of("each of families", name, FAMILIES) for name in families))
     if not names:
         raise ArgumentError("families holds no family")
     return names

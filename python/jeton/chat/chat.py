@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import functools
 import itertools
@@ -10,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import jeton._core as _core
-from jeton.arguments import check_kind, checked_int, checked_iterable
+from jeton.arguments import check_kind, checked_int, checked_iterable, suggestion
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.message_arguments import with_parsed_arguments, wrong_arguments
-from jeton.chat.messages import Sent, fields_of, sent_messages, texts_of_none
+from jeton.chat.messages import Sent, sent_messages, texts_of_none
 from jeton.chat.outlines import Outline, outlined
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rollout import Rollout
@@ -98,11 +98,8 @@ class Request:
     with_spans: bool = False
     """Whether to encode with the spans of tokens at once, which a mask needs."""
 
-    def build(self, before: Encoded | None = None) -> Chat:
+    def build(self) -> Chat:
         """The chat.
-
-        Args:
-            before: The text of another chat that perhaps begins alike, with its ids.
 
         Raises:
             As `Tokenizer.chat`.
@@ -126,7 +123,7 @@ class Request:
             self, messages=sent, variables=(*variables,), trust=trust, **lists
         )
         with questions():
-            chat = Chat(request, request._values(sent, trust), before)
+            chat = Chat(request, request._values(sent, trust))
             if self.trust is None:
                 chat.say_losses()
         if self.trust is None:
@@ -173,11 +170,11 @@ class Request:
     def _check_variables(self, template: str) -> None:
         """Refuses a misspelled parameter: a variable that the template does not name."""
         for name, _ in self.variables:
-            close = None if name in template else _core.did_you_mean(name, _FLAGS)
-            if close:
+            question = "" if name in template else suggestion(name, _FLAGS)
+            if question:
                 raise ArgumentTypeError(
                     f"chat has no parameter {name!r}, and the template reads no variable of that "
-                    f"name (did you mean {close!r}?)"
+                    f"name ({question})"
                 )
 
     def _continued(self) -> str | None:
@@ -194,14 +191,14 @@ class Request:
             )
         return "content" if field is True else field or None
 
-    def of(self, messages: object, prompt: bool, before: Encoded | None = None) -> Chat:
+    def of(self, messages: object, prompt: bool) -> Chat:
         """The chat of other messages: some of this one's, as they were sent, or new ones."""
         return dataclasses.replace(
             self,
             messages=messages,
             add_generation_prompt=prompt,
             continue_final_message=False,
-        ).build(before)
+        ).build()
 
 
 def _documents(documents: object) -> list[Any]:
@@ -238,12 +235,9 @@ class Chat:
         messages[0].content
     """
 
-    def __init__(
-        self, request: Request, values: TemplateValues, before: Encoded | None = None
-    ) -> None:
+    def __init__(self, request: Request, values: TemplateValues) -> None:
         text = values.text()
         self._request = request
-        self._before = before
         self._values = values
         self._runs = runs_of(text)
         self._control = control_tokens_of(
@@ -259,12 +253,11 @@ class Chat:
 
     @functools.cached_property
     def _encoded(self) -> Encoded:
-        before, self._before = self._before, None
-        return encoded(self._control, self.text, self._runs, before)
+        return encoded(self._control, self.text, self._runs)
 
     @functools.cached_property
     def _ids(self) -> list[int]:
-        if self._before is not None or "_encoded" in self.__dict__:
+        if "_encoded" in self.__dict__:
             return self._encoded.ids
         return encoded_ids(self._control, self.text, self._runs)
 
@@ -300,10 +293,8 @@ class Chat:
     @property
     def call_count(self) -> int:
         """How many calls of tools its messages have."""
-        fields = [fields_of(it.fields) or {} for it in self._values.sent]
-        return sum(
-            len(it) for one in fields if isinstance(it := one.get("tool_calls"), (list, tuple))
-        )
+        calls = [it.fields.get("tool_calls") for it in self._values.sent]
+        return sum(len(it) for it in calls if isinstance(it, (list, tuple)))
 
     @property
     def plain_variables(self) -> dict[str, Any]:
@@ -330,7 +321,7 @@ class Chat:
     def left_out(self, *, with_media: bool = True) -> list[Origin]:
         """`unprinted`, on request without the parts that are not text."""
         with questions():
-            return self._unprinted.all(with_media=with_media)
+            return self._unprinted.origins(with_media=with_media)
 
     def say_losses(self, first: int = 0, moved: Sequence[Origin] = ()) -> None:
         """Reports content that the model does not see, and arguments that are not JSON objects.
@@ -343,7 +334,9 @@ class Chat:
             UnsupportedError: The template is jeton's, which promises a format.
         """
         with questions():
-            losses = self._unprinted.losses(with_media=not self._request.counts_media)
+            losses = self._unprinted.origins(
+                with_media=not self._request.counts_media, for_models=True
+            )
             hints = [] if first else [*self._unprinted.hints()]
         if first:
             losses = [it for it in losses if it.message is not None and it.message >= first]
@@ -570,11 +563,10 @@ class Chat:
         steps: list[tuple[Step, list[int]]] = []
         for count, prompt in renderings[-_MAX_RENDERINGS:]:
             try:
-                text = self._values.of_first(count, prompt).text()
+                chat = self._request.of(messages[:count], prompt)
             except JetonError:
                 continue  # a template may refuse a conversation that ends here
-            ids = encoded_ids(self._control, raw(text), runs_of(text))
-            steps.append((Step(count, prompt), ids))
+            steps.append((Step(count, prompt), chat.ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
         left_out = max(len(renderings) - _MAX_RENDERINGS, 0)
         return compared([*steps, (whole, self.ids)], left_out)
@@ -593,10 +585,9 @@ class Chat:
         conversation again would differ. The loss mask covers the sampled ids. For the
         next turn, call `extend` on the result.
 
-        Where the template writes what it wrote before, only the new text is encoded, from a control
-        token on; if it differs earlier, from there. The template itself writes the conversation
-        so far once per call, or twice where it may print parts of an answer again. That is what
-        remains in proportion to all messages: with ChatML, about 60 µs for each.
+        The template writes the conversation so far once per call, or twice where it may print parts
+        of an answer again, and all of it is encoded. So a call takes time in proportion to all
+        messages: with ChatML, about 80 µs for each.
 
         Args:
             ids: The ids that the model wrote, with the token that ended the answer. If that is
@@ -660,32 +651,28 @@ class Chat:
             return self
         messages = self._request.messages
         turns = [at for at, role in enumerate(self.roles) if role == "user"]
-        kept: list[int] = []
-        shortest = self
-        low, high = 1, len(turns) - 1
-        best: Chat | None = None
-        while low <= high:
-            # The more turns go the shorter it is, so few are tried.
-            middle = (low + high) // 2
-            kept = [
-                at for at, role in enumerate(self.roles) if at >= turns[middle] or role in SYSTEM
-            ]
+
+        @functools.cache
+        def without(count: int) -> Chat:
+            first = turns[count] if count else 0
+            kept = [at for at, role in enumerate(self.roles) if at >= first or role in SYSTEM]
             chat = self.of([messages[at] for at in kept])
-            chat.dropped = [at for at in range(len(messages)) if at not in set(kept)]
-            if len(chat.ids) <= max_tokens:
-                best, high = chat, middle - 1
-            else:
-                shortest, low = chat, middle + 1
-        if best is None:
+            chat.dropped = sorted({*range(len(messages))} - {*kept})
+            return chat
+
+        # The more turns go the shorter it is, so few are tried.
+        counts = range(max(len(turns), 1))
+        count = bisect.bisect(counts, False, lo=1, key=lambda it: len(without(it)) <= max_tokens)
+        if count not in counts:
             raise ArgumentError(
-                f"the last turn and the messages of the system have {len(shortest.ids):,} tokens, "
-                f"more than max_tokens={max_tokens:,} (shorten a message)"
+                f"the last turn and the messages of the system have {len(without(counts[-1])):,} "
+                f"tokens, more than max_tokens={max_tokens:,} (shorten a message)"
             )
-        return best
+        return without(count)
 
     def continued(self, messages: list[Any], prompt: bool) -> Chat:
-        """The same chat with more messages, of which only the text that differs is encoded."""
-        return self._request.of(messages, prompt, self._encoded)
+        """The same chat with more messages."""
+        return dataclasses.replace(self._request, with_spans=True).of(messages, prompt)
 
     def of(self, messages: list[Sent]) -> Chat:
         """The same chat with only some of its messages."""

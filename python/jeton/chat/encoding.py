@@ -4,14 +4,12 @@ Control tokens are found where they lie wholly in text that the template wrote. 
 between them are encoded as in the whole text: not at its beginning or end, with
 special tokens as text. Where no other text spells a control token, that is what encoding the whole
 text with its special tokens gives, so the whole is encoded first, and taken if nothing is forged.
-A text that begins like one encoded before is encoded from a control token of both on.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-import operator
 import re
 import secrets
 from bisect import bisect_right
@@ -21,7 +19,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.templates.origins import Runs
-from jeton.chat.templates.turn_shape import shared_length
 from jeton.components import AddedToken
 from jeton.encoding.once import added_tokens_of, once_per_tokenizer
 from jeton.errors import InternalError
@@ -55,14 +52,11 @@ class Encoded:
 
     control: ControlTokens
     text: str
-    runs: Runs
-    """Who wrote it."""
     ids: list[int]
     spans: list[tuple[int, int]]
     """The span of each token, in characters."""
-    forged: int | None
-    """The end of the first control token that only data spells, if there is one. Then the text was
-    encoded by its stretches."""
+    is_forged: bool
+    """Whether data spells a control token, so that the text was encoded by its stretches."""
 
 
 @dataclass
@@ -80,8 +74,6 @@ class _AddedTokens:
     """The longest at each place, also within others."""
     plain: dict[int, str]
     """Special tokens, by id, that take no neighbouring characters and begin no longer token."""
-    longest: int
-    """The most characters of an added token."""
     marked: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
     guarded: dict[frozenset[str], BaseTokenizer] = field(default_factory=dict)
     """The same tokenizer in which more added tokens are special, by these."""
@@ -117,7 +109,6 @@ class _AddedTokens:
             pattern=re.compile(spellings),
             anywhere=re.compile(f"(?=({spellings}))"),
             plain=plain,
-            longest=max((len(token.content) for token in tokens), default=0),
         )
 
 
@@ -182,96 +173,20 @@ class _Places:
         return found
 
 
-def encoded(
-    control: ControlTokens, text: str, runs: Runs, before: Encoded | None = None
-) -> Encoded:
-    """The ids of a text, in which control tokens are such only where runs allow it.
-
-    Args:
-        runs: Who wrote it.
-        before: A text that perhaps begins alike: the ids of what both have are taken from it.
-    """
-    if before is not None and (longer := _continued(control, text, runs, before)) is not None:
-        return longer
-    return _encoded(control, text, runs)
-
-
-def _encoded(control: ControlTokens, text: str, runs: Runs, *, is_forged: bool = False) -> Encoded:
-    """The same without what was encoded before.
-
-    Args:
-        control: The control tokens.
-        runs: Who wrote it.
-        is_forged: Whether it is a part of a text that is encoded by its stretches.
-    """
+def encoded(control: ControlTokens, text: str, runs: Runs) -> Encoded:
+    """The ids of a text, in which control tokens are such only where runs allow it. `runs`: who
+    wrote it."""
     tok = control.tok
     whole = tok.encode_with_spans(text, special="allow")
     places = _Places(runs, control.of_answers)
     tokens = known_tokens(tok)
     found = _specials_in(text, whole.ids, whole.spans, tokens)
-    allowed, forged = list[tuple[AddedToken, tuple[int, int]]](), None
-    for token, span, place in found:
-        if places.allow(_id_of(token), *place):
-            allowed.append((token, span))
-        elif forged is None:
-            forged = place[1]
-    if forged is None and not is_forged:
-        return Encoded(control, text, runs, whole.ids, whole.spans, None)
-    late = [(token, *span) for token, span in allowed if token.id in tokens.late]
+    allowed = [it for it in found if places.allow(_id_of(it[0]), *it[2])]
+    if len(allowed) == len(found):
+        return Encoded(control, text, whole.ids, whole.spans, False)
+    late = [(token, *span) for token, span, _ in allowed if token.id in tokens.late]
     ids, spans = _by_stretches(tok, text, places, tokens, late)
-    return Encoded(control, text, runs, ids, spans, forged)
-
-
-def _continued(control: ControlTokens, text: str, runs: Runs, before: Encoded) -> Encoded | None:
-    """The ids of a text that begins like another one, if a control token of both divides it.
-
-    Added tokens are searched for from left to right. If both texts have a token in the same place,
-    which takes no characters around it and begins no longer token, then the ids in front of it are
-    the same, and those behind it do not depend on what is in front of it.
-    """
-    tokens = known_tokens(control.tok)
-    if before.control is not control or tokens.late:
-        return None
-    # A longer token may begin earlier, so the last characters, as many as it has, are encoded anew.
-    shared = min(shared_length(text, before.text), _shared_runs(runs, before.runs))
-    last = shared - tokens.longest - 1
-    count = bisect_right(before.spans, last, key=operator.itemgetter(1))
-    ends = list(accumulate(length for length, _ in runs))
-    for at in reversed(range(count)):
-        start, end = before.spans[at]
-        spelling = tokens.plain.get(before.ids[at])
-        if spelling is None or text[start:end] != spelling:
-            continue
-        first = bisect_right(ends, start)
-        rest = (ends[first] - start, runs[first][1]), *runs[first + 1 :]
-        if _Places(rest, control.of_answers).allow(before.ids[at], 0, end - start):
-            break
-    else:
-        return None
-    is_forged = before.forged is not None
-    if before.forged is not None and before.forged > start:
-        return None
-    new = _encoded(control, text[start:], rest, is_forged=is_forged)
-    if new.forged is not None and not is_forged:
-        return None  # data spells its first control token: that changes how all is encoded
-    spans = [(low + start, high + start) for low, high in new.spans]
-    return Encoded(
-        control,
-        text,
-        runs,
-        before.ids[:at] + new.ids,
-        before.spans[:at] + spans,
-        before.forged,
-    )
-
-
-def _shared_runs(runs: Runs, others: Runs) -> int:
-    """The characters at the start of two texts that the same wrote."""
-    same = shared_length(runs, others)
-    length = sum(length for length, _ in runs[:same])
-    if same < min(len(runs), len(others)) and runs[same][1] == others[same][1]:
-        length += min(runs[same][0], others[same][0])
-    return length
+    return Encoded(control, text, ids, spans, True)
 
 
 def encoded_ids(control: ControlTokens, text: str, runs: Runs) -> list[int]:
@@ -290,11 +205,9 @@ def _specials_in(
 
     One that is not spelled there is the unknown token, unless normalization respelled it.
     """
-    found = []
-    for id, span in zip(ids, spans, strict=True):
-        token = tokens.specials.get(id)
-        if token is None:
-            continue
+    specials, found = tokens.specials, []
+    for id, span in [it for it in zip(ids, spans, strict=True) if it[0] in specials]:
+        token = specials[id]
         at = text.find(token.content, *span)
         if at >= 0:
             found.append((token, span, (at, at + len(token.content))))

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from jeton.chat.encoding import Encoded, known_tokens
 from jeton.chat.templates.held_text import Blank, Condition, HeldText, Messages, Reading, parts_of
 from jeton.chat.templates.limits import current
-from jeton.chat.templates.parts import raw, runs_of
-from jeton.chat.templates.traced import joined, marked
+from jeton.chat.templates.parts import raw
+from jeton.chat.templates.traced import joined
 from jeton.chat.templates.variables import TemplateValues
 from jeton.chat.training.masks import Learnt
 from jeton.errors import JetonError
@@ -35,7 +35,7 @@ _MAX_PRINTED: Final = 32
 """How often a template may print each text, so that no limit depends on the words."""
 _MAX_FIXED: Final = 1 << 20
 _MAX_KEYS: Final = 4_096
-_MAX_TRIES: Final = 8
+_MAX_TRIES: Final = 9
 """For chats of one key, which may meet different conditions."""
 
 _VARYING: Final = re.compile(r"""random|safe|escape|urlize|xmlattr|[|'"]\s*e\b""")
@@ -155,7 +155,7 @@ def outlined(values: TemplateValues, encoded: Encoded, learnt: Iterable[Learnt])
     varies = _VARYING.search(template) or ("strftime_now" in template and current().day is None)
     if varies or values.renderer.apart or key_of(messages) is None:
         return None
-    if encoded.forged is not None or known_tokens(tok).late:
+    if encoded.is_forged or known_tokens(tok).late:
         return None
     reading = Reading(messages)
     try:
@@ -165,7 +165,7 @@ def outlined(values: TemplateValues, encoded: Encoded, learnt: Iterable[Learnt])
     if type(text) is not HeldText or reading.is_refused:
         return None
     parts = [*_merged(parts_of(text))]
-    if not _is_small(parts) or not _is_of(parts, messages, encoded):
+    if not _is_small(parts):
         return None
     found = _with_tokens(parts, messages, encoded, learnt)
     return None if found is None else Outline(tok, (*reading.answers.items(),), found)
@@ -185,17 +185,6 @@ def _is_small(parts: list[str | Blank]) -> bool:
     times = Counter(part[:2] for part in parts if isinstance(part, Blank))
     fixed = sum(len(part) for part in parts if isinstance(part, str))
     return max(times.values()) <= _MAX_PRINTED and fixed <= _MAX_FIXED
-
-
-def _is_of(parts: list[str | Blank], messages: Messages, encoded: Encoded) -> bool:
-    """Whether parts are those of a chat: its text, and who wrote it."""
-    filled = joined(
-        [
-            part if isinstance(part, str) else marked(part.text(messages), part.origin)
-            for part in parts
-        ]
-    )
-    return raw(filled) == encoded.text and runs_of(filled) == encoded.runs
 
 
 def _with_tokens(
@@ -237,26 +226,18 @@ def _with_tokens(
     return (*found,) if fixed == len(tokens) else None
 
 
-@dataclass
-class _Known:
-    """What is known of the chats of one key."""
-
-    outlines: list[Outline]
-    """By the conditions."""
-    tries: int = 0
-
-
 class Outlines:
     """The outlines of the chats of one template, as they come."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, _Known] = {}
+        self._known: dict[Key, list[Outline]] = {}
+        """Of the chats of one key, by the conditions."""
+        self._tries = Counter[Key]()
 
     def encoded(self, messages: Any) -> EncodedChat | None:
         """The chat of messages, if its outline is known."""
         key = key_of(messages)
-        known = None if key is None else self._known.get(key)
-        for outline in () if known is None else known.outlines:
+        for outline in () if key is None else self._known.get(key, ()):
             if (chat := outline.encoded(messages)) is not None:
                 return chat
         return None
@@ -270,14 +251,10 @@ class Outlines:
         """
         if (key := key_of(messages)) is None:
             return
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) < _MAX_KEYS:
-                self._known[key] = _Known([])
-            return
-        known.tries += 1
-        if known.tries > _MAX_TRIES or self.encoded(messages) is not None:
+        if key in self._tries or len(self._tries) < _MAX_KEYS:
+            self._tries[key] += 1
+        if not 1 < self._tries[key] <= _MAX_TRIES or self.encoded(messages) is not None:
             return
         outline = outline_of()
         if outline is not None and outline.encoded(messages) == chat:
-            known.outlines.append(outline)
+            self._known.setdefault(key, []).append(outline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,9 +62,8 @@ class Prefixes:
 
 def compared(steps: Sequence[tuple[Step, list[int]]], left_out: int) -> Prefixes:
     """How much of each rendering's ids begins the next one's."""
-    found = []
-    following = [*(ids for _, ids in steps[1:]), steps[-1][1]]
-    for (step, ids), after in zip(steps, following, strict=True):
-        kept = shared_length(ids, after)
-        found.append(Step(step.messages, step.prompt, kept, len(ids)))
+    found = [
+        Step(step.messages, step.prompt, shared_length(ids, after), len(ids))
+        for (step, ids), (_, after) in itertools.pairwise([*steps, steps[-1]])
+    ]
     return Prefixes(found, left_out)

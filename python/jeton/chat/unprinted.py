@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-import jeton._core as _core
+from jeton.arguments import suggestion
 from jeton.chat.messages import fields_of, is_media, is_text
 from jeton.chat.templates.input import Group
 from jeton.chat.templates.origins import Origin
@@ -40,7 +40,7 @@ class Unprinted:
         self._template = values.template
         self._text = raw(text)
         self._values = values
-        groups = values.groups
+        groups = values.input.groups
         self._printed = {(it.kind, it.message, it.field) for _, it in runs_of(text)}
         self._groups = [it for it in groups if self._counts(it, groups[it])]
         suspects = [
@@ -64,38 +64,35 @@ class Unprinted:
         """Whether anything may be among them: something that has no text in the chat."""
         return bool(self._batches or self._unread)
 
-    def all(self, *, with_media: bool = True) -> list[Origin]:
-        """All of them, each as the largest thing that was not printed at all. `with_media`: whether
-        parts that are not text count."""
-        batches = self._batches.values()
-        return self._origins([it for it in batches if with_media or not self._is_media(it[0])])
+    def origins(self, *, with_media: bool, for_models: bool = False) -> list[Origin]:
+        """All of them, each as the largest thing that was not printed at all.
 
-    def losses(self, *, with_media: bool = True) -> list[Origin]:
-        """Those that a model should see: texts and parts of messages, calls, tools, documents, and
-        variables that the template does not read.
+        Args:
+            with_media: Whether parts that are not text count.
+            for_models: Whether only those count that a model should see: texts and parts of
+                messages, calls, tools, documents, and variables that the template does not read.
         """
         return self._origins(
             [
                 batch
                 for batch in self._batches.values()
-                if self._is_for_the_model(batch[0]) and (with_media or not self._is_media(batch[0]))
+                if (with_media or not self._is_media(batch[0]))
+                and (self._is_for_the_model(batch[0]) or not for_models)
             ]
         )
 
     def hints(self) -> Iterator[str]:
         """Probable misspellings: a role, a variable that the template does not read."""
         for name in self._unread:
-            close = _core.did_you_mean(
-                name, sorted(self._values.renderer.source(self._template).names)
-            )
-            if close:
-                yield f"for the variable {name!r}, did you mean {close!r}?"
+            names = sorted(self._values.renderer.source(self._template).names)
+            if question := suggestion(name, names):
+                yield f"for the variable {name!r}, {question}"
         for at, message in enumerate(self._values.sent):
             if message.role is None or message.role in KNOWN_ROLES:
                 continue
-            close = _core.did_you_mean(message.role, sorted(KNOWN_ROLES))
-            if close and message.role not in self._template:
-                yield f"for the role {message.role!r} of messages[{at}], did you mean {close!r}?"
+            question = suggestion(message.role, sorted(KNOWN_ROLES))
+            if question and message.role not in self._template:
+                yield f"for the role {message.role!r} of messages[{at}], {question}"
 
     def _counts(self, group: Group, fields: list[str]) -> bool:
         """Whether a template may print a group."""

@@ -41,7 +41,7 @@ Examples:
 """
 
 
-def variables_of(
+def _variables_of(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, object]:
     """The variables of `--set NAME=VALUE`."""
@@ -57,15 +57,27 @@ def variables_of(
     return variables
 
 
+template_option = click.option(
+    "--template",
+    metavar="NAME|FILE",
+    help="A chat template by name (chatml, llama3 …), or a Jinja file.  [default: the tokenizer's]",
+)
+
+variables_option = click.option(
+    "--set",
+    "variables",
+    multiple=True,
+    callback=_variables_of,
+    metavar="NAME=VALUE",
+    help="A variable of the template; VALUE is JSON or text. Repeatable.",
+)
+
+
 @click.command(cls=Command, help=HELP, short_help="Show a chat as ids, and who wrote what.")
 @tokenizer_options
 @click.argument("messages", required=False, type=FilePath())
 @click.option("--text", metavar="TEXT", help="A chat of one message: this text of a user.")
-@click.option(
-    "--template",
-    metavar="NAME|FILE",
-    help="A template by name (chatml, llama3 …), or a Jinja file.  [default: the tokenizer's]",
-)
+@template_option
 @click.option("--add-generation-prompt", is_flag=True, help="End where the model's answer begins.")
 @click.option("--continue-final-message", is_flag=True, help="Leave the last message open.")
 @click.option(
@@ -75,14 +87,7 @@ def variables_of(
     metavar="FIELD",
     help="Allow control tokens in a role, content, messages[0].content or tools. Repeatable.",
 )
-@click.option(
-    "--set",
-    "variables",
-    multiple=True,
-    callback=variables_of,
-    metavar="NAME=VALUE",
-    help="A variable of the template; VALUE is JSON or text. Repeatable.",
-)
+@variables_option
 @format_option(
     "show",
     "text",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +21,7 @@ from jeton.cli.named_arguments import (
     pivot_option,
     tokenizers_by_name,
 )
-from jeton.cli.progress import PhaseBars
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.tiny_model import follow, model_options, tiny_model
 from jeton.cli.tokenizers import load_tokenizer
@@ -123,7 +122,7 @@ def compare(
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
     toks = {name: load_tokenizer(path) for name, path in paths.items()}
-    with contextlib.closing(PhaseBars()) as bars:
+    with ProgressBar() as bars:
         comparison = measure(
             toks,
             texts,

@@ -45,7 +45,10 @@ def measure_tables(comparison: Comparison, rows_shown: int | None = None) -> str
     if left_out:
         lines += ["", styled(f"  … {counted(left_out, 'more row')} (--all)", dim=True)]
     is_judged = any(best for _, rows in tables for _, _, best in rows)
-    lines += ["", *(["  * the best of its row"] if is_judged else []), *_lossy(comparison)]
+    lines += ["", *(["  * the best of its row"] if is_judged else [])]
+    for note in _notes(comparison):
+        wrapped = textwrap.wrap(note, columns() - 4, subsequent_indent="  ")
+        lines += [styled(f"  {line}", fg="yellow") for line in wrapped]
     return "\n".join(lines[1:]).rstrip()
 
 
@@ -139,12 +142,11 @@ def _number(value: Value | None) -> str:
     return f"{value.value:,}" if isinstance(value.value, int) else f"{value.value:,.3f}"
 
 
-def _lossy(comparison: Comparison) -> Iterator[str]:
+def _notes(comparison: Comparison) -> Iterator[str]:
+    """What each tokenizer loses."""
     for name in comparison:
         if comparison[name].is_lossy:
-            note = f"† {name} loses text: {'; '.join(comparison[name].lossy)}"
-            for line in textwrap.wrap(note, columns() - 4, subsequent_indent="  "):
-                yield styled(f"  {line}", fg="yellow")
+            yield f"† {name} loses text: {'; '.join(comparison[name].lossy)}"
 
 
 def changed(earlier: Comparison, current: Comparison) -> str:
@@ -186,12 +188,7 @@ def to_markdown(comparison: Comparison) -> str:
             row = [f"**{cell}**" if at in best else cell for at, cell in enumerate(cells)]
             lines.append(_line([name, *row]))
         parts.append("\n".join(lines))
-    notes = [
-        f"† {name} loses text: {'; '.join(comparison[name].lossy)}"
-        for name in comparison
-        if comparison[name].is_lossy
-    ]
-    return "\n\n".join([*parts, *map(_escaped, notes)])
+    return "\n\n".join([*parts, *map(_escaped, _notes(comparison))])
 
 
 def _line(cells: Sequence[str]) -> str:

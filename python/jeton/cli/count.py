@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 
 import click
 
@@ -47,11 +47,11 @@ class FileTally:
     tokens: int = 0
     bytes: int = 0
 
-    def add(self, other: FileTally) -> None:
-        """Adds another tally."""
-        self.documents += other.documents
-        self.tokens += other.tokens
-        self.bytes += other.bytes
+    def add(self, documents: int, tokens: int, bytes: int) -> None:
+        """Adds to the counts."""
+        self.documents += documents
+        self.tokens += tokens
+        self.bytes += bytes
 
     @property
     def bytes_per_token(self) -> float | None:
@@ -92,17 +92,18 @@ def count(
                 counts = tok.count_batch([document.text for document in group], **options)
             for document, tokens in zip(group, counts, strict=True):
                 tally = tallies.setdefault(document.source, FileTally())
-                tally.add(FileTally(1, tokens, document.size))
+                tally.add(1, tokens, document.size)
                 if each:
                     stdout.write(b"%d\n" % tokens)
     everything = FileTally()
     for tally in tallies.values():
-        everything.add(tally)
+        everything.add(*astuple(tally))
     if total:
         say(f"{everything.tokens}")
     elif form == "jsonl":
         for path, tally in tallies.items():
-            say(saved_json.dumps(_record(path, tally)))
+            record = {"file": path, **asdict(tally), "bytes_per_token": tally.bytes_per_token}
+            say(saved_json.dumps(record))
     elif not each:
         rows = [_row(path, tally) for path, tally in tallies.items()]
         if len(rows) > 1:
@@ -124,13 +125,3 @@ def _row(name: str, tally: FileTally) -> tuple[str, ...]:
         "–" if ratio is None else f"{ratio:.2f}",
         name,
     )
-
-
-def _record(path: str, tally: FileTally) -> dict[str, object]:
-    return {
-        "file": path,
-        "documents": tally.documents,
-        "tokens": tally.tokens,
-        "bytes": tally.bytes,
-        "bytes_per_token": tally.bytes_per_token,
-    }

@@ -10,7 +10,7 @@ import click
 from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
 from jeton.cli.mix import mix
-from jeton.cli.prepare import folder_option, say_set
+from jeton.cli.prepare import folder_option, memory_option, say_set
 from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import ProgressBar, progress_option
@@ -27,6 +27,13 @@ def data() -> None: ...
 
 
 data.add_command(mix)
+
+tokenizer_option = click.option(
+    "--tokenizer",
+    metavar="TOKENIZER",
+    type=FilePath(),
+    help="The tokenizer, if none was saved with the set.",
+)
 
 
 VERIFY = """Compare a token set with its manifest, and name damaged files.
@@ -76,12 +83,7 @@ Examples:
     help="How many tokens to show.",
 )
 @click.option("--split", default="train", help="Which part of the set: train or val.")
-@click.option(
-    "--tokenizer",
-    metavar="TOKENIZER",
-    type=FilePath(),
-    help="The tokenizer, if none was saved with the set.",
-)
+@tokenizer_option
 @click.option("--ids", is_flag=True, help="Show only ids.")
 @click.option("--text", is_flag=True, help="Show only the text, unchanged.")
 def show(
@@ -199,13 +201,8 @@ Example:
 @data.command(cls=Command, help=MERGE, short_help="Merge parts from several machines.")
 @click.argument("parts", nargs=-1, required=True, type=FilePath(path_type=Path, urls=True))
 @folder_option
-@click.option(
-    "--tokenizer",
-    metavar="TOKENIZER",
-    type=FilePath(),
-    help="The tokenizer, if none was saved with the parts.",
-)
-@click.option("--memory", default="1GB", help="How much memory shuffling may use.")
+@tokenizer_option
+@memory_option
 @progress_option
 def merge(
     parts: tuple[Path | StorePath, ...],

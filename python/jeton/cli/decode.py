@@ -14,8 +14,8 @@ from jeton import saved_json
 from jeton.cli.command import Command, echo_note, format_option
 from jeton.cli.documents import input_files, read_standard_input
 from jeton.cli.printing import for_terminal
-from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
-from jeton.cli.token_files import output, read_array, read_ids
+from jeton.cli.targets import FilePath, check_inputs, check_target, force_option, output_option
+from jeton.cli.token_files import read_array, read_ids, results
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.display.human_readable import counted
 from jeton.errors import FormatError, MissingFileError
@@ -42,14 +42,7 @@ Examples:
 @click.command(cls=Command, help=HELP, short_help="Decode token ids to text.")
 @tokenizer_options
 @click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES|FOLDERS]...")
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    type=FilePath(),
-    metavar="FILE",
-    help="The file to write.",
-)
+@output_option
 @click.option("--ids", metavar="IDS", help="Decode these ids, with spaces or commas between them.")
 @click.option("--lines", is_flag=True, help="End each document with a line end.")
 @format_option("text", "jsonl", help='The text itself, or {"text": "…"} for each document.')
@@ -70,7 +63,7 @@ Examples:
 def decode(
     source: TokenizerSource,
     paths: tuple[str, ...],
-    target: str | None,
+    output: str | None,
     ids: str | None,
     lines: bool,
     form: str,
@@ -96,11 +89,11 @@ def decode(
     paths = input_files(paths)
     inputs = [*paths, *([] if offsets is None else [offsets])]
     check_inputs(inputs)
-    check_target(target, inputs=[*inputs, *source.files], force=force, stream=True)
+    check_target(output, inputs=[*inputs, *source.files], force=force, stream=True)
     tok = source.load()
     rows = 0
-    is_shown = target in (None, "-")
-    with output(target, force=force) as file:
+    is_shown = output in (None, "-")
+    with results(output, force=force) as file:
         for document in _documents(paths, offsets) if typed is None else [typed]:
             rows += 1
             if invalid == "bytes":
@@ -113,7 +106,7 @@ def decode(
             data = data + b"\n" if lines or jsonl else data
             file.write(for_terminal(data) if is_shown else data)
     if not is_shown:
-        echo_note(f"{target}: {counted(rows, 'document')}")
+        echo_note(f"{output}: {counted(rows, 'document')}")
 
 
 def _ids_from_text(text: str) -> list[int]:

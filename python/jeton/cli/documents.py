@@ -369,6 +369,19 @@ invalid_option = click.option(
 )
 
 
+errors_option = click.option(
+    "--invalid",
+    "errors",
+    type=click.Choice(["strict", "replace", "ignore"]),
+    default="strict",
+    help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
+)
+
+field_option = click.option(
+    "--field", metavar="NAME", help="The field of JSON lines, or the column of a table."
+)
+
+
 def input_options(function: F) -> F:
     """The options of commands that read documents; they arrive as `paths` and `reader`.
 

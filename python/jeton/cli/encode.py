@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -22,8 +23,8 @@ from jeton.cli.documents import (
     named_by_place,
 )
 from jeton.cli.progress import ProgressBar
-from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
-from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
+from jeton.cli.targets import FilePath, check_inputs, check_target, force_option, output_option
+from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, results
 from jeton.cli.tokenizers import (
     EncodingFlags,
     TokenizerSource,
@@ -66,14 +67,7 @@ Formats:
 @tokenizer_options
 @input_options
 @encoding_options
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    type=FilePath(),
-    metavar="FILE",
-    help="The file to write.",
-)
+@output_option
 @click.option(
     "--format",
     "form",
@@ -93,13 +87,13 @@ def encode(
     paths: tuple[str, ...],
     reader: Reader,
     options: EncodingFlags,
-    target: str | None,
+    output: str | None,
     form: Form | None,
     spans: bool,
     offsets: str | None,
     force: bool,
 ) -> None:
-    form = form_for(target, form)
+    form = form_for(output, form)
     if spans and form != "jsonl":
         raise click.UsageError("--spans needs --format jsonl.")
     if offsets and form != "npy":
@@ -108,10 +102,10 @@ def encode(
         )
     check_inputs(paths)
     inputs = [*paths, *source.files]
-    check_target(target, inputs=inputs, force=force, stream=True)
+    check_target(output, inputs=inputs, force=force, stream=True)
     if offsets:
         check_target(offsets, inputs=inputs, force=force)
-        if target is not None and os.path.realpath(target) == os.path.realpath(offsets):
+        if output is not None and os.path.realpath(output) == os.path.realpath(offsets):
             raise FileError(f"{offsets}: the ids go there (name another file for offsets)")
     tok = source.load()
     note_on_special_tokens(tok, options)
@@ -119,16 +113,16 @@ def encode(
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(ProgressBar("encoding", input_size(paths)))
         groups = batches(reader.documents(paths, progress))
-        file = stack.enter_context(output(target, force=force))
+        file = stack.enter_context(results(output, force=force))
         rows = count = 0
         if form == "npy":
-            starts = stack.enter_context(output(offsets, force=force)) if offsets else None
+            starts = stack.enter_context(results(offsets, force=force)) if offsets else None
             dtype = dtype_for(tok.vocab.max_id)
             rows, count = _write_npy(tok, groups, options, NpyWriter(file, dtype), starts)
             detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.vocab.max_id:,})"
         else:
             detail = ""
-            for record in (_records_with_spans if spans else _records)(tok, groups, options):
+            for record in _records(tok, groups, options, spans):
                 line = (
                     " ".join(map(str, record["ids"]))
                     if form == "text"
@@ -137,8 +131,8 @@ def encode(
                 file.write(line.encode() + b"\n")
                 rows += 1
                 count += len(record["ids"])
-    if target not in (None, "-"):
-        echo_note(f"{target}: {count:,} ids of {counted(rows, 'document')}{detail}")
+    if output not in (None, "-"):
+        echo_note(f"{output}: {count:,} ids of {counted(rows, 'document')}{detail}")
 
 
 def _write_npy(
@@ -165,24 +159,21 @@ def _write_npy(
     return rows, ids.length
 
 
-Record = dict[str, list[Any]]
-
-
 def _records(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingFlags
-) -> Iterator[Record]:
+    tok: jeton.Tokenizer,
+    groups: Iterable[list[InputDocument]],
+    options: EncodingFlags,
+    spans: bool,
+) -> Iterator[dict[str, list[Any]]]:
     for group in groups:
         with named_by_place(group):
-            batch = tok.encode_batch([document.text for document in group], **options)
-        for ids in batch.tolist():
-            yield {"ids": ids}
-
-
-def _records_with_spans(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingFlags
-) -> Iterator[Record]:
-    for group in groups:
-        for document in group:
-            with named_by_place([document]):
-                encoding = tok.encode_with_spans(document.text, **options)
-            yield {"ids": encoding.ids, "spans": encoding.spans}
+            batch = tok.encode_batch(
+                [document.text for document in group],
+                spans="characters" if spans else None,
+                **options,
+            )
+        rows: list[dict[str, list[Any]]] = [{"ids": ids} for ids in batch.tolist()]
+        if spans:
+            for row, (start, end) in zip(rows, itertools.pairwise(batch.offsets), strict=True):
+                row["spans"] = batch.spans[start:end].tolist()
+        yield from rows

@@ -25,22 +25,20 @@ Examples:
   jeton list --format json
 """
 
-_KINDS = ("tokenizers", "models", "patterns")
-
 
 @click.command(cls=Command, help=HELP, short_help="List known tokenizers and patterns.")
-@click.argument("kind", required=False, type=click.Choice(_KINDS))
+@click.argument("kind", required=False, type=click.Choice(["tokenizers", "models", "patterns"]))
 @format_option("table", "json", help="A table for people, or one JSON object.")
 def list(kind: str | None, form: str) -> None:
-    kinds = _KINDS if kind is None else (kind,)
+    kinds = _KINDS if kind is None else {kind: _KINDS[kind]}
     if form == "json":
-        say(saved_json.dumps({kind: _RECORDS[kind]() for kind in kinds}))
+        say(saved_json.dumps({name: record() for name, (_, _, record) in kinds.items()}))
         return
-    for number, name in enumerate(kinds):
+    for number, (title, rows_of, _) in enumerate(kinds.values()):
         if number:
             say()
-        say(heading(_TITLES[name]))
-        rows = [*_ROWS[name]()]
+        say(heading(title))
+        rows = [*rows_of()]
         say(table(rows, "<" * len(rows[0])))
 
 
@@ -55,14 +53,14 @@ def _patterns() -> dict[str, dict[str, object]]:
     return {name: pattern._asdict() for name, pattern in jeton.patterns().items()}
 
 
-def _tokenizer_rows() -> Iterator[tuple[str, str, str]]:
+def _tokenizer_rows() -> Iterator[tuple[str, ...]]:
     for name, tokenizer in registry.KNOWN.items():
         is_public = all(source.url is not None for source in tokenizer.files)
         where = "here" if registry.is_here(name) else "to download" if is_public else "licensed"
         yield styled(name, bold=True), tokenizer.what, styled(where, dim=True)
 
 
-def _model_rows() -> Iterator[tuple[str, str]]:
+def _model_rows() -> Iterator[tuple[str, ...]]:
     """The models of each tokenizer, on one or more lines."""
     width = columns() - 20
     for name in registry.KNOWN:
@@ -80,7 +78,7 @@ def _model_rows() -> Iterator[tuple[str, str]]:
             yield label, line
 
 
-def _pattern_rows() -> Iterator[tuple[str, str]]:
+def _pattern_rows() -> Iterator[tuple[str, ...]]:
     room = columns() - 4 - max(map(len, jeton.patterns()))
     for name, pattern in jeton.patterns().items():
         yield styled(name, bold=True), shorten(pattern.origin, room)
@@ -90,18 +88,9 @@ def _pattern_rows() -> Iterator[tuple[str, str]]:
             yield "", styled(shorten(expression, room), dim=True)
 
 
-_TITLES = {
-    "tokenizers": "Tokenizers",
-    "models": "Models, by tokenizer",
-    "patterns": "Patterns, for --pattern",
+_KINDS = {
+    "tokenizers": ("Tokenizers", _tokenizer_rows, _tokenizers),
+    "models": ("Models, by tokenizer", _model_rows, lambda: dict(registry.MODELS)),
+    "patterns": ("Patterns, for --pattern", _pattern_rows, _patterns),
 }
-_ROWS = {
-    "tokenizers": _tokenizer_rows,
-    "models": _model_rows,
-    "patterns": _pattern_rows,
-}
-_RECORDS = {
-    "tokenizers": _tokenizers,
-    "models": lambda: dict(registry.MODELS),
-    "patterns": _patterns,
-}
+"""What is listed: its title, the rows of its table, and its record in JSON."""

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jeton.cli.chat import template_text, variables_of
+from jeton.cli.chat import template_option, template_text, variables_option
 from jeton.cli.command import Command, echo_note
-from jeton.cli.documents import documents_option, say_what_documents_are
+from jeton.cli.documents import (
+    documents_option,
+    errors_option,
+    field_option,
+    say_what_documents_are,
+)
 from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
@@ -112,6 +117,9 @@ def folder_option(function: F) -> F:
     )(function)
 
 
+memory_option = click.option("--memory", default="1GB", help="How much memory shuffling may use.")
+
+
 def _validation(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> float | list[Path | StorePath] | None:
@@ -147,14 +155,8 @@ def _path(value: str) -> Path | StorePath:
     help="Maximum tokens per file.  [default: that of the layout]",
 )
 @documents_option
-@click.option("--field", metavar="NAME", help="The field of JSON lines, or the column of a table.")
-@click.option(
-    "--invalid",
-    "errors",
-    type=click.Choice(["strict", "replace", "ignore"]),
-    default="strict",
-    help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
-)
+@field_option
+@errors_option
 @click.option(
     "--end-of-text",
     metavar="TOKEN",
@@ -186,7 +188,7 @@ def _path(value: str) -> Path | StorePath:
     "INPUT is several files, else cut]",
 )
 @click.option("--shuffle", type=click.IntRange(min=0), metavar="SEED", help="Shuffle documents.")
-@click.option("--memory", default="1GB", help="How much memory shuffling may use.")
+@memory_option
 @click.option(
     "--part",
     metavar="I/N",
@@ -195,12 +197,7 @@ def _path(value: str) -> Path | StorePath:
 )
 @click.option("--messages", metavar="FIELD", help="The field that holds a conversation.")
 @click.option("--tools", metavar="FIELD", help="The field that holds its tools, if any.")
-@click.option(
-    "--template",
-    metavar="NAME|FILE",
-    help="A chat template by name (chatml, llama3 …), or a file of Jinja.  "
-    "[default: the tokenizer's own]",
-)
+@template_option
 @click.option(
     "--roles",
     multiple=True,
@@ -234,14 +231,7 @@ def _path(value: str) -> Path | StorePath:
     "hold).",
 )
 @click.option("--date", metavar="YYYY-MM-DD", help="The date, for templates that use it.")
-@click.option(
-    "--set",
-    "variables",
-    multiple=True,
-    callback=variables_of,
-    metavar="NAME=VALUE",
-    help="A variable of the template; VALUE is JSON, or text (repeatable).",
-)
+@variables_option
 @progress_option
 def prepare(
     source: TokenizerSource,

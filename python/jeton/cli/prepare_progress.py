@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from jeton.cli.command import echo_note, is_quiet
-from jeton.cli.progress import JsonLines, PhaseBars
+from jeton.cli.progress import JsonLines, ProgressBar
 from jeton.cli.terminal import human_bytes
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class _PrepareJsonLines(JsonLines):
         self.tell(step.phase, step.done, step.total, counts | disk)
 
 
-class _PrepareBars(PhaseBars):
+class _PrepareBars(ProgressBar):
     """A bar for each phase, and a note on the disk that the set needs."""
 
     _has_told_disk = False

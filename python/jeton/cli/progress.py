@@ -93,11 +93,11 @@ class ProgressBar:
     On a terminal it appears after half a second, and disappears when the work is done. Elsewhere,
     as in the log of a job, it is a line every 30 seconds.
 
+    Work may have phases, one after the other: each has a bar.
+
     Args:
-        label: The name of the work.
-        total: The amount of work; `None` if unknown.
-        unit: Formats an amount for people.
-        done: The amount that an earlier run has done, which does not count towards the speed.
+        label: The name of the work; empty if `show` names its phases.
+        total: The bytes of work; `None` if unknown.
     """
 
     DELAY = 0.5
@@ -108,26 +108,24 @@ class ProgressBar:
     BAR = 16
     """Columns."""
 
-    def __init__(
-        self,
-        label: str,
-        total: int | None,
-        unit: Callable[[float], str] = human_bytes,
-        *,
-        done: int = 0,
-    ) -> None:
-        self.label = label
+    def __init__(self, label: str = "", total: int | None = None) -> None:
         self.total = total
-        self.unit = unit
-        self.done = done
         #: Further text, after the speed.
         self.note = ""
-        self._first = done
         self._active, self.is_drawn = not is_quiet(), sys.stderr.isatty()
-        self._start = time.monotonic()
-        self.next = self._start + (self.DELAY if self.is_drawn else self.LOG_INTERVAL)
         self._bars: Bars | None = None
         self._task: TaskID | None = None
+        # Of a log: many phases are shorter than the time between two lines.
+        self.next = time.monotonic() + self.LOG_INTERVAL
+        self._begin(label, human_bytes, 0)
+
+    def _begin(self, label: str, unit: Callable[[float], str], done: int) -> None:
+        """Begins a phase, of which an earlier run has done a part."""
+        self.close()
+        self.label, self.unit, self.done, self._first = label, unit, done, done
+        self._start = time.monotonic()
+        if self.is_drawn:
+            self.next = self._start + self.DELAY
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -147,6 +145,32 @@ class ProgressBar:
         self.total = step.total or None
         self.advance(step.done - self.done)
 
+    def show(
+        self,
+        label: str,
+        done: int,
+        total: int,
+        unit: Callable[[float], str] = human_bytes,
+        *,
+        first: int = 0,
+        note: str = "",
+    ) -> None:
+        """Shows how far a phase is.
+
+        Args:
+            label: The name of the phase; another name begins another bar.
+            done: The amount done; less than before begins another bar, too.
+            total: The final value of `done`; 0 if unknown.
+            unit: Formats an amount for people.
+            first: In the first call of a phase, the amount that does not count towards the speed.
+            note: Further text.
+        """
+        if label != self.label or done < self.done:
+            self._begin(label, unit, first)
+        self.total = total or None
+        self.note = note
+        self.advance(done - self.done)
+
     def close(self) -> None:
         """Removes the bar."""
         if self._bars is not None:
@@ -165,7 +189,7 @@ class ProgressBar:
 
     def _parts(self, elapsed: float) -> list[str]:
         """The share that is done, the speed, the note and the time left, without empty ones."""
-        speed = (self.done - self._first) / elapsed
+        speed = (self.done - self._first) / elapsed if elapsed else 0.0
         parts = [self.unit(self.done), f"{self.unit(speed)}/s", self.note, ""]
         if self.total:
             share = min(1.0, self.done / self.total)
@@ -188,51 +212,6 @@ class ProgressBar:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-class PhaseBars:
-    """A bar for each phase of some work, one after the other."""
-
-    def __init__(self) -> None:
-        self._bar: ProgressBar | None = None
-        #: When the next line of a log is due: many phases are shorter than the time between two.
-        self._due: float | None = None
-
-    def show(
-        self,
-        label: str,
-        done: int,
-        total: int,
-        unit: Callable[[float], str] = human_bytes,
-        *,
-        first: int = 0,
-        note: str = "",
-    ) -> None:
-        """Shows how far a phase is.
-
-        Args:
-            label: The name of the phase; another name begins another bar.
-            done: The amount done.
-            total: The final value of `done`; 0 if unknown.
-            unit: Formats an amount for people.
-            first: In the first call of a phase, the amount that does not count towards the speed.
-            note: Further text.
-        """
-        if self._bar is None or self._bar.label != label:
-            self.close()
-            self._bar = ProgressBar(label, None, unit, done=first)
-            if self._due is not None and not self._bar.is_drawn:
-                self._bar.next = self._due
-        self._bar.total = total or None
-        self._bar.note = note
-        self._bar.advance(done - self._bar.done)
-
-    def close(self) -> None:
-        """Removes the bar."""
-        if self._bar is not None:
-            self._bar.close()
-            self._due = self._bar.next
-            self._bar = None
 
 
 def _duration(seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from jeton.cli.command import Command, format_option
 from jeton.cli.documents import file_or_line_option, invalid_option, say_what_documents_are
 from jeton.cli.named_arguments import corpora_by_name
 from jeton.cli.printing import styled
-from jeton.cli.progress import PhaseBars
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import (
     FilePath,
     check_target,
@@ -173,7 +172,7 @@ def sweep(
     train_on, measure_on = _parts(corpus, "CORPUS"), _parts(held_out, "--held-out")
     inputs = [*_paths(train_on), *_paths(measure_on)]
     check_target(output, inputs=inputs, force=force, stream=True)
-    with contextlib.closing(PhaseBars()) as bars:
+    with ProgressBar() as bars:
         result = train(
             train_on,
             held_out=measure_on or 0.1,

@@ -9,7 +9,7 @@ import click
 
 import jeton
 from jeton.analysis import TinyModel
-from jeton.cli.progress import PhaseBars
+from jeton.cli.progress import ProgressBar
 from jeton.cli.terminal import human_bytes
 
 
@@ -42,7 +42,7 @@ def tiny_model(
     return TinyModel(**values)  # type: ignore[arg-type]
 
 
-def follow(bars: PhaseBars, label: str, step: jeton.Progress) -> None:
+def follow(bars: ProgressBar, label: str, step: jeton.Progress) -> None:
     """Shows a step of measuring or of training models: a bar for each phase and label."""
     name = f"{label}: {step.phase}" if label else step.phase
     unit = human_bytes if step.phase == "counting" else "{:,.0f}".format

@@ -59,7 +59,7 @@ def dtype_for(max_id: int) -> type[np.uint16] | type[np.uint32]:
 
 
 @contextlib.contextmanager
-def output(path: str | None, *, force: bool) -> Iterator[BinaryIO]:
+def results(path: str | None, *, force: bool) -> Iterator[BinaryIO]:
     """The file for results, which appears only when complete, or standard output."""
     if path is None or path == "-":
         with name_full_file(STDOUT):

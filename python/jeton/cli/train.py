@@ -12,7 +12,12 @@ import click
 
 import jeton
 from jeton.cli.command import Command, TokenCount, add_hint, echo_note, is_passed, options_of
-from jeton.cli.documents import documents_option, say_what_documents_are
+from jeton.cli.documents import (
+    documents_option,
+    errors_option,
+    field_option,
+    say_what_documents_are,
+)
 from jeton.cli.named_arguments import languages_by_name
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
@@ -26,14 +31,7 @@ from jeton.cli.train_options import (
     settings,
 )
 from jeton.cli.train_progress import watcher
-from jeton.cli.train_targets import (
-    RANKS_AS_MODEL,
-    check_ending,
-    companion,
-    is_of_bytes,
-    rehearse,
-    save,
-)
+from jeton.cli.train_targets import rehearse, save
 from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.word_counts import is_counts
 from jeton.errors import ArgumentError, FileError
@@ -206,15 +204,9 @@ _NAME = 240
     metavar="T",
     help="Mix files of counts: one of n bytes has a share as n^(1/T). 1 keeps the shares.",
 )
-@click.option("--field", help="The field of JSON lines, or the column of a table.")
+@field_option
 @documents_option
-@click.option(
-    "--invalid",
-    "errors",
-    type=click.Choice(["strict", "replace", "ignore"]),
-    default="strict",
-    help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
-)
+@errors_option
 @click.option(
     "--bad-records",
     type=click.Choice(["error", "drop"]),
@@ -257,13 +249,15 @@ def train(
         sizes = tuple(start.vocab_size + size for size in new_tokens)
     sizes = tuple(sorted(set(sizes))) or (DEFAULT_SIZES.get(kind, 30_000),)
     check_kind(kind, sizes)
+    if target.name == "-":
+        raise FileError("-: standard output takes text, and a tokenizer is not text (name a file)")
     if len(sizes) > 1 and not target.name:
         raise click.UsageError(f"{target}: several sizes need a file name to add the sizes to")
     targets = {
         size: target if len(sizes) == 1 else target.with_stem(f"{target.stem}-{size}")
         for size in sizes
     }
-    if len(sizes) > 1 and companion(target) is not None:
+    if len(sizes) > 1 and target.name.lower().endswith(("vocab.json", "encoder.json")):
         raise click.UsageError(f"{target}: a pair of files goes with a single --vocab-size")
     corpora, texts = _corpora(files, languages, development)
     if corpora is not None:
@@ -273,9 +267,7 @@ def train(
     inputs = files if start_from is None else (*files, Path(start_from))
     check_target(None, inputs=inputs, force=force)
     for path in targets.values():
-        check_ending(path, kind, alphabet, start_from is not None)
-        for file in filter(None, (path, companion(path))):
-            check_target(file, inputs=inputs, force=force, folder=file == path)
+        check_target(path, inputs=inputs, force=force, folder=True)
     if save_counts is not None:
         check_target(save_counts, inputs=inputs, force=force)
         if save_counts.resolve() in {path.resolve() for path in targets.values()}:
@@ -302,8 +294,6 @@ def train(
     memory_bytes(memory)
     if start_from is not None and start is None:
         start = jeton.load(start_from)
-    if start is not None and target.name.lower().endswith(".model") and is_of_bytes(start):
-        raise FileError(RANKS_AS_MODEL.format(target))
     options |= {"alphabet": alphabet, "start_from": start, "superwords": superwords}
     options["vocab_size"] = sizes if kind == "bpe" else sizes[0]
     if kind == "unigram":

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from jeton.cli.command import echo_note, is_quiet
-from jeton.cli.progress import JsonLines, PhaseBars
+from jeton.cli.progress import JsonLines, ProgressBar
 from jeton.cli.terminal import human_bytes
 from jeton.corpora.progress import Progress as Step
 
@@ -28,12 +28,12 @@ class TrainJsonLines(JsonLines):
         self.tell(step.phase, done, step.total, text, timed_from_start=is_counting)
 
 
-class TerminalLine(PhaseBars):
+class TerminalLine(ProgressBar):
     """A line for each phase, removed when the phase ends, and a note after counting."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._start = time.monotonic()
+        self._created = time.monotonic()
         #: The bytes of text that were counted, until the note says so.
         self._text: int | None = None
 
@@ -42,7 +42,7 @@ class TerminalLine(PhaseBars):
             self._text = step.text
         elif self._text is not None:
             self.close()
-            seconds = time.monotonic() - self._start
+            seconds = time.monotonic() - self._created
             echo_note(f"counted {human_bytes(self._text)} of text in {seconds:.1f} s")
             self._text = None
         self.show(

@@ -17,9 +17,10 @@ from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int, checked_numbers
 from jeton.corpora.corpus import TextsOrFiles, batches, paths_or_texts
 from jeton.corpora.progress import Progress, check_watch
-from jeton.corpora.token_blocks.blocks import DocumentEncoding
+from jeton.corpora.token_blocks.blocks import Blocks, DocumentEncoding
 from jeton.corpora.token_blocks.blocks import SourcePosition as Read
 from jeton.corpora.token_blocks.files import FileSource
+from jeton.corpora.token_blocks.rows import TextBatch, blocks_of_texts, numbered
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError
 from jeton.saved_json import Saved
@@ -211,10 +212,12 @@ def usage_of(
     check_watch(watch)
     paths, texts = paths_or_texts(data, field, errors)
     counter = _Counter(tok, watch)
+    encoding = DocumentEncoding(tok, field, errors)
     if paths:
-        counter.files(FileSource(paths, counter.encoding, field=field, errors=errors, unit=False))
+        files = FileSource(paths, encoding)
+        counter.add(files.blocks(Read()), files.size)
     else:
-        counter.texts(texts, errors)
+        counter.add(blocks_of_texts(counter.hashed(texts), encoding, Read()), 0)
     return counter.usage()
 
 
@@ -222,47 +225,36 @@ class _Counter:
     """Counts tokens, and hashes the corpus."""
 
     def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
-        self.tok, self.encoding, self.watch = tok, DocumentEncoding(tok), watch
+        self.tok, self.watch = tok, watch
         self.ids = tok._core.token_ids().astype(np.int64)
         self.is_dense = len(self.ids) == tok.vocab.max_id + 1
         self.counts = np.zeros(len(self.ids), np.int64)
         self.corpus = hashlib.sha256()
         self.read = Read()
 
-    def files(self, files: FileSource) -> None:
-        """Counts the tokens of files, on all cores."""
+    def add(self, blocks: Blocks, size: int) -> None:
+        """Counts the tokens of blocks; `size` is that of the files, or 0."""
         text = 0
-        for block in files.blocks(Read()):
-            self._add(block.tokens)
-            for _, size, sha256 in block.digests:
-                self.corpus.update(b"file %d %s\n" % (size, sha256.encode()))
+        for block in blocks:
+            places = block.tokens if self.is_dense else np.searchsorted(self.ids, block.tokens)
+            self.counts += np.bincount(places, minlength=len(self.counts))
+            for _, size_of_file, sha256 in block.digests:
+                self.corpus.update(b"file %d %s\n" % (size_of_file, sha256.encode()))
             self.read = block.after or self.read
             text = max(text, self.read.bytes)
-            self._tell(block.read, files.size, text)
-        self._tell(files.size or text, files.size or text, text)
+            self._tell(block.read or text, size, text)
+        self._tell(size or text, size or text, text)
 
-    def texts(self, texts: Iterable[str], errors: str) -> None:
-        """Counts the tokens of texts, on all cores."""
-        first = documents = size = empty = 0
+    def hashed(self, texts: Iterable[str]) -> Iterator[TextBatch]:
+        """Batches of texts; hashes them."""
+        first = 0
         for batch in batches(texts, _BATCH_CHARACTERS):
             for text in batch:
                 data = text.encode("utf-8", "surrogatepass")
                 self.corpus.update(b"text %d\n" % len(data))
                 self.corpus.update(data)
-            for block in self.encoding.of_texts(batch, errors, first, "text"):
-                tokens, lengths, _, _, bytes_here, empty_here, *_ = block
-                self._add(tokens)
-                documents += len(lengths)
-                size += bytes_here
-                empty += empty_here
+            yield TextBatch(batch, numbered(first, "text"))
             first += len(batch)
-            self._tell(size, 0, size)
-        self.read = Read((), documents, size, empty)
-        self._tell(size, size, size)
-
-    def _add(self, tokens: npt.NDArray[np.unsignedinteger]) -> None:
-        places = tokens if self.is_dense else np.searchsorted(self.ids, tokens)
-        self.counts += np.bincount(places, minlength=len(self.counts))
 
     def _tell(self, done: int, total: int, text: int) -> None:
         if self.watch is not None:

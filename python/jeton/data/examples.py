@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from jeton.arguments import checked_int, checked_numbers, index_of
 from jeton.data.loader import Loader
-from jeton.data.numpy_or_torch import loader_of
 from jeton.data.order import shuffled
+from jeton.data.tensors import checked_device
 from jeton.errors import ArgumentTypeError
 from jeton.results.datasets import dataset_of
 
@@ -131,7 +131,13 @@ class Examples(ABC, Generic[B]):
         device: object = None,
     ) -> Loader[B]:
         """Batches of the examples, each exactly once per epoch: see `TokenDataset.loader`."""
-        return loader_of(
+        kind: type[Loader[B]] = Loader
+        if device is not None:
+            checked_device(device)
+            from jeton.data.torch_loader import TorchLoader
+
+            kind = TorchLoader
+        return kind(
             self,
             batch_size,
             seed=self.seed if seed is None else seed,

@@ -98,15 +98,14 @@ def facts_of(path: str | os.PathLike[str]) -> SetFacts:
     They are empty without a manifest, or if it does not list the file.
     """
     place = Path(path) if isinstance(path, (str, os.PathLike)) else Path()
-    if os.path.isfile(place / NAME):
+    if os.path.exists(place / NAME):
         return SetFacts(place, Manifest.read(place))
     # A split may have its own folder.
     for folder in list(place.parents)[:2] if os.path.isfile(place) else []:
-        if os.path.isfile(folder / NAME):
-            with contextlib.suppress(JetonError):
-                manifest = Manifest.read(folder)
-                if place.relative_to(folder).as_posix() in manifest.files:
-                    return SetFacts(folder, manifest)
+        with contextlib.suppress(JetonError):
+            manifest = Manifest.read(folder)
+            if place.relative_to(folder).as_posix() in manifest.files:
+                return SetFacts(folder, manifest)
     return SetFacts(place, None)
 
 

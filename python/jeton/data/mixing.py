@@ -475,6 +475,4 @@ def _number_of(text: str | None) -> Fraction | None:
 def _manifest_digest(path: Path) -> str | None:
     """The SHA-256 of the manifest of a set, if it has one."""
     manifest = path / NAME
-    if not manifest.is_file():
-        return None
-    return hashlib.sha256(files.read(manifest)).hexdigest()
+    return hashlib.sha256(files.read(manifest)).hexdigest() if manifest.exists() else None

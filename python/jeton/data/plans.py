@@ -72,7 +72,7 @@ def best_fit_crop(lengths: _Numbers, row: int, lookahead: int) -> RowPlan:
         >>> plan.rows.tolist(), plan.documents.tolist(), plan.lengths.tolist()
         ([0, 2, 4], [2, 3, 1, 0], [6, 2, 4, 3])
     """
-    laid = _Laid()
+    rows, documents, parts = [0], list[int](), list[int]()
     waiting: list[tuple[int, int]] = []
     coming = iter(np.flatnonzero(lengths).tolist())
     sizes = lengths.tolist()
@@ -82,14 +82,19 @@ def best_fit_crop(lengths: _Numbers, row: int, lookahead: int) -> RowPlan:
             # Negated, so that of equal lengths the first document sorts last.
             insort(waiting, (sizes[number], -number))
         if not waiting:
-            return laid.plan(ended=room < row)
+            break
         at = bisect_right(waiting, (room, 1)) - 1
         size, number = waiting.pop(max(at, 0))
-        laid.add(-number, min(size, room))
-        room -= min(size, room)
+        documents.append(-number)
+        parts.append(min(size, room))
+        room -= parts[-1]
         if room == 0:
-            laid.end_row()
+            rows.append(len(documents))
             room = row
+    if room < row:
+        rows.append(len(documents))
+    starts = np.zeros(len(documents), np.int64)
+    return RowPlan(np.array(rows), np.array(documents, np.int64), starts, np.array(parts, np.int64))
 
 
 def bins(lengths: _Numbers, row: int) -> RowPlan:
@@ -148,30 +153,3 @@ def pieces(lengths: _Numbers, row: int) -> RowPlan:
     starts = (np.arange(len(documents)) - firsts[documents]) * row
     plan = bins(np.minimum(lengths[documents] - starts, row), row)
     return RowPlan(plan.rows, documents[plan.documents], starts[plan.documents], plan.lengths)
-
-
-class _Laid:
-    """Builds a plan whose segments each begin a document."""
-
-    def __init__(self) -> None:
-        self._rows: list[int] = [0]
-        self._documents: list[int] = []
-        self._lengths: list[int] = []
-
-    def add(self, document: int, length: int) -> None:
-        self._documents.append(document)
-        self._lengths.append(length)
-
-    def end_row(self) -> None:
-        self._rows.append(len(self._documents))
-
-    def plan(self, *, ended: bool) -> RowPlan:
-        if ended:
-            self.end_row()
-        documents = np.array(self._documents, np.int64)
-        return RowPlan(
-            np.array(self._rows, np.int64),
-            documents,
-            np.zeros(len(documents), np.int64),
-            np.array(self._lengths, np.int64),
-        )

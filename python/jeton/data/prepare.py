@@ -20,11 +20,8 @@ from jeton.data.conversations import Conversations
 from jeton.data.layouts.finding import layout_of
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.manifest_defaults import SetFacts, tokenizer_of
-from jeton.data.preparing.end_of_text import (
-    Choice,
-    EndOfText,
-)
-from jeton.data.preparing.inputs import default_split, source_of
+from jeton.data.preparing.end_of_text import Choice, EndOfText
+from jeton.data.preparing.inputs import source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions
 from jeton.data.preparing.parts import PartsSource, checked_parts
@@ -153,31 +150,13 @@ def prepare(
         'to be<|endoftext|>or not to be<|endoftext|>'
     """
     check_watch(watch)
-    options = PrepareOptions(
-        layout=layout,
-        shard_tokens=shard_tokens,
-        field=field,
-        documents=documents,
-        errors=errors,
-        bad_records=bad_records,
-        end_of_text=end_of_text,
-        end_of_text_place=end_of_text_place,
-        frame=frame,
-        validation=validation,
-        split=default_split(data, validation) if split is None else split,
-        shuffle=shuffle,
-        part=part,
-        memory=memory,
-        name=name,
-        messages=messages,
-        filter=filter,
-    )
-    request = options.request(tokenizer)
+    request = PrepareOptions.of(locals()).request(tokenizer)
     target = checked_path("folder", folder, urls=True)
-    sources = {"train": source_of(data, request.encoding, request.reading)}
-    if request.plan.by == "data":
-        sources["val"] = source_of(validation, request.encoding, request.reading, name="validation")
-    return _run(request.plan, sources, target, watch)
+    plan, how = request.plan, (request.encoding, request.records)
+    sources = {"train": source_of(data, *how, part=plan.part)}
+    if plan.by == "data":
+        sources["val"] = source_of(validation, *how, part=plan.part, name="validation")
+    return _run(plan, sources, target, watch)
 
 
 def merge(

@@ -93,16 +93,7 @@ def stream(
         >>> [batch.x.tolist() for batch in again] == rest
         True
     """
-    options = PrepareOptions(
-        field=field,
-        documents=documents,
-        errors=errors,
-        bad_records=bad_records,
-        end_of_text=end_of_text,
-        end_of_text_place=end_of_text_place,
-        frame=frame,
-    )
-    request = options.request(tokenizer)
+    request = PrepareOptions.of(locals()).request(tokenizer)
     names = ("field", "documents", "errors", "bad_records", "frame")
     settings = {
         "tokenizer": tokenizer.digest,
@@ -114,7 +105,7 @@ def stream(
     if is_once and epochs != 1:
         raise ArgumentError("data is an iterator, which is read once, so epochs must be 1")
     return TokenStream(
-        source_of(data, request.encoding, request.reading, characters=_CHARACTERS),
+        source_of(data, request.encoding, None, characters=_CHARACTERS),
         json.loads(json.dumps(settings)),
         is_once=is_once,
         batch_size=checked_int("batch_size", batch_size, 1),

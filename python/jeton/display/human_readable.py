@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Final, TypeVar
@@ -17,6 +18,9 @@ _HIDDEN = frozenset(
     map(chr, [0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])
 ) - {"\u200d"} | {"\ufeff"}
 """Characters that a terminal does not show, or that turn its text around; not what joins emoji."""
+
+_BROKEN = re.compile("([\udc80-\udcff]+)")
+"""Bytes that are not UTF-8, as `surrogateescape` decodes them."""
 
 _SIGNS = {" ": "·", "\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
 
@@ -48,23 +52,13 @@ def visible(data: bytes) -> str:
     >>> visible(b" the"), visible(b"\n\n"), visible("é".encode()), visible(b"\xe2\x96")
     ('·the', '⏎⏎', 'é', '‹e2 96›')
     """
-    result = ""
-    while data:
-        try:
-            text, rest = data.decode(), b""
-            broken = b""
-        except UnicodeDecodeError as error:
-            text = data[: error.start].decode()
-            broken, rest = data[error.start : error.end], data[error.end :]
-            while rest and not _starts_character(rest):
-                broken, rest = broken + rest[:1], rest[1:]
-        if not result:
-            result, text = leaning(text)
-        result += "".join(map(_sign, text))
-        if broken:
-            result += f"‹{broken.hex(' ')}›"
-        data = rest
-    return result
+    start, text = leaning(data.decode("utf-8", "surrogateescape"))
+    return start + "".join(
+        f"‹{part.encode('utf-8', 'surrogateescape').hex(' ')}›"
+        if _BROKEN.match(part)
+        else "".join(map(_sign, part))
+        for part in _BROKEN.split(text)
+    )
 
 
 def visible_pieces(tokens: Sequence[bytes]) -> list[str]:
@@ -125,16 +119,6 @@ def leaning(text: str) -> tuple[str, str]:
     if unicodedata.category(character) == "Cf" or selector:
         return f"‹U+{ord(character):04X}›", rest
     return f"◌{character}", rest
-
-
-def _starts_character(data: bytes) -> bool:
-    for length in range(1, 5):
-        try:
-            data[:length].decode()
-        except UnicodeDecodeError:
-            continue
-        return True
-    return False
 
 
 def _sign(character: str) -> str:

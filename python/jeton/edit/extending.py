@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 from jeton.arguments import check_kind, checked_int
 from jeton.components import models
@@ -19,7 +19,7 @@ from jeton.edit.edit_result import Edited
 from jeton.edit.learning import check_corpus, train_until
 from jeton.edit.scores import with_scores
 from jeton.edit.spelling import best_path, longest_first, merged_from, token_text
-from jeton.edit.vocabulary import kept_and_new, with_more_pieces
+from jeton.edit.vocabulary import OF_PIECES, kept_and_new, pieces_of, with_new_pieces
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, TrainingError, UnsupportedError
 from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile, ModelPiece
@@ -93,14 +93,12 @@ def _extended(tok: Tokenizer, corpus: TextsOrFiles, n: int, min_frequency: int) 
         return _bpe(tok, model, corpus, n, min_frequency)
     if isinstance(model, models.WordPiece):
         return _wordpiece(tok, model, corpus, n)
-    if isinstance(model, models.Unigram):
-        return extend_unigram(tok, model, corpus, n)
-    if isinstance(model, models.SentencePiece):
-        file = ModelFile.parse(model.proto)
+    if isinstance(model, OF_PIECES):
+        file = pieces_of(model)
         if file.kind == "bpe":
             return _sentencepiece_bpe(tok, file, corpus, n, min_frequency)
         if file.kind == "unigram":
-            return extend_model_file(tok, file, corpus, n)
+            return _unigram(tok, file, corpus, n)
     raise UnsupportedError(
         f"extend works for byte pair encodings, WordPiece and Unigram, but this model is "
         f"{type(model).__name__} (train a new one, and see merge)"
@@ -234,76 +232,62 @@ def _sentencepiece_bpe(
     more, unreached = with_scores(file.pieces, [token.decode() for token in new_tokens])
     ids = {piece.text.encode(): len(file.pieces) + at for at, piece in enumerate(more)}
     made_of = merged_from(ids, larger.vocab.merges, old_ids, b"")
-    edited = with_pieces(tok, file, more, made_of)
-    return replace(edited, left_out=tuple(text.encode() for text in unreached))
+    return with_new_pieces(tok, more, made_of, [text.encode() for text in unreached])
 
 
-def extend_unigram(tok: Tokenizer, model: models.Unigram, corpus: TextsOrFiles, n: int) -> Edited:
-    """A Unigram model with more pieces."""
-    old_pieces = {token_text(piece): (id, score) for id, (piece, score) in enumerate(model.pieces)}
+def _unigram(tok: Tokenizer, file: ModelFile, corpus: TextsOrFiles, n: int) -> Edited:
+    old_pieces = {
+        piece.text: (id, piece.score)
+        for id, piece in enumerate(file.pieces)
+        if piece.kind in (NORMAL, USER_DEFINED)
+    }
+    all_texts = {piece.text for piece in file.pieces}
+    settings: dict[str, Any]
+    if isinstance(tok.stages.model, models.SentencePiece):
+        settings = file.unigram_settings
+    else:
+        settings = {
+            "style": "huggingface",
+            "normalizer": tok.stages.normalizer or "identity",
+            "pre_tokenizer": tok.stages.pre_tokenizer,
+            "remove_extra_whitespaces": False,  # the normalizer is complete
+        }
 
     def trainer(size: int) -> UnigramTrainer:
-        return UnigramTrainer(
-            size,
-            style="huggingface",
-            normalizer=tok.stages.normalizer or "identity",
-            pre_tokenizer=tok.stages.pre_tokenizer,
-            remove_extra_whitespaces=False,  # the normalizer is complete
-            hard_vocab_limit=False,
-        )
+        return UnigramTrainer(size, hard_vocab_limit=False, **settings)
 
-    trained_tok = _train(trainer, corpus, old_pieces, n)
-    scores = {token_text(piece): score for piece, score in _unigram_pieces(trained_tok)}
-    new_pieces = _new_pieces(scores, old_pieces, n)
-    pieces = [*model.pieces, *((piece.text.encode(), piece.score) for piece in new_pieces)]
-    start = len(model.pieces)
-    new = with_more_pieces(tok, replace(model, pieces=pieces), start, len(new_pieces))
-    made_of = {start + at: piece.parts for at, piece in enumerate(new_pieces)}
-    tokens = [piece.text.encode() for piece in new_pieces]
-    return kept_and_new(tok, new, made_of, tokens, pieces=start)
-
-
-def _unigram_pieces(tok: Tokenizer) -> list[tuple[bytes | str, float]]:
-    model = tok.stages.model
-    if isinstance(model, models.SentencePiece):
-        file = ModelFile.parse(model.proto)
-        return [(piece.text, piece.score) for piece in file.pieces if piece.kind == NORMAL]
-    assert isinstance(model, models.Unigram)
-    special = {token.encode() for token in tok.special_tokens}
-    return [(piece, score) for piece, score in model.pieces if bytes_of(piece) not in special]
-
-
-def _train(
-    trainer: Callable[[int], UnigramTrainer],
-    corpus: TextsOrFiles,
-    old_pieces: Mapping[str, object],
-    n: int,
-) -> Tokenizer:
     counts = trainer(2 * n + 1_000).count(corpus)
     if not len(counts):
         raise TrainingError("the corpus has no words to learn from")
+    trained_tok = train_until(
+        lambda size: trainer(size).train(counts), _trained_scores, old_pieces, n
+    )
+    scores = {
+        text: score
+        for text, score in _trained_scores(trained_tok).items()
+        if text not in all_texts or text in old_pieces
+    }
+    new_pieces = _new_pieces(scores, old_pieces, n)
+    made_of = {len(file.pieces) + at: parts for at, (_, parts) in enumerate(new_pieces)}
+    return with_new_pieces(tok, [piece for piece, _ in new_pieces], made_of)
 
-    def pieces(tok: Tokenizer) -> list[str]:
-        return [token_text(piece) for piece, _ in _unigram_pieces(tok)]
 
-    return train_until(lambda size: trainer(size).train(counts), pieces, old_pieces, n)
+def _trained_scores(tok: Tokenizer) -> dict[str, float]:
+    """The pieces that training has found, with their scores."""
+    model = tok.stages.model
+    assert isinstance(model, OF_PIECES)
+    pieces = (it for it in pieces_of(model).pieces if it.kind == NORMAL)
+    return {it.text: it.score for it in pieces if it.text not in tok.special_tokens}
 
 
 _MARGIN = 0.01
 """How much better a new piece is at least than its old segmentation, in nats."""
 
 
-class _NewPiece(NamedTuple):
-    text: str
-    score: float
-    parts: tuple[int, ...]
-    """The old ids that spell it."""
-
-
 def _new_pieces(
     scores: Mapping[str, float], old_pieces: Mapping[str, tuple[int, float]], n: int
-) -> list[_NewPiece]:
-    """The `n` best new pieces of a training with these scores."""
+) -> list[tuple[ModelPiece, tuple[int, ...]]]:
+    """The `n` best new pieces of a training with these scores, and the old ids that spell each."""
     differences = [
         (old_pieces[text][1] - score, math.exp(score))
         for text, score in scores.items()
@@ -314,7 +298,7 @@ def _new_pieces(
     lowest, highest = (min(old_scores), max(old_scores)) if old_scores else (-math.inf, math.inf)
     weight = sum(share for _, share in differences)
     shift = sum(gap * share for gap, share in differences) / weight if weight else 0.0
-    new_pieces: list[_NewPiece] = []
+    new_pieces: list[tuple[ModelPiece, tuple[int, ...]]] = []
     for text, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
         if text in old_pieces:
             continue
@@ -323,44 +307,7 @@ def _new_pieces(
         if best is not None:
             own = max(own, best[0] + _MARGIN)
         parts = () if best is None else best[1]
-        new_pieces.append(_NewPiece(text, min(max(own, lowest), highest), parts))
+        new_pieces.append((ModelPiece(text, min(max(own, lowest), highest)), parts))
         if len(new_pieces) == n:
             break
     return new_pieces
-
-
-def extend_model_file(tok: Tokenizer, file: ModelFile, corpus: TextsOrFiles, n: int) -> Edited:
-    """A SentencePiece model of Unigram with more pieces."""
-    old_pieces = {
-        piece.text: (id, piece.score)
-        for id, piece in enumerate(file.pieces)
-        if piece.kind in (NORMAL, USER_DEFINED)
-    }
-    all_texts = {piece.text for piece in file.pieces}
-
-    settings = file.unigram_settings
-
-    def trainer(size: int) -> UnigramTrainer:
-        return UnigramTrainer(size, hard_vocab_limit=False, **settings)
-
-    trained_tok = _train(trainer, corpus, old_pieces, n)
-    scores = {
-        token_text(piece): score
-        for piece, score in _unigram_pieces(trained_tok)
-        if piece not in all_texts or piece in old_pieces
-    }
-    new_pieces = _new_pieces(scores, old_pieces, n)
-    more = [ModelPiece(piece.text, piece.score) for piece in new_pieces]
-    start = len(file.pieces)
-    made_of = {start + at: piece.parts for at, piece in enumerate(new_pieces)}
-    return with_pieces(tok, file, more, made_of)
-
-
-def with_pieces(
-    tok: Tokenizer, file: ModelFile, more: list[ModelPiece], made_of: Mapping[int, Sequence[int]]
-) -> Edited:
-    """The tokenizer of a SentencePiece model with more pieces after its own."""
-    model = models.SentencePiece(file.with_pieces([*file.pieces, *more]))
-    new = with_more_pieces(tok, model, len(file.pieces), len(more))
-    tokens = [piece.text.encode() for piece in more]
-    return kept_and_new(tok, new, made_of, tokens, pieces=len(file.pieces))

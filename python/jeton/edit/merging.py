@@ -14,7 +14,7 @@ from jeton.edit.derivations import apply_merges, join, symbols
 from jeton.edit.edit_result import Edited
 from jeton.edit.scores import with_scores
 from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merged_from, token_text
-from jeton.edit.vocabulary import kept_and_new, with_more_pieces
+from jeton.edit.vocabulary import OF_PIECES, kept_and_new, pieces_of, with_new_pieces
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, UnsupportedError
 from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile
@@ -67,25 +67,8 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
         return _append(a, first, _new_tokens(first.vocab, second.vocab, b.special_tokens))
     if isinstance(first, models.WordLevel) and isinstance(second, models.WordLevel):
         return _append(a, first, _new_tokens(first.vocab, second.vocab, b.special_tokens))
-    if isinstance(first, models.Unigram) and isinstance(second, models.Unigram):
-        not_new = {bytes_of(piece) for piece, _ in first.pieces}
-        not_new |= {name.encode() for name in b.special_tokens}
-        more = [
-            (bytes_of(piece), score)
-            for piece, score in second.pieces
-            if bytes_of(piece) not in not_new
-        ]
-        model = replace(first, pieces=[*first.pieces, *more])
-        new = with_more_pieces(a, model, len(first.pieces), len(more))
-        scores = {token_text(piece): (id, score) for id, (piece, score) in enumerate(first.pieces)}
-        tokens = [piece for piece, _ in more]
-        made_of = {
-            id: path[1] if (path := best_path(token_text(piece), scores)) is not None else ()
-            for id, piece in enumerate(tokens, len(first.pieces))
-        }
-        return kept_and_new(a, new, made_of, tokens, pieces=len(first.pieces))
-    if isinstance(first, models.SentencePiece) and isinstance(second, models.SentencePiece):
-        return _sentencepiece(a, ModelFile.parse(first.proto), ModelFile.parse(second.proto))
+    if isinstance(first, OF_PIECES) and isinstance(second, OF_PIECES):
+        return _pieces(a, b, pieces_of(first), pieces_of(second))
     raise UnsupportedError(f"vocabularies of {type(first).__name__} cannot be merged")
 
 
@@ -170,21 +153,18 @@ def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> E
     return kept_and_new(a, new, made_of, new_tokens, tuple(dict.fromkeys(left_out)))
 
 
-def _sentencepiece(a: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
+def _pieces(a: Tokenizer, b: Tokenizer, first: ModelFile, second: ModelFile) -> Edited:
     if first.kind != second.kind:
         raise ArgumentError(f"a is a SentencePiece {first.kind} model and b a {second.kind} one")
-    not_new = {piece.text for piece in first.pieces}
+    not_new = {piece.text for piece in first.pieces} | {*b.special_tokens}
     more = [piece for piece in second.pieces if piece.kind == NORMAL and piece.text not in not_new]
     left_out: list[bytes] = []
     if first.kind == "bpe":
         by_score = sorted(more, key=lambda piece: -piece.score)
         more, unreached = with_scores(first.pieces, [piece.text for piece in by_score])
         left_out = [text.encode() for text in unreached]
-    model = models.SentencePiece(first.with_pieces([*first.pieces, *more]))
-    new = with_more_pieces(a, model, len(first.pieces), len(more))
-    tokens = [piece.text.encode() for piece in more]
     made_of = _parts_of_pieces(first, [piece.text for piece in more])
-    return kept_and_new(a, new, made_of, tokens, left_out, pieces=len(first.pieces))
+    return with_new_pieces(a, more, made_of, left_out)
 
 
 def _parts_of_pieces(file: ModelFile, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:

@@ -15,8 +15,9 @@ from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
+from jeton.edit.spelling import token_text
 from jeton.errors import UnsupportedError
-from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
+from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile, ModelPiece
 from jeton.results.vocabulary import bytes_by_id, bytes_of
 from jeton.tokenizer import Tokenizer
 
@@ -34,6 +35,9 @@ OF_ENTRIES: Final = (
     models.LongestMatch,
 )
 """The models whose vocabulary is tokens with ids, without scores."""
+
+OF_PIECES: Final = (models.Unigram, models.SentencePiece)
+"""The models whose vocabulary is pieces with scores; the position of a piece is its id."""
 
 
 @dataclass(frozen=True)
@@ -344,19 +348,6 @@ def with_tokens(
     return processor
 
 
-def with_more_pieces(tok: Tokenizer, model: models.Model, pieces: int, more: int) -> Tokenizer:
-    """The tokenizer with a model that has `more` pieces after its old `pieces`.
-
-    Ids are the positions of pieces, so the ids of added tokens after them increase.
-    """
-    new = {id: id if id < pieces else id + more for id in tok._core.token_ids().tolist()}
-    added_tokens = [
-        replace(token, id=new[token.id]) if token.id in new else token
-        for token in tok.stages.added_tokens
-    ]
-    return with_model(tok, model, new, added_tokens)
-
-
 def id_map_of(
     old: Tokenizer,
     new: Tokenizer,
@@ -395,3 +386,40 @@ def kept_and_new(
         order[id if pieces is None or id < pieces else id + len(new_tokens)] = id
     id_map = id_map_of(old, new, order, made_of)
     return Edited(new, id_map, added=tuple(new_tokens), left_out=tuple(left_out))
+
+
+def pieces_of(model: models.Unigram | models.SentencePiece) -> ModelFile:
+    """The pieces of a model; their positions are their ids."""
+    if isinstance(model, models.SentencePiece):
+        return ModelFile.parse(model.proto)
+    pieces = (ModelPiece(token_text(piece), score) for piece, score in model.pieces)
+    return ModelFile(tuple(pieces), (), ())
+
+
+def with_new_pieces(
+    tok: Tokenizer,
+    more: Sequence[ModelPiece],
+    made_of: Mapping[int, Sequence[int]],
+    left_out: Sequence[bytes] = (),
+) -> Edited:
+    """The tokenizer with more pieces after those of its model.
+
+    Ids are the positions of pieces, so the ids of added tokens after them increase.
+    """
+    model = tok.stages.model
+    assert isinstance(model, OF_PIECES)
+    file = pieces_of(model)
+    first = len(file.pieces)
+    tokens = [piece.text.encode("utf-8", "surrogateescape") for piece in more]
+    if isinstance(model, models.SentencePiece):
+        larger: models.Model = models.SentencePiece(file.with_pieces([*file.pieces, *more]))
+    else:
+        scored = zip(tokens, (piece.score for piece in more), strict=True)
+        larger = replace(model, pieces=[*model.pieces, *scored])
+    new = {id: id if id < first else id + len(more) for id in tok._core.token_ids().tolist()}
+    added_tokens = [
+        replace(token, id=new[token.id]) if token.id in new else token
+        for token in tok.stages.added_tokens
+    ]
+    larger_tok = with_model(tok, larger, new, added_tokens)
+    return kept_and_new(tok, larger_tok, made_of, tokens, left_out, pieces=first)

@@ -7,7 +7,6 @@ and answers read often, and for the ids that end an answer.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -15,24 +14,24 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer.core import Core
     from jeton.encoding.base_tokenizer.settings import Roles
 
 T = TypeVar("T")
+_Tokenizer = TypeVar("_Tokenizer", bound="Core")
 
 
-def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[BaseTokenizer], T]:
+def once_per_tokenizer(function: Callable[[_Tokenizer], T]) -> Callable[[_Tokenizer], T]:
     """The function, called once per tokenizer. A failed call is made again."""
-    # By `id`: a hash would read all of the tokenizer. The result must not refer to the tokenizer,
-    # which would then live for ever.
-    known: dict[int, T] = {}
 
     @functools.wraps(function)
-    def once(tok: BaseTokenizer) -> T:
-        key = id(tok)
-        if key not in known:
-            known[key] = function(tok)
-            weakref.finalize(tok, known.pop, key, None)
-        return known[key]
+    def once(tok: _Tokenizer) -> T:
+        results = tok._results
+        if function not in results:
+            # If two threads call it at the same time, both get the result of the first.
+            results.setdefault(function, function(tok))
+        result: T = results[function]
+        return result
 
     return once
 

@@ -6,14 +6,13 @@ returns a text that counts its tokens as it grows.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat, takewhile
 from typing import TYPE_CHECKING, TextIO, cast
 
 from jeton._core import CountedText, DecodeStream
-from jeton.arguments import check_kind, checked_iterable
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.arguments import check_kind, checked_errors, checked_iterable
+from jeton.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,15 +24,11 @@ __all__ = ["CountedText", "DecodeStream", "checked_stops", "encode_parts", "part
 
 _CHARACTERS = 1 << 18
 """How many characters of a file are read at a time."""
-_ERRORS = ("replace", "strict", "ignore")
 
 
 def checked_stops(stop: object, errors: object) -> list[str]:
     """The texts that end a stream, after `stop` and `errors` are checked."""
-    if not isinstance(errors, str) or errors not in _ERRORS:
-        raise ArgumentError(
-            f'errors must be "replace", "strict" or "ignore", not {reprlib.repr(errors)}'
-        )
+    checked_errors(errors)
     if isinstance(stop, str):
         return [stop]
     stop = checked_iterable("stop", stop, "a str or an iterable of them", but=(bytes, bytearray))

@@ -65,6 +65,12 @@ def split(text: str, pattern: str | Sequence[str] = "gpt4") -> list[str]:
     return [text[start:end] for _, (start, end) in stage(text)]
 
 
+def named_expression(name: str) -> str:
+    """The regular expression of a named pattern that has one."""
+    [expression] = patterns()[name].expressions
+    return expression
+
+
 def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreTokenizer:
     """The pre-tokenizer of a pattern, or of several patterns that split one after another.
     `pattern`: a name, or an expression in tiktoken's dialect."""

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from jeton.components import Regex, decoders, normalizers, pre_tokenizers
 from jeton.loading.class_folders.classes import CLASSES
-from jeton.loading.class_folders.known_class import CLS_SEP, named_expression
+from jeton.loading.class_folders.known_class import CLS_SEP
+from jeton.loading.patterns import named_expression
 from jeton.loading.settings import json_value
 from jeton.loading.transformers_classes import OWN_STAGES, bare_name, llama_scheme, spelling
 

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import check_kind, checked_int, checked_number
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.nn.checks import checked_number
 from jeton.nn.positions import check_integers, check_place
 
 

@@ -15,10 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from jeton.arguments import check_kind, checked_int, one_of
+from jeton.arguments import check_kind, checked_int, checked_number, one_of
 from jeton.errors import ArgumentError
 from jeton.nn.alibi import ALiBi
-from jeton.nn.checks import checked_number
 from jeton.nn.embedding import TokenEmbedding
 from jeton.nn.learned import LearnedPositions
 from jeton.nn.positions import check_integers

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_number
 from jeton.errors import ArgumentError
-from jeton.nn.checks import checked_number
 from jeton.nn.positions import check_batch, check_place, check_vectors, insert_axes, positions_of
 
 

@@ -12,9 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from jeton.arguments import check_kind, checked_int, one_of
-from jeton.errors import ArgumentError
-from jeton.nn.checks import checked_floats, checked_number
+from jeton.arguments import check_kind, checked_int, checked_number, one_of
+from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
     "alibi_bias",
@@ -53,7 +52,7 @@ def sinusoids(
     """
     dim = _even("dim", dim)
     one_of("form", form, ("interleaved", "concatenated"))
-    angles = checked_floats("positions", positions)[..., None] * rotary_frequencies(dim, base=base)
+    angles = _floats("positions", positions)[..., None] * rotary_frequencies(dim, base=base)
     sines, cosines = np.sin(angles), np.cos(angles)
     if form == "concatenated":
         return np.concatenate([sines, cosines], axis=-1)
@@ -94,7 +93,7 @@ def rotate(
         >>> rotate([1.0, 2.0, 3.0, 4.0], [np.pi / 2, 0.0], pairing="neighbours").round(9)
         array([-2.,  1.,  3.,  4.])
     """
-    x, angles = checked_floats("x", x), checked_floats("angles", angles)
+    x, angles = _floats("x", x), _floats("angles", angles)
     one_of("pairing", pairing, ("halves", "neighbours"))
     pairs = angles.shape[-1] if angles.ndim else 0
     if x.ndim < 1 or not 1 <= pairs <= x.shape[-1] // 2:
@@ -132,7 +131,7 @@ def linear_frequencies(frequencies: npt.ArrayLike, factor: float) -> Floats:
         >>> linear_frequencies([1.0, 0.01], 2.0)
         array([0.5  , 0.005])
     """
-    return checked_floats("frequencies", frequencies) / checked_number("factor", factor)
+    return _floats("frequencies", frequencies) / checked_number("factor", factor)
 
 
 def dynamic_ntk_base(
@@ -248,7 +247,7 @@ def llama3_frequencies(
         ... ).round(8)
         array([1.0000e+00, 2.1361e-04, 1.2500e-06])
     """
-    frequencies = checked_floats("frequencies", frequencies)
+    frequencies = _floats("frequencies", frequencies)
     factor = checked_number("factor", factor)
     original_length = checked_int("original_length", original_length, 1)
     low_freq_factor = checked_number("low_freq_factor", low_freq_factor)
@@ -324,3 +323,16 @@ def _even(name: str, value: int) -> int:
     if value % 2:
         raise ArgumentError(f"{name} must be even, not {value}")
     return value
+
+
+def _floats(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """An array of numbers, as float64."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+        return np.asarray(array, np.float64)
+    except (TypeError, ValueError, RuntimeError):
+        raise ArgumentTypeError(
+            f"{name} must be an array of numbers, not {type(values).__name__}"
+        ) from None

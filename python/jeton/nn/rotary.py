@@ -12,9 +12,15 @@ from typing import Any, Literal, cast
 import torch
 from torch import Tensor
 
-from jeton.arguments import check_kind, checked_flag, checked_int, checked_iterable, one_of
+from jeton.arguments import (
+    check_kind,
+    checked_flag,
+    checked_int,
+    checked_iterable,
+    checked_number,
+    one_of,
+)
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from jeton.nn.checks import checked_number
 from jeton.nn.positions import (
     check_batch,
     check_positions,

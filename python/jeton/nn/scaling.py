@@ -14,10 +14,9 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from jeton.arguments import check_kind, checked_iterable
+from jeton.arguments import check_kind, checked_iterable, checked_number
 from jeton.errors import ArgumentError
 from jeton.nn import reference
-from jeton.nn.checks import checked_number
 
 
 class _PositiveNumbers:

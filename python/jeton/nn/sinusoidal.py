@@ -10,9 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from jeton.arguments import checked_int, one_of
+from jeton.arguments import checked_int, checked_number, one_of
 from jeton.errors import ArgumentError
-from jeton.nn.checks import checked_number
 from jeton.nn.positions import (
     check_batch,
     check_positions,

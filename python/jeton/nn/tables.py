@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from jeton.arguments import check_kind, checked_int, checked_iterable
+from jeton.arguments import check_kind, checked_int, checked_iterable, checked_number
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 
@@ -270,10 +270,8 @@ def under_trained(
         [b'd']
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
-    if isinstance(share, bool) or not isinstance(share, (int, float)):
-        raise ArgumentTypeError(f"share must be a float, not {type(share).__name__}")
-    if not 0 < share <= 1:
-        raise ArgumentError(f"share must be above 0 and at most 1, not {share}")
+    if checked_number("share", share) > 1:
+        raise ArgumentError(f"share must be at most 1, not {share}")
     rows = rows_of("table", table, tok)
     ids = _ids(tok)
     if head is not None:

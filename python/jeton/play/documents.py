@@ -7,13 +7,14 @@ the version that it changes; if that is not the current one, the browser sends t
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from jeton.errors import ArgumentError
-from jeton.play.tokens import HIGH, LOW, KnownTokens, TokenColumns, Units
+from jeton.errors import ArgumentError, JetonError
+from jeton.play.tokens import HIGH, LOW, TokenColumns, Units, updated
 
 if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
@@ -39,8 +40,10 @@ class TabText:
     characters: int
     utf8: int
     """Bytes of the text in UTF-8."""
-    known: OrderedDict[tuple[int, SpecialPolicy], KnownTokens] = field(default_factory=OrderedDict)
-    """Tokens of this text or of an earlier one, by card and policy; those used last at the end."""
+    known: OrderedDict[tuple[Card, SpecialPolicy], TokenColumns] = field(
+        default_factory=OrderedDict
+    )
+    """The tokens, by card and policy; those used last at the end."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __len__(self) -> int:
@@ -64,24 +67,28 @@ class TabText:
             _sizes(units.text(start, len(units) - rest)),
         )
         with self.lock:
-            columns = [(key, it.edited(start, rest)) for key, it in self.known.items()]
+            earlier = list(self.known.items())
+        known: OrderedDict[tuple[Card, SpecialPolicy], TokenColumns] = OrderedDict()
+        for key, it in earlier:
+            with contextlib.suppress(JetonError, MemoryError):  # encoding all will raise it again
+                tokens = updated(it, self.units, units, start, rest, *key)
+                if tokens is not None:
+                    known[key] = tokens
         characters = self.characters - before[0] + after[0]
         utf8 = self.utf8 - before[1] + after[1]
-        return TabText(version, units, characters, utf8, OrderedDict(columns))
+        return TabText(version, units, characters, utf8, known)
 
     def tokens(self, card: Card, special: SpecialPolicy) -> TokenColumns:
         """The tokens of the text; the latest ones are kept."""
-        key = (card.number, special)
         with self.lock:
-            columns = self.known.pop(key, None)
-            tokens = None if columns is None else columns.updated(self.units, card, special)
+            tokens = self.known.pop((card, special), None)
             if tokens is None:
                 tokens = TokenColumns.of(self.text, card, special)
-            self.known[key] = KnownTokens.of(tokens, self.units)
-            total = sum(len(it.tokens) for it in self.known.values())
+            self.known[card, special] = tokens
+            total = sum(map(len, self.known.values()))
             while len(self.known) > 1 and (len(self.known) > _MAX_KEPT or total > _MAX_KEPT_TOKENS):
                 _, oldest = self.known.popitem(last=False)
-                total -= len(oldest.tokens)
+                total -= len(oldest)
         return tokens
 
 

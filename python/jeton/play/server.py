@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from jeton import samples
-from jeton._core import __version__
 from jeton.arguments import check_named, check_text
 from jeton.chat import TEMPLATES
 from jeton.display import palette
@@ -43,7 +42,7 @@ from jeton.play.questions import Question
 from jeton.play.shelf import Card, Shelf
 from jeton.play.steps import steps
 from jeton.play.token_details import details, neighbours
-from jeton.play.tokens import TokenColumns, utf16_places
+from jeton.play.tokens import utf16_places
 from jeton.play.training import trained
 from jeton.play.vocabulary import TokenTable
 
@@ -270,7 +269,6 @@ class _RouteAnswers:
     def start(self, question: Question) -> object:
         del question
         return {
-            "version": __version__,
             "cards": [card.summary() for card in self.shelf],
             "first": self.shelf.first,
             "names": [{"name": name, "what": what} for name, what in names().items()],
@@ -296,33 +294,19 @@ class _RouteAnswers:
         document: TabText | None
         if "text" in question:
             document = self.documents.whole(name, version, question.text("text"))
-        elif "inserted" in question:
+        else:
             base, start, removed = map(question.number, ("base", "start", "removed"))
             inserted = question.text("inserted")
             document = self.documents.edited(name, version, base, start, removed, inserted)
-        else:
-            document = self.documents[name]
         if document is None:
             return {"resend": True}
-        return self._columns(document, question, lambda tokens: (0, min(len(tokens), WHOLE)))
+        return self._columns(document, question, 0, WHOLE)
 
     def window(self, question: Question) -> object:
         start, stop = question.number("start"), question.number("stop")
-        if question.text("by", "index") == "offset":
+        return self._columns(self._document(question), question, start, stop)
 
-            def part(tokens: TokenColumns) -> tuple[int, int]:
-                return tokens.at(start), tokens.at(stop) + 1
-
-        else:
-
-            def part(tokens: TokenColumns) -> tuple[int, int]:
-                return start, stop
-
-        return self._columns(self._document(question), question, part)
-
-    def _columns(
-        self, document: TabText, question: Question, part: Callable[[TokenColumns], tuple[int, int]]
-    ) -> bytes:
+    def _columns(self, document: TabText, question: Question, start: int, stop: int) -> bytes:
         """A head in JSON with an entry per card, and then the columns of each card."""
         special = _policy(question)
         heads: list[dict[str, object]] = []
@@ -333,19 +317,12 @@ class _RouteAnswers:
             except (JetonError, MemoryError) as error:
                 heads.append({"card": number, "error": str(error) or type(error).__name__})
                 continue
-            start, stop = part(tokens)
-            start = max(0, start)
-            stop = max(start, min(stop, start + WHOLE, len(tokens)))
-            heads.append({"card": number, "count": len(tokens), "start": start, "stop": stop})
-            columns += tokens.columns(start, stop)
+            first = max(0, start)
+            last = max(first, min(stop, first + WHOLE, len(tokens)))
+            heads.append({"card": number, "count": len(tokens), "start": first, "stop": last})
+            columns += tokens.columns(first, last)
         head = json.dumps(
-            {
-                "version": document.version,
-                "units": len(document),
-                "bytes": document.utf8,
-                "characters": document.characters,
-                "cards": heads,
-            }
+            {"bytes": document.utf8, "characters": document.characters, "cards": heads}
         ).encode()
         head += b" " * (-len(head) % 4)
         return len(head).to_bytes(4, "little") + head + columns

@@ -7,8 +7,6 @@ import functools
 import itertools
 import os
 import re
-import shutil
-import sys
 import tempfile
 import threading
 import warnings
@@ -30,11 +28,6 @@ if TYPE_CHECKING:
 
 MAX_CARDS: Final = 24
 """Tokenizers that a server keeps besides those that it began with; a tab shows six."""
-
-_MEMORY: Final = "/dev/shm"
-"""Where files are in memory, on Linux."""
-_PREFIX: Final = "jeton-play-"
-"""What the name of a folder for uploads begins with; the number of the process follows."""
 
 
 class Card:
@@ -90,8 +83,6 @@ class Card:
             "notes": self.notes,
             "kind": type(tokenizer.stages.model).__name__,
             "size": tokenizer.vocab_size,
-            "special": len(tokenizer.special_tokens),
-            "merges": bool(self.pairs),
             "template": tokenizer.settings.chat_template is not None,
             "digest": tokenizer.digest[:12],
         }
@@ -101,7 +92,6 @@ class Shelf:
     """The cards of a server, shared by its tabs."""
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
-        _remove_folders_of_ended_processes()
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._cards: dict[int, Card] = {}
@@ -166,7 +156,7 @@ class Shelf:
     def uploaded(self, files: Mapping[str, bytes]) -> Card:
         """The card of a file that was dropped, or of several that belong together.
 
-        They are written to a folder in memory where there is one, and removed once they are read.
+        They are written to a folder of their own, and removed once they are read.
         """
         names = [name.replace("\\", "/").rpartition("/")[2] for name in files]
         for name in names:
@@ -178,9 +168,7 @@ class Shelf:
                 raise ArgumentError(f"{name[:80]!r} is not the name of a file")
         if len({*names}) < len(names):
             raise ArgumentError("two of the files have the same name: send one of them")
-        place = _MEMORY if os.access(_MEMORY, os.W_OK) else None
-        prefix = f"{_PREFIX}{os.getpid()}-"
-        with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as folder:
+        with tempfile.TemporaryDirectory(prefix="jeton-play-") as folder:
             source = Path(folder, names[0]) if len(names) == 1 else Path(folder)
             try:
                 for name, content in zip(names, files.values(), strict=True):
@@ -205,28 +193,6 @@ def _instead(name: str) -> str:
             "Or drop the file of the tokenizer on the page."
         )
     return "Drop the file of a tokenizer on the page, or give its path to `jeton play`."
-
-
-def _remove_folders_of_ended_processes() -> None:
-    """Removes uploads of a server that was killed while it read them."""
-    for place in {_MEMORY, tempfile.gettempdir()}:
-        for folder in Path(place).glob(f"{_PREFIX}*-*"):
-            number = folder.name.removeprefix(_PREFIX).partition("-")[0]
-            if number.isdecimal() and not _runs(int(number)):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    """Whether a process runs, as far as can be said: a process of another user does."""
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
 
 
 _noting = threading.Lock()

@@ -29,8 +29,8 @@ HIGH: Final = range(0xD800, 0xDC00)
 LOW: Final = range(0xDC00, 0xE000)
 """Units that are the first and the second half of a character."""
 
-_REACHES: Final = (1 << 12, 1 << 16, 1 << 20)
-"""Units on each side of an edit in which a safe split point is looked for, one after the other."""
+_REACH: Final = 1 << 14
+"""Units on each side of an edit in which a safe split point is looked for."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,11 @@ class TokenColumns:
     def __getitem__(self, part: slice) -> TokenColumns:
         return TokenColumns(self.ids[part], self.starts[part], self.ends[part], self.flags[part])
 
-    def at(self, offset: int) -> int:
-        """Index of the token at an offset of the text."""
-        return max(0, int(np.searchsorted(self.starts, _place(offset), side="right")) - 1)
-
     def after(self, place: int) -> int | None:
         """Index of the first token after a place; `None` if one is across it or empty at it."""
         if place == 0:
             return 0
-        at = int(np.searchsorted(self.starts, _place(place)))
+        at = int(np.searchsorted(self.starts, np.uint32(place)))
         is_apart = at == 0 or self.ends[at - 1] <= place
         return at if is_apart and (at == len(self) or self.ends[at] > place) else None
 
@@ -118,52 +114,42 @@ class TokenColumns:
         return words + flags + bytes(-len(flags) % 4)
 
 
-@dataclass(frozen=True)
-class KnownTokens:
-    """The tokens of an earlier text, and how much of that text is still the same."""
+def updated(
+    tokens: TokenColumns,
+    before: Units,
+    after: Units,
+    front: int,
+    back: int,
+    card: Card,
+    special: SpecialPolicy,
+) -> TokenColumns | None:
+    """The tokens of a text after an edit; `None` if no safe split points are found near it.
 
-    tokens: TokenColumns
-    length: int
-    """Units of that text."""
-    front: int
-    """Units that are the same at the front of the text, and at its end."""
-    back: int
-
-    @classmethod
-    def of(cls, tokens: TokenColumns, units: Units) -> Self:
-        """The tokens of a text that has not changed since."""
-        return cls(tokens, len(units), len(units), len(units))
-
-    def edited(self, front: int, back: int) -> KnownTokens:
-        """The same after an edit that keeps `front` units at the start and `back` at the end."""
-        return replace(self, front=min(self.front, front), back=min(self.back, back))
-
-    def updated(self, units: Units, card: Card, special: SpecialPolicy) -> TokenColumns | None:
-        """The tokens of the text now; `None` if no safe split points are found near the edits."""
-        if self.front == self.length == len(units):
-            return self.tokens
-        more = len(units) - self.length
-        end = len(units) - self.back
-        for reach in _REACHES:
-            first = units.between_characters(max(0, self.front - reach))
-            last = units.between_characters(min(len(units), end + reach))
-            start = _split_point(units, first, self.front, card, special) if first else 0
-            stop = (
-                _split_point(units, end, last, card, special) if last < len(units) else len(units)
-            )
-            if start is None or stop is None:
-                continue
-            part = TokenColumns.of(units.text(first, last), card, special)
-            new = part.after(start - first), part.after(stop - first)
-            old = self.tokens.after(start), self.tokens.after(stop - more)
-            if new[0] is None or new[1] is None or old[0] is None or old[1] is None:
-                continue
-            return _joined(
-                self.tokens[: old[0]],
-                part[new[0] : new[1]].moved(first),
-                self.tokens[old[1] :].moved(more),
-            )
+    Args:
+        tokens: Those before the edit.
+        before, after: The text before and after it.
+        front, back: Units that are the same at the front of both, and at their end.
+    """
+    more = len(after) - len(before)
+    end = len(after) - back
+    first = after.between_characters(max(0, front - _REACH))
+    last = after.between_characters(min(len(after), end + _REACH))
+    start = _split_point(after, first, front, card, special) if first else 0
+    stop = _split_point(after, end, last, card, special) if last < len(after) else len(after)
+    if start is None or stop is None:
         return None
+    part = TokenColumns.of(after.text(first, last), card, special)
+    new = part.after(start - first), part.after(stop - first)
+    old = tokens.after(start), tokens.after(stop - more)
+    if new[0] is None or new[1] is None or old[0] is None or old[1] is None:
+        return None
+    parts = tokens[: old[0]], part[new[0] : new[1]].moved(first), tokens[old[1] :].moved(more)
+    return TokenColumns(
+        *(
+            np.concatenate([getattr(part, column) for part in parts])
+            for column in ("ids", "starts", "ends", "flags")
+        )
+    )
 
 
 def utf16_places(text: str) -> Callable[[int], int]:
@@ -182,17 +168,3 @@ def _split_point(
     text = units.text(start, stop)
     at = card.tokenizer._core.split_point_within(text, special)
     return None if at is None else start + len(text[:at].encode("utf-16-le")) // 2
-
-
-def _place(offset: int) -> np.uint32:
-    """A place as numpy compares it with others without a copy of those."""
-    return np.uint32(min(max(offset, 0), 2**32 - 1))
-
-
-def _joined(*parts: TokenColumns) -> TokenColumns:
-    return TokenColumns(
-        *(
-            np.concatenate([getattr(part, column) for part in parts])
-            for column in ("ids", "starts", "ends", "flags")
-        )
-    )

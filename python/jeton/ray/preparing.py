@@ -31,7 +31,7 @@ from jeton.data.manifest import NAME, Manifest
 from jeton.data.prepare import merged_parts, whole_set
 from jeton.data.preparing.chats import LossWarnings
 from jeton.data.preparing.end_of_text import Choice
-from jeton.data.preparing.inputs import default_split, paths_of, source_of, source_of_files
+from jeton.data.preparing.inputs import paths_of, source_of, source_of_files
 from jeton.data.preparing.journal import Journal
 from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, PrepareRequest
 from jeton.data.preparing.pipeline import PrepareRun
@@ -89,20 +89,11 @@ def prepare(
             it needs twice the space of the set, or three times if the set is shuffled.
         layout: As for `jeton.data.prepare`. Where a split is one file, the machine that asked
             writes it.
-        shard_tokens: As for `jeton.data.prepare`.
-        field: As for `jeton.data.prepare`.
-        documents: As for `jeton.data.prepare`.
-        errors: As for `jeton.data.prepare`.
-        bad_records: As for `jeton.data.prepare`.
-        end_of_text: As for `jeton.data.prepare`.
-        end_of_text_place: As for `jeton.data.prepare`.
-        frame: As for `jeton.data.prepare`.
+        shard_tokens, field, documents, errors, bad_records, end_of_text, end_of_text_place, frame:
+            As for `jeton.data.prepare`.
         validation: As for `jeton.data.prepare`; or a `ray.data.Dataset`.
-        split: As for `jeton.data.prepare`.
-        shuffle: As for `jeton.data.prepare`.
+        split, shuffle, name, messages: As for `jeton.data.prepare`.
         memory: As for `jeton.data.prepare`, of each task.
-        name: As for `jeton.data.prepare`.
-        messages: As for `jeton.data.prepare`.
         filter: As for `jeton.data.prepare`; a function runs on all machines.
         part_size: About how many bytes of files a task encodes. With `messages` or `filter`, files
             are divided, unless they are compressed; others are not.
@@ -128,24 +119,7 @@ def prepare(
     ray = ray_data()
     size = checked_int("part_size", part_size, 1)
     num_cpus = checked_cpus(num_cpus)
-    options = PrepareOptions(
-        layout=layout,
-        shard_tokens=shard_tokens,
-        field=field,
-        documents=documents,
-        errors=errors,
-        bad_records=bad_records,
-        end_of_text=end_of_text,
-        end_of_text_place=end_of_text_place,
-        frame=frame,
-        validation=validation,
-        split=default_split(data, validation) if split is None else split,
-        shuffle=shuffle,
-        memory=memory,
-        name=name,
-        messages=messages,
-        filter=filter,
-    )
+    options = PrepareOptions.of(locals())
     request = replace(options, part=(1, 1)).request(tokenizer)
     plan = replace(request.plan, part=None)
     inputs = {"train": data}
@@ -158,7 +132,7 @@ def prepare(
     sources: dict[str, DocumentSource] = {}
     for of, some in inputs.items():
         if isinstance(some, ray.Dataset):
-            if task.reading.unit:
+            if request.encoding.unit:
                 raise ArgumentError("documents is for files, and data is a dataset")
             datasets[of] = some
             continue
@@ -213,7 +187,7 @@ def _parts_of_files(
     """The parts of groups of files, of which records are divided further."""
     # Pickled, since names of files need not be text.
     rows = [{"split": split, "inputs": pickle.dumps(group)} for split, group in groups]
-    if task.reading.records is not None:
+    if task.records is not None:
         groups_of_files = ray_data().from_items(rows, override_num_blocks=len(rows))
         pieces = map_tables(groups_of_files, partial(_divided, size), 1, task.num_cpus)
         with in_order(pieces):
@@ -266,16 +240,15 @@ class _EncodeTask:
     """Encodes documents into a part, on any machine."""
 
     def __init__(self, request: PrepareRequest, folder: Path, num_cpus: float) -> None:
-        self._plan, self._encoding = request.plan, request.encoding
-        self.reading = replace(request.reading, part=None)
+        self._plan, self._encoding, self.records = request.plan, request.encoding, request.records
         self.folder, self.num_cpus = folder.absolute(), num_cpus
 
     def source(self, inputs: list[Path] | FilePiece) -> DocumentSource:
         """The documents of files."""
         if isinstance(inputs, FilePiece):
-            assert self.reading.records is not None
-            return RecordPiece(inputs, self.reading.records, self.reading.errors)
-        return source_of_files([*inputs], self._encoding, self.reading)
+            assert self.records is not None
+            return RecordPiece(inputs, self.records, self._encoding.errors)
+        return source_of_files([*inputs], self._encoding, self.records)
 
     def of_files(self, number: int, split: str, inputs: bytes) -> dict[str, str]:
         """Encodes a group of files, or a piece of one, unless its part is there and fits."""
@@ -293,7 +266,7 @@ class _EncodeTask:
     def of_rows(self, table: object, split: str) -> Any:
         """Encodes a block of a dataset."""
         name = f"{split}-{uuid.uuid4().hex}"
-        source = source_of(table, self._encoding, self.reading)
+        source = source_of(table, self._encoding, self.records)
         import pyarrow
 
         return pyarrow.Table.from_pylist([self._make(self._sources(split, source), name)])

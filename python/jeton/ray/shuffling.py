@@ -18,7 +18,6 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -99,31 +98,15 @@ def shuffled_stretches(
     ]
 
 
-class _ShuffleFiles:
-    """The names of the files of a shuffle."""
+def _shard_file(folder: Path, shard: int, what: str) -> Path:
+    """A file of a shard: its sorted `tokens`, or its `documents` as `RECORD`, sorted by number."""
+    return folder / f"shard-{shard:06d}.{what}"
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
 
-    def tokens(self, shard: int) -> Path:
-        """The tokens of a shard, sorted."""
-        return self._folder / f"shard-{shard:06d}.tokens"
-
-    def documents(self, shard: int) -> Path:
-        """Its documents as `RECORD`, sorted by number."""
-        return self._folder / f"shard-{shard:06d}.documents"
-
-    def firsts(self, bucket: int) -> Path:
-        """The documents of a bucket that are no copies."""
-        return self._folder / f"bucket-{bucket:04d}.firsts"
-
-    def copies(self, bucket: int) -> Path:
-        """The others, sorted by the number that they get."""
-        return self._folder / f"bucket-{bucket:04d}.copies"
-
-    def order(self, bucket: int) -> Path:
-        """The documents that belong to a bucket, in order."""
-        return self._folder / f"bucket-{bucket:04d}.order"
+def _bucket_file(folder: Path, bucket: int, what: str) -> Path:
+    """A file of a bucket: the `firsts` of its documents, their `copies`, sorted by the number that
+    they get, or the `order` of the documents that belong there."""
+    return folder / f"bucket-{bucket:04d}.{what}"
 
 
 class _ShuffleTask:
@@ -136,7 +119,7 @@ class _ShuffleTask:
     def __init__(self, plan: SetPlan, folder: Path, shards: int, buckets: int) -> None:
         self._plan, self._shards, self._buckets = plan, shards, buckets
         self._seed = plan.seed or 0
-        self._folder, self._files = folder, _ShuffleFiles(folder)
+        self._folder = folder
         self.boundary: Boundary | None = None
 
     def sort(self, number: int, part: bytes, shard: int, first: int) -> dict[str, Any]:
@@ -148,7 +131,7 @@ class _ShuffleTask:
             shard: The number of the shard in it.
             first: How many documents of the part are before it.
         """
-        documents = self._files.documents(number)
+        documents = _shard_file(self._folder, number, "documents")
         if not documents.exists():  # it comes last
             self._sort(number, Path(os.fsdecode(part)), shard, first)
         records = mapped(documents, RECORD)
@@ -168,12 +151,12 @@ class _ShuffleTask:
         records = records_of(lengths, keys, number, self._seed)
         # Stable: copies stay in their order.
         records = records[np.argsort(records["number"], kind="stable")]
-        with _renamed_when_whole(self._files.tokens(number)) as file:
+        with _renamed_when_whole(_shard_file(self._folder, number, "tokens")) as file:
             for low, high in some_at_a_time(np.cumsum(records["length"]), _AT_A_TIME):
-                some = gathered(records[low:high], lambda _: tokens)
+                some = gathered(records[low:high], lambda _, window: tokens[window])
                 file.write(np.ascontiguousarray(some).data)
         records["start"] = np.cumsum(records["length"]) - records["length"]
-        _write(self._files.documents(number), records)
+        _write(_shard_file(self._folder, number, "documents"), records)
 
     def boundary_at(self, token: int, of_buckets: npt.NDArray[np.int64]) -> Boundary | None:
         """The document with the token at `token`, if all copies of a document were adjacent."""
@@ -187,34 +170,38 @@ class _ShuffleTask:
 
     def find_copies(self, bucket: int) -> dict[str, Any]:
         """Splits a bucket into first occurrences and copies, and numbers the copies."""
-        if self._files.copies(bucket).exists():  # they come last
+        if _bucket_file(self._folder, bucket, "copies").exists():  # they come last
             return {"bucket": bucket}
         records = self._with_copies(bucket)
         is_copy = records["copy"] > 0
         copies = records[is_copy]
         copies["number"] = numbers_of_copies(copies, self._seed, self.boundary)
-        _write(self._files.firsts(bucket), records[~is_copy])
-        _write(self._files.copies(bucket), copies[np.argsort(copies["number"], kind="stable")])
+        _write(_bucket_file(self._folder, bucket, "firsts"), records[~is_copy])
+        _write(
+            _bucket_file(self._folder, bucket, "copies"),
+            copies[np.argsort(copies["number"], kind="stable")],
+        )
         return {"bucket": bucket}
 
     def bring_into_order(self, bucket: int) -> dict[str, Any]:
         """Brings the documents that belong to a bucket into order; returns how many tokens they
         have."""
-        order = self._files.order(bucket)
+        order = _bucket_file(self._folder, bucket, "order")
         if not order.exists():
-            firsts = np.fromfile(self._files.firsts(bucket), RECORD)
-            copies = self._in_bucket(bucket, map(self._files.copies, range(self._buckets)))
+            firsts = np.fromfile(_bucket_file(self._folder, bucket, "firsts"), RECORD)
+            files = (_bucket_file(self._folder, it, "copies") for it in range(self._buckets))
+            copies = self._in_bucket(bucket, files)
             _write(order, ordered(np.concatenate([firsts, *copies])))
         return {"bucket": bucket, "tokens": int(mapped(order, RECORD)["length"].sum())}
 
     def stretch(self, bucket: int, tokens: int) -> Stretch:
         """The documents of a bucket, which has `tokens` tokens."""
-        return _BucketStretch(0, tokens, str(self._folder), bucket, self._plan.block_dtype)
+        return _BucketStretch(tokens, str(self._folder), bucket, self._plan.block_dtype)
 
     def _with_copies(self, bucket: int) -> npt.NDArray[np.void]:
         """The documents that a bucket has by their keys, with how many copies are before each."""
-        shards = self._in_bucket(bucket, map(self._files.documents, range(self._shards)))
-        records = np.concatenate([*shards])
+        files = (_shard_file(self._folder, it, "documents") for it in range(self._shards))
+        records = np.concatenate([*self._in_bucket(bucket, files)])
         records["copy"] = copies_before(records["key"])
         return records
 
@@ -239,41 +226,11 @@ class _BucketStretch(Stretch):
     dtype: str
     """The type of the tokens."""
 
-    @cached_property
-    def _records(self) -> npt.NDArray[np.void]:
-        return np.fromfile(self._files.order(self.bucket), RECORD)
+    def _all_documents(self) -> npt.NDArray[np.void]:
+        return np.fromfile(_bucket_file(Path(self.folder), self.bucket, "order"), RECORD)
 
-    @cached_property
-    def _ends(self) -> npt.NDArray[np.int64]:
-        """The tokens up to the end of each document."""
-        return np.cumsum(self._records["length"])
-
-    @property
-    def _all_lengths(self) -> npt.NDArray[np.int64]:
-        return np.ascontiguousarray(self._records["length"])
-
-    @property
-    def _keys(self) -> npt.NDArray[np.uint64]:
-        return np.ascontiguousarray(self._records["key"])
-
-    def _between(self, begin: int, end: int) -> npt.NDArray[np.integer]:
-        if begin == end:
-            return np.empty(0, self.dtype)
-        ends = self._ends
-        first = int(np.searchsorted(ends, begin, side="right"))
-        stop = int(np.searchsorted(ends, end, side="left")) + 1
-        before = int(ends[first] - self._records["length"][first])
-        return self._gathered(self._records[first:stop])[begin - before : end - before]
-
-    def _of_documents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.integer]:
-        return self._gathered(self._records[numbers])
-
-    def _gathered(self, records: npt.NDArray[np.void]) -> Ids:
-        return gathered(records, lambda shard: mapped(self._files.tokens(shard), self.dtype))
-
-    @cached_property
-    def _files(self) -> _ShuffleFiles:
-        return _ShuffleFiles(Path(self.folder))
+    def _tokens(self, file: int, window: slice) -> Ids:
+        return mapped(_shard_file(Path(self.folder), file, "tokens"), self.dtype)[window]
 
 
 @contextmanager

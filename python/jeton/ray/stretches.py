@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-import jeton._core as _core
-from jeton.data.dataset import TokenDataset
+from jeton.corpora.token_blocks.ids import Ids
+from jeton.data import layouts
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import Manifest
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.loss_mask_bits import marked
-from jeton.data.preparing.sinks import hash_limit, some_at_a_time, split_lengths
+from jeton.data.preparing.shuffling import RECORD, gathered
+from jeton.data.preparing.sinks import hash_limit, some_at_a_time
 
 _AT_A_TIME = 1 << 22
 """About how many tokens are copied at a time."""
@@ -33,66 +34,54 @@ _AT_A_TIME = 1 << 22
 class Stretch(ABC):
     """Documents in their order, some of which are in a split."""
 
-    begin: int
-    """The token with which the stretch begins; it may be inside a document."""
-    end: int
-    """The token after which it ends."""
+    size: int
+    """The number of tokens of all documents."""
+    begin: int | None = field(default=None, kw_only=True)
+    """Documents that end up to this token are of another split, if the set is cut there."""
+    end: int | None = field(default=None, kw_only=True)
+    """Documents that begin from this token on are of another split."""
     limit: int | None = field(default=None, kw_only=True)
     """Documents with a key below it are for validation, if the set is split by a hash."""
     validates: bool = field(default=False, kw_only=True)
     """Whether these are the documents for validation."""
 
-    @cached_property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """How many tokens each document of the stretch has."""
+    def documents(self) -> npt.NDArray[np.void]:
+        """The documents of the split as `RECORD`; of one that is cut its part."""
+        documents = self._all_documents()
         if self.limit is not None:
-            return self._all_lengths[self._numbers]
-        up_to, _ = split_lengths(self._all_lengths, self.end)
-        return split_lengths(up_to, self.begin)[1]
+            is_here = (documents["key"] < np.uint64(self.limit)) == self.validates
+        else:
+            is_here = np.ones(len(documents), np.bool_)
+        ends = np.cumsum(documents["length"])
+        starts = ends - documents["length"]
+        if self.end is not None:
+            is_here &= (starts < self.end) | (ends <= self.end)
+            documents["length"] = np.minimum(ends, self.end) - starts
+        if self.begin is not None:
+            is_here &= ends > self.begin
+            cut = np.maximum(self.begin - starts, 0)
+            documents["start"] += cut
+            documents["length"] -= cut
+        found: npt.NDArray[np.void] = documents[is_here]
+        return found
 
     def tokens(
         self, first: int, stop: int
     ) -> Iterator[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]]:
         """The tokens, marked if there is a loss mask, and the lengths of documents, some at a
         time."""
-        lengths = self.lengths
-        ends = np.cumsum(lengths)
-        for low, high in some_at_a_time(ends, _AT_A_TIME, first, stop):
-            if self.limit is None:
-                before = int(ends[low - 1]) if low else 0
-                tokens = self._between(self.begin + before, self.begin + int(ends[high - 1]))
-            else:
-                tokens = self._of_documents(self._numbers[low:high])
-            yield tokens, lengths[low:high]
-
-    @cached_property
-    def _numbers(self) -> npt.NDArray[np.int64]:
-        """The numbers of the documents in the stretch, if the set is split by a hash."""
-        validates = self._keys < np.uint64(self.limit or 0)
-        return np.flatnonzero(validates == self.validates)
-
-    def forget(self) -> None:
-        """Releases the data."""
-        for name in {*self.__dict__} - {it.name for it in fields(self)}:
-            del self.__dict__[name]
-
-    @property
-    @abstractmethod
-    def _all_lengths(self) -> npt.NDArray[np.int64]:
-        """How many tokens each document has, of this split or another."""
-
-    @property
-    @abstractmethod
-    def _keys(self) -> npt.NDArray[np.uint64]:
-        """The key of each."""
+        documents = self.documents()
+        for low, high in some_at_a_time(np.cumsum(documents["length"]), _AT_A_TIME, first, stop):
+            some = documents[low:high]
+            yield gathered(some, self._tokens), np.ascontiguousarray(some["length"])
 
     @abstractmethod
-    def _between(self, begin: int, end: int) -> npt.NDArray[np.integer]:
-        """The tokens of a range of all."""
+    def _all_documents(self) -> npt.NDArray[np.void]:
+        """The documents of this split or another, as `RECORD`."""
 
     @abstractmethod
-    def _of_documents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.integer]:
-        """The tokens of documents with ascending numbers."""
+    def _tokens(self, file: int, window: slice) -> Ids:
+        """Tokens of a file that `RECORD` names."""
 
 
 @dataclass(frozen=True)
@@ -104,30 +93,24 @@ class PartStretch(Stretch):
     source: str
     """The split of the part."""
 
-    @property
-    def _all_lengths(self) -> npt.NDArray[np.int64]:
-        return self._tokens.documents.lengths
+    def _all_documents(self) -> npt.NDArray[np.void]:
+        lengths = [np.diff(shard.ends, prepend=0) for shard in self._shards]
+        documents = np.zeros(sum(map(len, lengths)), RECORD)
+        documents["length"] = np.concatenate(lengths)
+        documents["start"] = np.concatenate([np.cumsum(some) - some for some in lengths])
+        documents["file"] = np.repeat(np.arange(len(lengths)), [*map(len, lengths)])
+        if self.limit is not None:
+            documents["key"] = mapped(Path(self.folder) / Keyed.FILE, "uint64")
+        return documents
+
+    def _tokens(self, file: int, window: slice) -> Ids:
+        shard = self._shards[file]
+        tokens = shard.tokens[window]
+        return tokens if shard.mask is None else marked(tokens, shard.mask[window])
 
     @cached_property
-    def _keys(self) -> npt.NDArray[np.uint64]:
-        return mapped(Path(self.folder) / Keyed.FILE, "uint64")
-
-    def _between(self, begin: int, end: int) -> npt.NDArray[np.integer]:
-        tokens, mask = self._tokens[begin:end], self._tokens.mask
-        return tokens if mask is None else marked(tokens, mask[begin:end])
-
-    def _of_documents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.integer]:
-        first, last = numbers[0], numbers[-1]
-        offsets = self._tokens.documents.offsets[first : last + 2]
-        tokens: Any = np.ascontiguousarray(self._between(int(offsets[0]), int(offsets[-1])))
-        wanted: npt.NDArray[np.integer] = _core.reordered(
-            tokens, offsets[1:] - offsets[0], numbers - first
-        )
-        return wanted
-
-    @cached_property
-    def _tokens(self) -> TokenDataset:
-        return TokenDataset(self.folder, split=self.source, layout="jeton")
+    def _shards(self) -> list[Any]:
+        return layouts.read(self.folder, split=self.source, layout="jeton")
 
 
 def part_stretches(parts: list[tuple[Path, Manifest]], split: str) -> list[Stretch]:
@@ -135,7 +118,7 @@ def part_stretches(parts: list[tuple[Path, Manifest]], split: str) -> list[Stret
     found = list[Stretch]()
     for folder, manifest in parts:
         if split in manifest.splits and manifest.splits[split].documents:
-            found.append(PartStretch(0, manifest.splits[split].tokens, str(folder), split))
+            found.append(PartStretch(manifest.splits[split].tokens, str(folder), split))
     return found
 
 
@@ -158,16 +141,14 @@ def stretches_of(
             split: [replace(it, limit=keys, validates=split == "val") for it in train]
             for split in ("train", "val")
         }
-    limit = int(sum(it.end for it in train) * (1 - share))
+    at = int(sum(it.size for it in train) * (1 - share))
     stretches: dict[str, list[Stretch]] = {"train": [], "val": []}
-    before = 0
     for whole in train:
-        at = min(max(limit - before, 0), whole.end)
-        if at:
+        if at >= 0:
             stretches["train"].append(replace(whole, end=at))
-        if at < whole.end:
-            stretches["val"].append(replace(whole, begin=at))
-        before += whole.end
+        if at < whole.size:
+            stretches["val"].append(replace(whole, begin=at if at >= 0 else None))
+        at -= whole.size
     return stretches
 
 
@@ -187,7 +168,7 @@ def files_of(stretches: list[Stretch], most: int) -> Iterator[list[StretchPlace]
     places: list[StretchPlace] = []
     room = most
     for number, stretch in enumerate(stretches):
-        ends = np.cumsum(stretch.lengths)
+        ends = np.cumsum(stretch.documents()["length"])
         at = position = 0
         while position < len(ends):
             stop = int(np.searchsorted(ends, at + room, side="right"))
@@ -200,6 +181,5 @@ def files_of(stretches: list[Stretch], most: int) -> Iterator[list[StretchPlace]
             places.append(StretchPlace(number, position, stop))
             room -= int(ends[stop - 1]) - at
             at, position = int(ends[stop - 1]), stop
-        stretch.forget()
     if places:
         yield places

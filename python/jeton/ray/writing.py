@@ -71,7 +71,8 @@ def written_in_parallel(
                 wholes["train"] = shuffled_stretches(plan, parts, scratch, num_cpus)
             by_split = stretches_of(wholes, plan.by, plan.share)
             _check_for_documents(
-                journal, {it: sum(len(some.lengths) for some in of) for it, of in by_split.items()}
+                journal,
+                {it: sum(len(some.documents()) for some in of) for it, of in by_split.items()},
             )
             rows = list(_rows(by_split, most))
             # From here on, a call that is interrupted leaves files for the next one.
@@ -103,7 +104,7 @@ def _rows(stretches_by_split: dict[str, list[Stretch]], most: int) -> Iterator[d
     for split, stretches in stretches_by_split.items():
         for number, places in enumerate(files_of(stretches, most)):
             content = [
-                # Anew, so without what is read.
+                # Anew, without open files.
                 (replace(stretches[place.stretch]), place.first, place.stop)
                 for place in places
             ]
@@ -141,7 +142,7 @@ class _WriteTask:
         main = layout.file(split, number)
         names = layout.names(main, self._plan.masks)
         places: list[tuple[Stretch, int, int]] = pickle.loads(content)  # of `_rows`
-        lengths = [stretch.lengths[first:stop] for stretch, first, stop in places]
+        lengths = [stretch.documents()["length"][first:stop] for stretch, first, stop in places]
         if not (self._folder / main).exists():
             self._make(split, names, places)
         digests = {name: digest_of(self._folder / name) for name in names}

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import jeton._core as _core
 from jeton.arguments import check_kind, checked_iterable, checked_numbers
@@ -38,8 +38,6 @@ AT_ONCE = 1 << 17
 """Entries of a column that become objects at a time, in some 10 ms."""
 _REPR_ENTRIES = 6
 """How many entries of a column a `repr` shows."""
-_set = object.__setattr__
-"""Sets a field of a frozen class."""
 _MAX_ID = 2**32 - 1
 _NOTEBOOK_IDS = 24
 """How many ids of a text a notebook shows."""
@@ -75,21 +73,6 @@ class Encoding:
         [(0, 1), (1, 3), (3, 4)]
     """
 
-    # A field is no attribute before its first use, so code must not rely on `__dict__`.
-    __slots__ = (
-        "__weakref__",
-        "_core_encoding",
-        "_lists",
-        "_mask",
-        "ids",
-        "sequence_ids",
-        "spans",
-        "special_tokens_mask",
-        "tokens",
-        "type_ids",
-        "word_ids",
-    )
-
     ids: list[int]
     spans: list[tuple[int, int]]
     word_ids: list[int | None]
@@ -98,41 +81,31 @@ class Encoding:
     special_tokens_mask: list[bool]
     tokens: list[bytes]
 
+    # A column is no attribute before its first use.
+    _core_encoding: ClassVar[_core.Encoded | None] = None
+    _mask: ClassVar[list[bool] | None] = None
+
     def __post_init__(self) -> None:
         for name in _COLUMNS:
             column = getattr(self, name)
             check_kind(name, column, list, "a list")
-        _set(self, "_core_encoding", None)
-        _set(self, "_mask", None)
 
     @classmethod
     def _of_core(cls, core_encoding: _core.Encoded) -> Encoding:
         encoding = cls.__new__(cls)
-        _set(encoding, "_core_encoding", core_encoding)
-        _set(encoding, "_lists", {})
-        _set(encoding, "_mask", None)
+        encoding.__dict__["_core_encoding"] = core_encoding
         return encoding
 
     def _with_mask(self, mask: list[bool]) -> Encoding:
         """Sets a mask that is false for padding, and returns this encoding."""
-        _set(self, "_mask", None if all(mask) else mask)
+        self.__dict__["_mask"] = None if all(mask) else mask
         return self
 
-    if TYPE_CHECKING:
-
-        @property
-        def _mask(self) -> list[bool] | None: ...
-        @property
-        def _core_encoding(self) -> _core.Encoded: ...
-        @property
-        def _lists(self) -> dict[str, list[object]]: ...
-
-    else:
+    if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> list[object]:
             """A column at its first use."""
-            # While an object is copied, `_core_encoding` is not set.
-            core_encoding = None if name == "_core_encoding" else self._core_encoding
+            core_encoding = self._core_encoding
             if core_encoding is None or name not in _COLUMNS:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             entries = core_encoding.rows(name, 0, AT_ONCE)
@@ -141,35 +114,27 @@ class Encoding:
             for start in range(AT_ONCE, len(core_encoding), AT_ONCE):
                 entries += core_encoding.rows(name, start, start + AT_ONCE)
             # If two threads make a column at the same time, both get the list of the first.
-            column = self._lists.setdefault(name, entries)
-            _set(self, name, column)
-            return column
+            return self.__dict__.setdefault(name, entries)
 
     def __getstate__(self) -> dict[str, object]:
-        of_subclass = getattr(self, "__dict__", {})
         columns = {name: getattr(self, name) for name in _COLUMNS}
-        return {**of_subclass, **columns, "_mask": self._mask}
+        return {**self.__dict__, **columns, "_core_encoding": None}
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        for name, value in {"_mask": None, **state, "_core_encoding": None}.items():
-            _set(self, name, value)
-
-    def _existing_list(self, name: str) -> list[object] | None:
-        """The list of a column, which the caller may have changed; `None` if there is none yet."""
-        try:
-            column: list[object] = object.__getattribute__(self, name)
-        except AttributeError:
-            return None
-        return column
+    def _source_of(self, name: str) -> _core.Encoded | None:
+        """The core's encoding while a column is no list, which the caller may have changed."""
+        return None if name in self.__dict__ else self._core_encoding
 
     def _first(self, name: str, count: int) -> list[Any]:
         """The first entries of a column."""
-        column = self._existing_list(name)
-        return self._core_encoding.rows(name, 0, count) if column is None else column[:count]
+        core = self._source_of(name)
+        first: list[Any] = (
+            getattr(self, name)[:count] if core is None else core.rows(name, 0, count)
+        )
+        return first
 
     def __len__(self) -> int:
-        column = self._existing_list("ids")
-        return len(self._core_encoding if column is None else column)
+        core = self._source_of("ids")
+        return len(self.ids if core is None else core)
 
     @property
     def attention_mask(self) -> list[bool]:
@@ -300,8 +265,8 @@ class Encoding:
         """The ids as an array of int64, shape (tokens,)."""
         import numpy as np
 
-        column = self._existing_list("ids")
-        return np.array(self._core_encoding.array() if column is None else column, np.int64)
+        core = self._source_of("ids")
+        return np.array(self.ids if core is None else core.array(), np.int64)
 
     def to_torch(self) -> torch.Tensor:
         """The ids as a tensor of int64, shape (tokens,). Needs PyTorch.
@@ -364,7 +329,7 @@ class TokenBatch:
     __slots__ = ("_ids", "_max_id", "_offsets", "_origin", "_spans")
 
     _spans: npt.NDArray[np.int64] | None
-    _origin: BatchSource | Callable[[], BatchSource]
+    _origin: BatchSource
 
     def __init__(
         self,
@@ -398,7 +363,7 @@ class TokenBatch:
         ids: npt.NDArray[np.uint32],
         offsets: npt.NDArray[np.int64],
         max_id: int | None,
-        origin: BatchSource | Callable[[], BatchSource] = _NO_ORIGIN,
+        origin: BatchSource = _NO_ORIGIN,
         spans: npt.NDArray[np.int64] | None = None,
     ) -> TokenBatch:
         batch = cls.__new__(cls)
@@ -579,7 +544,7 @@ class TokenBatch:
         return pad_batch(
             self._ids,
             self._offsets,
-            self._resolve_origin(),
+            self._origin,
             length=length,
             pad_id=pad_id,
             side=side,
@@ -587,10 +552,6 @@ class TokenBatch:
             truncate=truncate,
             dtype=dtype,
         )
-
-    def _resolve_origin(self) -> BatchSource:
-        origin = self._origin
-        return origin if isinstance(origin, BatchSource) else origin()
 
     def to_datasets(self) -> Any:
         """The ids as a `datasets.Dataset` with a column `input_ids`; they are not copied.
@@ -632,8 +593,8 @@ class TokenBatch:
     __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
 
     def __reduce__(self) -> tuple[object, ...]:
-        origin = self._resolve_origin()
-        return TokenBatch._of_core, (self._ids, self._offsets, self._max_id, origin, self._spans)
+        own = self._ids, self._offsets, self._max_id, self._origin, self._spans
+        return TokenBatch._of_core, own
 
     def _repr_html_(self) -> str:
         """The first texts, for notebooks."""

@@ -86,8 +86,6 @@ class BatchSource:
         special_tokens: Mapping[str, int],
         role_ids: Mapping[str, int],
         frame: tuple[Sequence[int], Sequence[int]] | None,
-        *,
-        is_whole: bool,
     ) -> BatchSource:
         """The origin of a tokenizer's batches.
 
@@ -96,7 +94,6 @@ class BatchSource:
             role_ids: The ids of its roles.
             frame: The ids that its post-processor adds before and after each text; `None` if it
                 does something else.
-            is_whole: Whether the frame is all that it adds.
         """
         pad_tokens = tuple(token for token in special_tokens if _PAD.fullmatch(token))
         only = special_tokens[pad_tokens[0]] if len(pad_tokens) == 1 else None
@@ -106,7 +103,7 @@ class BatchSource:
             pad_tokens=pad_tokens,
             before=len(before),
             after=len(after),
-            is_framed=frame is not None and is_whole,
+            is_framed=frame is not None,
         )
 
     def pad(self, remedy: str = "give pad_id, or roles={'pad': …} to tok.replace") -> int:
@@ -137,7 +134,7 @@ def pad_batch(
     """Pads sequences to the same length; see `TokenBatch.pad`."""
     import numpy as np
 
-    from jeton.arguments import checked_flag, checked_int
+    from jeton.arguments import checked_flag, checked_int, one_of
 
     kind = _integer_type(dtype)
     checked_flag("truncate", truncate)
@@ -148,8 +145,7 @@ def pad_batch(
     elif isinstance(pad_id, bool) or not isinstance(pad_id, (int, np.integer)):
         raise ArgumentTypeError(f"pad_id must be an int, not {type(pad_id).__name__}")
     filler = int(pad_id)
-    if not isinstance(side, str) or side not in ("right", "left"):
-        raise ArgumentError(f'side must be "right" or "left", not {side!r}')
+    one_of("side", side, ("right", "left"))
     lengths = offsets[1:] - offsets[:-1]
     longest = int(lengths.max()) if len(lengths) else 0
     width = longest if length is None else checked_int("length", length, 0)

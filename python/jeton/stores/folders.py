@@ -97,17 +97,11 @@ class StoreFolder:
         with _locked(self.work) as work:
             yield work / "new"
 
-    def fetch(self, name: str, target: Path) -> bool:
-        """Fetches one of its files; returns whether there is one."""
-        try:
-            [file] = listed(f"{self._url}/{name}")
-        except MissingFileError:
-            return False
+    def fetch(self, file: StoreFile, target: Path) -> None:
+        """Fetches one of its files, with its time, into an existing folder."""
         with _naming_files(self.work):
-            target.parent.mkdir(parents=True, exist_ok=True)
             fetch(file, target)
             os.utime(target, (file.modified, file.modified))
-        return True
 
     def write(self, source: Path, names: Sequence[str]) -> None:
         """Writes files of a folder of this machine, the manifest last, and removes that folder.

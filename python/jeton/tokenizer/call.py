@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Literal
 from jeton.argument_types import SpecialPolicy, Texts
 from jeton.arguments import names_checked
 from jeton.encoding.base_tokenizer import BaseTokenizer
-from jeton.loading.settings import NO_SETTINGS, Settings
 
 if TYPE_CHECKING:
-    from jeton._core import Pipeline
-    from jeton.encoding.calls import BatchEncoding, Caller
+    from jeton.encoding.calls import BatchEncoding
 
 
 class CallMethods(BaseTokenizer):
     """The call of a `Tokenizer`: `tok(texts)`."""
 
-    __slots__ = ("_caller",)
-
-    _caller: Caller | None
-
-    def _set_core(self, core: Pipeline, settings: Settings = NO_SETTINGS) -> None:
-        super()._set_core(core, settings)
-        self._caller = None
+    __slots__ = ()
 
     @names_checked
     def __call__(
@@ -114,9 +106,6 @@ class CallMethods(BaseTokenizer):
             >>> tok("abcde", max_length=3, stride=1, return_overflowing_tokens=True)["input_ids"]
             [[0, 1, 2], [2, 3, 4]]
         """
-        from jeton.encoding.calls import CallArguments, Caller
+        from jeton.encoding.calls import CallArguments, caller_of
 
-        call = CallArguments.of(locals())
-        if self._caller is None:
-            self._caller = Caller(self)
-        return self._caller(call)
+        return caller_of(self)(CallArguments.checked(locals()))

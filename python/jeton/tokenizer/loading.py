@@ -6,7 +6,6 @@ import contextlib
 import os
 from collections.abc import Mapping
 
-import jeton._core as _core
 from jeton.arguments import checked_flag
 from jeton.errors import FormatWarning, UnsupportedError, warn_caller
 from jeton.loading import sources
@@ -125,9 +124,9 @@ def _may_be_mistrals(tok: Tokenizer) -> bool:
 def _by_mistral_pattern(tok: Tokenizer) -> Tokenizer:
     """The tokenizer, splitting as transformers has it with `fix_mistral_regex=True`."""
     from jeton.components import Regex, pre_tokenizers
+    from jeton.loading.patterns import named_expression
 
-    [expression] = next(it for name, _, _, it in _core.named_patterns() if name == "tekken")
-    split = pre_tokenizers.Split(Regex(expression), "isolated")
+    split = pre_tokenizers.Split(Regex(named_expression("tekken")), "isolated")
     old = tok.stages.pre_tokenizer
     rest = [old]
     if isinstance(old, pre_tokenizers.Sequence):

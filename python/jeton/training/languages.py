@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_number, one_of
 from jeton.corpora.counting import Reading
 from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.word_counts import Corpus, WordCounts
@@ -48,20 +48,13 @@ class Languages:
         ratios = None
         if isinstance(languages, Mapping):
             ratios = {
-                _name("languages", name): _number(f"languages[{name!r}]", ratio)
+                _name("languages", name): checked_number(f"languages[{name!r}]", ratio)
                 for name, ratio in languages.items()
             }
             if not ratios:
                 raise ArgumentError("languages holds no ratios; give one for each language")
-        elif not isinstance(languages, str):
-            raise ArgumentTypeError(
-                "languages must be 'base', 'window' or a mapping of ratios, not "
-                f"{type(languages).__name__}"
-            )
-        elif languages not in ("base", "window"):
-            raise ArgumentError(
-                f"languages must be 'base', 'window' or a mapping of ratios, not {languages!r}"
-            )
+        else:
+            one_of("languages", languages, ("base", "window"), "a mapping of ratios")
         if languages == "base":
             for name in ("window_size", "alpha"):
                 if others[name] is not None:
@@ -72,7 +65,7 @@ class Languages:
             checked_int("window_size", 100 if window_size is None else window_size, 1)
             if has_window
             else None,
-            _number("alpha", 2.0 if alpha is None else alpha) if has_window else None,
+            checked_number("alpha", 2.0 if alpha is None else alpha) if has_window else None,
             checked_int("global_merges", global_merges or 0, 0),
         )
 
@@ -145,11 +138,3 @@ def _name(where: str, language: object) -> str:
             f"{where}: the name of a language must be a str, not {type(language).__name__}"
         )
     return language
-
-
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ArgumentTypeError(f"{name} must be a float, not {type(value).__name__}")
-    if not 0 < value < float("inf"):
-        raise ArgumentError(f"{name} must be a number above 0, not {value!r}")
-    return float(value)

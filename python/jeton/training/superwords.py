@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import check_kind, checked_int
+from jeton.arguments import checked_int, one_of
 from jeton.corpora.counting import Counting, Reading, count_words
 from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError
@@ -51,11 +51,9 @@ class Superwords:
                 if value is not None:
                     raise ArgumentError(f"{name} is for superwords; set superwords='boundless'")
             return None
-        check_kind("superwords", superwords, str, "'super' or 'boundless'")
-        if superwords not in ("super", "boundless"):
-            raise ArgumentError(f"superwords must be 'super' or 'boundless', not {superwords!r}")
+        one_of("superwords", superwords, ("super", "boundless"))
         if joining is not None:
-            check_kind("joining", joining, str, "a str")
+            one_of("joining", joining, ("letters", "all"))
         if len(vocab_sizes) > 1:
             raise ArgumentError("superwords are learnt for one vocab_size at a time; give one")
         if superwords == "boundless" and superword_tokens is not None:

@@ -1,6 +1,7 @@
 """`check`: every rule over one tokenizer.
 
-Look here for what a check reads before the rules run. Each module of rules registers its own.
+Look here for what a check reads before the rules run. Each module of rules registers its own when
+it is imported.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from jeton.analysis.health import (
+from jeton.analysis.health import (  # noqa: F401  # they register their rules
     class_rules,
     decoding_rules,
     embedding_rules,
@@ -29,19 +30,6 @@ from jeton.corpora.progress import Progress, check_watch
 from jeton.corpora.usage import Usage, usage_of
 from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
-
-MODULES = (
-    vocabulary_rules,
-    encoding_rules,
-    decoding_rules,
-    special_rules,
-    class_rules,
-    format_rules,
-    template_rules,
-    unreachable_rules,
-    embedding_rules,
-)
-"""The modules of rules, which register them when they are imported."""
 
 
 def check(

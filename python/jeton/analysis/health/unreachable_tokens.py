@@ -40,7 +40,8 @@ from jeton.analysis.health.subject import Subject
 from jeton.components import AddedToken, models, normalizers, pre_tokenizers
 from jeton.display.human_readable import visible
 from jeton.edit import derivations
-from jeton.edit.spelling import best_path
+from jeton.edit.spelling import best_path, token_text
+from jeton.edit.vocabulary import OF_PIECES, pieces_of
 from jeton.loading.model_file import NORMAL, UNUSED, USER_DEFINED, ModelFile
 
 _CLOSED: Final = (
@@ -279,7 +280,7 @@ class _Reasons:
             case models.SentencePiece():
                 return self._of_pieces(id)
             case models.Unigram():
-                return self._of_path(token.decode(errors="replace"), self._unigram)
+                return self._of_path(token_text(token))
             case models.WordPiece():
                 return self._of_words(id)
             case models.Characters() if len(token.decode(errors="replace")) != 1:
@@ -349,15 +350,15 @@ class _Reasons:
 
     @functools.cached_property
     def _file(self) -> ModelFile:
-        assert isinstance(self.model, models.SentencePiece)
-        return ModelFile.parse(self.model.proto)
+        assert isinstance(self.model, OF_PIECES)
+        return pieces_of(self.model)
 
     def _of_pieces(self, id: int) -> tuple[str, str] | None:
         piece = self._file.pieces[id]
         if piece.kind != NORMAL:
             return None
         if self._file.kind == "unigram":
-            return self._of_path(piece.text, self._unigram)
+            return self._of_path(piece.text)
         symbol_inside = next((symbol for symbol in self._symbols if symbol in piece.text), None)
         if symbol_inside is not None:
             parts = visible(symbol_inside.encode())
@@ -375,29 +376,19 @@ class _Reasons:
 
     @functools.cached_property
     def _scores(self) -> dict[str, float]:
-        return {piece.text: piece.score for piece in self._file.pieces if piece.kind == NORMAL}
+        """The scores of the pieces that the model gives for ordinary text."""
+        apart = self.subject.apart if isinstance(self.model, models.Unigram) else ()
+        pieces = enumerate(self._file.pieces)
+        return {it.text: it.score for id, it in pieces if it.kind == NORMAL and id not in apart}
 
-    @functools.cached_property
-    def _unigram(self) -> dict[str, tuple[int, float]]:
-        if isinstance(self.model, models.SentencePiece):
-            return {text: (0, score) for text, score in self._scores.items()}
-        assert isinstance(self.model, models.Unigram)
-        apart = self.subject.apart
-        pieces = enumerate(self.model.pieces)
-        return {
-            piece if isinstance(piece, str) else piece.decode(errors="replace"): (id, score)
-            for id, (piece, score) in pieces
-            if id not in apart
-        }
-
-    def _of_path(self, text: str, pieces: dict[str, tuple[int, float]]) -> tuple[str, str] | None:
+    def _of_path(self, text: str) -> tuple[str, str] | None:
         others = {
-            piece: piece_score
-            for piece, piece_score in pieces.items()
+            piece: (0, score)
+            for piece, score in self._scores.items()
             if piece in text and piece != text
         }
         best = best_path(text, others)
-        own = pieces[text][1] if text in pieces else None
+        own = self._scores.get(text)
         if best is None or own is None or not best[0] > own + _MARGIN * (1 + abs(own)):
             return None
         return "unreachable-score", f"its score is {own:.3f}, that of its parts {best[0]:.3f}"

@@ -1,4 +1,4 @@
-"""The pictures of a report: as figures with captions for the page, and as files.
+"""The pictures of a report, for the page and as files.
 
 Look here for which curves are drawn, and in which units. `svg_charts.py` draws them.
 """
@@ -9,23 +9,22 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import escape
 from importlib.resources import files
 from typing import Final
 
 import jeton._core as _core
 from jeton.analysis.evaluation import Evaluations, names_of_corpora, names_of_languages
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import value_of
-from jeton.analysis.report.svg_charts import Series, bars, lines, points, standalone
+from jeton.analysis.report.summary import value_of
+from jeton.analysis.report.svg_charts import SERIES_STYLE, Series, bars, lines, points, standalone
+from jeton.analysis.swept import Sweep
 from jeton.arguments import checked_path
 from jeton.display import palette
 from jeton.display.human_readable import without_controls
-from jeton.display.notebooks import escaped
 
 
 @dataclass(frozen=True)
-class _Chart:
+class Chart:
     """A drawn chart."""
 
     file: str
@@ -39,13 +38,13 @@ def write_pictures(evaluations: Evaluations, folder: str | os.PathLike[str]) -> 
     target = os.path.expanduser(checked_path("folder", folder))
     style, key = _style(), list(enumerate(evaluations))
     pictures = {
-        file: standalone(_panels(evaluations, measure, where), style)
+        file: standalone(bar_panels(evaluations, measure, where), style)
         for file, measure, where in (
             ("compression", "bytes_per_token", names_of_corpora(evaluations)),
             ("languages", "tokens_per_line", names_of_languages(evaluations)),
             ("premiums", "premium", names_of_languages(evaluations)),
         )
-    } | {it.file: standalone([(it.title, it.svg)], style, key) for it in _curve_charts(evaluations)}
+    } | {it.file: standalone([(it.title, it.svg)], style, key) for it in curve_charts(evaluations)}
     written = [(f"{file}.svg", svg.encode()) for file, svg in pictures.items() if svg]
     _core.write_into(target, written)
     return [name for name, _ in written]
@@ -55,23 +54,14 @@ def _style() -> str:
     """The rules of the page for charts, with the light colours themselves: a file has no theme."""
     light = {**palette.LIGHT, **{f"s{at}": it for at, (it, _) in enumerate(palette.SERIES)}}
     sheet = files(__package__).joinpath("report.css").read_text(encoding="utf-8")
-    rules = "\n".join(line for line in sheet.splitlines() if line.startswith((".chart", ".s")))
+    of_charts = [line for line in sheet.splitlines() if line.startswith(".chart")]
+    rules = "\n".join([*of_charts, SERIES_STYLE])
     return re.sub(r"var\(--([\w-]+)\)", lambda name: light[name[1]], rules)
 
 
-def bar_panels(evaluations: Evaluations, measure: str, where: Iterable[str]) -> str:
-    """A panel of bars for each corpus or language; empty without values."""
-    panels = "".join(
-        f"<figure><h3>{escaped(name)}</h3>{chart}</figure>"
-        for name, chart in _panels(evaluations, measure, where)
-    )
-    info = MEASURES[measure]
-    better = f"; {info.better} is better" if info.better else ""
-    about = f"{escape(info.title)}{better}. All panels have one scale; ⚠ loses text."
-    return f'<p class="quiet">{about}</p><div class="panels">{panels}</div>' if panels else ""
-
-
-def _panels(evaluations: Evaluations, measure: str, where: Iterable[str]) -> list[tuple[str, str]]:
+def bar_panels(
+    evaluations: Evaluations, measure: str, where: Iterable[str]
+) -> list[tuple[str, str]]:
     """Bars for each corpus or language by its name; none without values."""
     rows = {
         name: [
@@ -94,16 +84,6 @@ def _lossy(evaluations: Evaluations) -> set[str]:
     return {name for name, one in evaluations.items() if one.lossy}
 
 
-def curves(evaluations: Evaluations) -> str:
-    """Sizes, lengths of tokens, ranks and frequencies; empty without any."""
-    figures = [
-        f"<figure><h3>{escape(it.title)}</h3>{it.svg}"
-        f"<figcaption>{escape(it.caption)}</figcaption></figure>"
-        for it in _curve_charts(evaluations)
-    ]
-    return f'<div class="charts">{"".join(figures)}</div>' if figures else ""
-
-
 _CURVES: Final = (
     ("token_lengths", "token-lengths", "Lengths of tokens", "share of the vocabulary",
      "How much of the vocabulary has each length."),
@@ -117,8 +97,8 @@ _CURVES: Final = (
 """Curves with their file, title, unit of y if that is a share, and caption."""
 
 
-def _curve_charts(evaluations: Evaluations) -> Iterator[_Chart]:
-    """The charts that have data."""
+def curve_charts(evaluations: Evaluations) -> Iterator[Chart]:
+    """The charts of sizes, lengths, ranks and frequencies that have data."""
     sizes = [
         Series(name, place, (one.vocab_size,), (each,))
         for place, (name, one) in enumerate(evaluations.items())
@@ -128,10 +108,10 @@ def _curve_charts(evaluations: Evaluations) -> Iterator[_Chart]:
     caption += " Up and to the left is better; ⚠ loses text."
     units = "tokens in the vocabulary", "bytes per token"
     if svg := points(title, sizes, *units, _lossy(evaluations)):
-        yield _Chart("sizes", title, caption, svg)
+        yield Chart("sizes", title, caption, svg)
     for curve, file, title, share, caption in _CURVES:
         if svg := _lines_of(evaluations, curve, title, share):
-            yield _Chart(file, title, caption, svg)
+            yield Chart(file, title, caption, svg)
 
 
 def _lines_of(evaluations: Evaluations, curve: str, title: str, share: str | None) -> str | None:
@@ -146,3 +126,23 @@ def _lines_of(evaluations: Evaluations, curve: str, title: str, share: str | Non
         units = (drawn.x_unit, drawn.y_unit)
     is_log = share is None
     return lines(title, series, units[0], share or units[1], x_log=is_log, y_log=is_log)
+
+
+def ladder_chart(sweep: Sweep | None) -> Chart | None:
+    """How much text a token holds as the vocabularies of a sweep grow, a line for each family."""
+    if sweep is None:
+        return None
+    series = []
+    for at, family in enumerate(sweep.bends):
+        points = sorted(
+            (it.vocab_size, it.bytes_per_token)
+            for it in sweep.points
+            if it.family == family and it.bytes_per_token is not None
+        )
+        # Colours are counted from the end, because tokenizers have the first ones.
+        series.append(Series(family, -1 - at, [x for x, _ in points], [y for _, y in points]))
+    title, units = (
+        "Size and compression of the sweep",
+        ("tokens in the vocabulary", "bytes per token"),
+    )
+    return Chart("", title, "", lines(title, series, *units, x_log=True) or "")

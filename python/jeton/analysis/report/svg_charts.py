@@ -11,11 +11,27 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from jeton.analysis.values import Value
+from jeton.display.labels import offsets
 from jeton.display.notebooks import escaped
 
 COLOURS = 12
 """The number of colours for series in the style sheet; further series reuse them."""
+
+SERIES_STYLE = "\n".join(
+    f".s{at} rect, .s{at} circle, rect.s{at} {{ fill: var(--s{at}); }} "
+    f".s{at} .line {{ stroke: var(--s{at}); }} .without{at} .chart .s{at} {{ display: none; }}"
+    for at in range(COLOURS)
+)
+"""The rules of these colours; `without3` on a page hides the series of colour 3."""
+
+_SHADES = 10
+SHADES_STYLE = "\n".join(
+    f".heat{at} {{ background: var(--heat{at}); }}" for at in range(_SHADES + 1)
+)
+"""The rules of the shades of a heat map."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +64,16 @@ def number(value: float | None) -> str:
     return f"{value:,.{places}f}"
 
 
-def formatted(value: Value | None) -> str:
-    """A value for people: shares in per cent, and a dash if it was not measured.
+def formatted(value: Value | float | None) -> str:
+    """A value or number for people: shares in per cent, and a dash if it was not measured.
 
     >>> [formatted(Value(it, "share of words", "")) for it in (0.1234, 0.00007, 0, 1, None)]
     ['12.3%', '<0.1%', '0%', '100%', '–']
     """
-    if value is None or value.value is None or not value.unit.startswith("share"):
-        return number(None if value is None else value.value)
+    if not isinstance(value, Value):
+        return number(value)
+    if value.value is None or not value.unit.startswith("share"):
+        return number(value.value)
     if value.value in (0, 1):
         return f"{value.value:.0%}"
     return f"{value.value:.1%}" if value.value >= 0.001 else "<0.1%"
@@ -243,57 +261,26 @@ def points(
     if axes is None:
         return None
     x, y = axes
-    place = _Labels()
+    labels = [one.name + (" ⚠" if one.name in marked else "") for one in series]
+    marks = np.array([(x.at(one.x[0]), y.at(one.y[0])) for one in series])
+    # `offsets` counts upwards.
+    room = (_LEFT, _WIDTH)
+    corners = marks + np.array(offsets(marks * (1, -1), labels, 12, radius=5.5, room=room)) * (
+        1,
+        -1,
+    )
 
     def parts() -> Iterator[str]:
         yield from _frame(x, y, x_unit, y_unit)
-        marks = [(x.at(one.x[0]), y.at(one.y[0]), one) for one in series]
-        for across_mark, top, _ in marks:
-            place.take(across_mark - 7, top - 7, 14, 14)
-        for across_mark, top, one in sorted(marks, key=lambda mark: mark[1]):
+        for one, label, (across, down), (left, bottom) in zip(
+            series, labels, marks.tolist(), corners.tolist(), strict=True
+        ):
             tooltip = f"{one.name}: {number(one.x[0])} {x_unit}, {number(one.y[0])} {y_unit}"
-            label = one.name + (" ⚠" if one.name in marked else "")
-            across, down, side = place.find(across_mark, top, 7 * len(label))
             yield f'<g class="s{one.place % COLOURS}"><title>{escaped(tooltip)}</title>'
-            yield f'<circle cx="{across_mark:.1f}" cy="{top:.1f}" r="5.5"/>'
-            yield f'<text x="{across:.1f}" y="{down:.1f}" class="{side}">'
-            yield f"{escaped(label)}</text></g>"
+            yield f'<circle cx="{across:.1f}" cy="{down:.1f}" r="5.5"/>'
+            yield f'<text x="{left:.1f}" y="{bottom - 3:.1f}">{escaped(label)}</text></g>'
 
     return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
-
-
-class _Labels:
-    """Finds room for names beside points."""
-
-    def __init__(self) -> None:
-        self._taken: list[tuple[float, float, float, float]] = []
-
-    def take(self, left: float, top: float, width: float, height: float) -> None:
-        self._taken.append((left, top, left + width, top + height))
-
-    def find(self, left: float, top: float, width: float) -> tuple[float, float, str]:
-        """The position of a name, and its text anchor."""
-        tries: list[tuple[float, float, str]] = []
-        for down in (4.0, -10.0, 18.0, -22.0, 30.0):
-            tries += [(left + 10, top + down, "start"), (left - 10, top + down, "end")]
-        inside = [it for it in tries if self._box(it, width)[0] > _LEFT]
-        inside = [it for it in inside if self._box(it, width)[2] < _WIDTH] or tries[:1]
-        best = min(inside, key=lambda it: self._overlap(self._box(it, width)))
-        box = self._box(best, width)
-        self.take(box[0], box[1], box[2] - box[0], box[3] - box[1])
-        return best
-
-    @staticmethod
-    def _box(at: tuple[float, float, str], width: float) -> tuple[float, float, float, float]:
-        start = at[0] if at[2] == "start" else at[0] - width
-        return start, at[1] - 11, start + width, at[1] + 3
-
-    def _overlap(self, box: tuple[float, float, float, float]) -> float:
-        return sum(
-            max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
-            * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
-            for other in self._taken
-        )
 
 
 def _summary(series: Sequence[Series], x_unit: str, y_unit: str) -> str:
@@ -346,4 +333,4 @@ def shade(value: float, low: float, high: float, scale: Callable[[float], float]
     if high <= low:
         return 0
     share = (scale(value) - scale(low)) / (scale(high) - scale(low))
-    return round(10 * max(0.0, min(1.0, share)))
+    return round(_SHADES * max(0.0, min(1.0, share)))

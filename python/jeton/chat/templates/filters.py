@@ -22,7 +22,7 @@ from jeton.chat.templates.held_text import is_held, refuse, searched
 from jeton.chat.templates.json_text import to_json
 from jeton.chat.templates.limits import ITEM, counted_items, guard, made, spend
 from jeton.chat.templates.lost_origins import conservatively
-from jeton.chat.templates.parts import TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.templates.parts import data_in, plain, raw, traced_number
 from jeton.chat.templates.printing import printed
 from jeton.chat.templates.safe_text import FOLLOWED, followed, safe
 from jeton.chat.templates.traced import Traced, joined
@@ -44,30 +44,14 @@ _CALLS = {"trim": "strip", "upper": "upper", "lower": "lower", "capitalize": "ca
 """The methods of a text that filters are, by name."""
 
 
-class _Counted:
-    """What a loop goes through, item by item under the limits."""
-
-    def __init__(self, items: Any) -> None:
-        self.items = items
-
-    def __iter__(self) -> Iterator[Any]:
-        return counted_items(self.items)
-
-
-class _CountedSized(_Counted):
-    def __len__(self) -> int:
-        return len(self.items)
-
-
-def counted(items: Any) -> Any:
-    """The same items, counted as a loop takes them."""
-    iter(items)  # raises for a value that is not iterable
-    return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
+def _of_jinja(function: Callable[..., Any]) -> int:
+    """How many of a filter's first arguments come from Jinja: its environment or context."""
+    return 0 if _PassArg.from_obj(function) is None else 1
 
 
 def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter under the limits."""
-    skipped = 0 if _PassArg.from_obj(function) is None else 1
+    within = _of_jinja(function)
     growth = None if name == "join" else GROWTH.get(name)  # the method of that name is another
 
     @functools.wraps(function)
@@ -76,7 +60,7 @@ def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if is_held(*args, *kwargs.values()):
             return _of_held(name, function, *args, **kwargs)
         if growth is not None:
-            guard(growth(*args[skipped:], **kwargs))
+            guard(growth(*args[within:], **kwargs))
         result = function(*args, **kwargs)
         return counted_items(result) if isinstance(result, Iterator) else made(result)
 
@@ -94,19 +78,13 @@ def _of_held(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any)
 
 def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter that knows no origins."""
-    if _PassArg.from_obj(function) is None:
-
-        @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            return conservatively(function, *args, **kwargs)
-
-        return called
+    within = _of_jinja(function)
 
     @functools.wraps(function)
-    def called_within(within: Any, *args: Any, **kwargs: Any) -> Any:
-        return conservatively(functools.partial(function, within), *args, **kwargs)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return conservatively(functools.partial(function, *args[:within]), *args[within:], **kwargs)
 
-    return called_within
+    return called
 
 
 def _unless_safe(
@@ -119,11 +97,11 @@ def _unless_safe(
         original: The filter of Jinja.
         method: The method of a text that it calls, if it does nothing more.
     """
-    within = _PassArg.from_obj(original) is not None
+    within = _of_jinja(original)
 
     @functools.wraps(original)
     def called(*args: Any, **kwargs: Any) -> Any:
-        arguments = args[1:] if within else args
+        arguments = args[within:]
         marked = [isinstance(value, Markup) for value in (*arguments, *kwargs.values())]
         if not any(marked):
             return ours(*arguments, **kwargs)
@@ -177,7 +155,7 @@ def _format(value: Any, *args: Any, **kwargs: Any) -> str:
 def _join(environment: Any, value: Any, d: Any = "", attribute: Any = None) -> str:
     if attribute is not None:
         value = map(jinja.make_attrgetter(environment, attribute), value)
-    return _traced(d).join([printed(item) for item in counted(value)])
+    return _traced(d).join([printed(item) for item in counted_items(value)])
 
 
 @pass_environment
@@ -187,19 +165,19 @@ def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start
     if isinstance(start, str):
         raise TypeError("sum() can't sum strings")
     total = start
-    for item in counted(iterable):
+    for item in counted_items(iterable):
         total = made(total + item)
     return total
 
 
-def _number(original: Callable[..., Any], kind: Any) -> Callable[..., Any]:
+def _number(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def called(value: Any, *args: Any, **kwargs: Any) -> Any:
         number = original(plain(value), *args, **kwargs)
         if type(number) not in (int, float):
             return number  # the default
         origin = data_in(value) if isinstance(value, (str, int, float)) else None
-        return number if origin is None else kind.of(number, origin)
+        return number if origin is None else traced_number(number, origin)
 
     return called
 
@@ -239,13 +217,13 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
     chosen["tojson"] = to_json
     chosen["safe"] = _safe
     chosen["string"] = _string
-    chosen["int"] = _number(jinja.do_int, TracedInt)
-    chosen["float"] = _number(jinja.do_float, TracedFloat)
+    chosen["int"] = _number(jinja.do_int)
+    chosen["float"] = _number(jinja.do_float)
     return {name: _limited(name, it) for name, it in chosen.items()}
 
 
 ADDED: Final = {
-    COUNTED: counted,
+    COUNTED: counted_items,
     MADE: made,
     JOINED: lambda values: joined([printed(it) for it in values]),
     SEARCHED: searched,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from jeton.arguments import suggestion
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -59,9 +60,11 @@ TEMPLATES: Final[Mapping[str, str]] = _Templates()
 """The templates by name."""
 
 
-@functools.lru_cache(maxsize=256)
 def _spelled(name: str) -> str:
     return re.sub(r"[\s._\-]", "", name.lower())
+
+
+_BY_SPELLING: Final = {_spelled(name): name for name in _NAMES} | _ALIASES
 
 
 @functools.cache
@@ -116,15 +119,10 @@ def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> st
         raise ArgumentTypeError(f"template must be a str, not {type(template).__name__}")
     if template in named:
         return named[template]
-    name = _spelled(template) if len(template) < 40 else template
-    for known in TEMPLATES:
-        if name == _spelled(known) or _ALIASES.get(name) == known:
-            return TEMPLATES[known]
+    if len(template) < 40 and (known := _BY_SPELLING.get(_spelled(template))):
+        return TEMPLATES[known]
     if "{" not in template and "\n" not in template:
-        import difflib
-
         names = [*named, *TEMPLATES, *_ALIASES]
-        close = difflib.get_close_matches(template, names, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+        hint = suggestion(template, names) or f"there are {', '.join(names)}"
         raise UnknownNameError(f"there is no chat template {template!r:.60} ({hint})")
     return template

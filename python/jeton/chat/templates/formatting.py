@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import string
-from _string import formatter_field_name_split  # type: ignore[import-not-found]
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jinja2.sandbox import SandboxedFormatter
@@ -66,59 +64,47 @@ def _parts(pattern: str, values: Any, items: list[Any]) -> list[str] | None:
 
 def braces(environment: Any, pattern: str, args: Any, kwargs: Any) -> str:
     """`pattern.format(*args, **kwargs)`; fields are looked up as the sandbox does."""
-    return _Braces(environment, args, kwargs).formatted(raw(pattern), data_in(pattern), 2)
+    formatter = _Formatter(environment, data_in(pattern))
+    formatter.vformat(raw(pattern), args, kwargs)
+    return formatter.written
 
 
-class _Braces:
-    def __init__(self, environment: Any, args: Any, kwargs: Any) -> None:
-        self.get_field = SandboxedFormatter(environment).get_field
-        self.args = args
-        self.kwargs = kwargs
-        self.next: int | None = 0
+class _Formatter(SandboxedFormatter):
+    """Notes the parts of what Python's formatter writes of a pattern that one origin wrote."""
 
-    def formatted(self, pattern: str, origin: Origin | None, depth: int) -> str:
-        """The text of a pattern that one origin wrote, or of a specification within it."""
-        if depth < 0:
-            raise ValueError("Max string recursion exceeded")
-        parts: list[str] = []
-        for literal, name, spec, conversion in string.Formatter().parse(pattern):
+    def __init__(self, environment: Any, origin: Origin | None) -> None:
+        super().__init__(environment)
+        self.origin = origin
+        self.open: list[list[str]] = []
+        """The parts so far: of the pattern, and of a specification within it."""
+        self.written = ""
+        """The last of these that is complete."""
+
+    def parse(self, pattern: str) -> Iterator[Any]:
+        parts = list[str]()
+        self.open.append(parts)
+        for found in super().parse(pattern):
             spend(PIECE)
-            parts.append(marked(literal, origin))
-            if name is not None:
-                parts.append(self.replaced(name, conversion, spec or "", origin, depth))
-        return joined(parts)
+            parts.append(marked(found[0], self.origin))
+            yield found
+        self.open.pop()
+        self.written = joined(parts)
 
-    def replaced(
-        self, name: str, conversion: str | None, spec: str, origin: Origin | None, depth: int
-    ) -> str:
-        """The text of one field."""
-        value = self.field(name)
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
         if conversion == "s":
-            value = printed(value)
-        elif conversion == "r":
-            value = represented(value)
-        elif conversion == "a":
-            value = marked(ascii(plain(value)), data_in(value))
-        elif conversion:
-            raise ValueError(f"Unknown conversion specifier {conversion!s}")
-        width = self.formatted(spec, origin, depth - 1)
-        if not width:
             return printed(value)
-        guard(widths(raw(width)))
-        return marked(format(plain(value), raw(width)), data_in((value, width)))
+        if conversion == "r":
+            return represented(value)
+        if conversion == "a":
+            return marked(ascii(plain(value)), data_in(value))
+        return super().convert_field(value, conversion)
 
-    def field(self, name: str) -> Any:
-        first, _ = formatter_field_name_split(name)
-        if first == "":
-            if self.next is None:
-                raise ValueError(
-                    "cannot switch from manual field specification to automatic field numbering"
-                )
-            name, self.next = f"{self.next}{name}", self.next + 1
-        elif isinstance(first, int):
-            if self.next:
-                raise ValueError(
-                    "cannot switch from automatic field numbering to manual field specification"
-                )
-            self.next = None
-        return self.get_field(name, self.args, self.kwargs)[0]
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec:
+            guard(widths(format_spec))
+            writer = data_in((value, self.written))  # the specification was written last
+            text = marked(format(plain(value), format_spec), writer)
+        else:
+            text = printed(value)
+        self.open[-1].append(text)
+        return text

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from jeton.chat.messages import Sent, fields_of
 from jeton.chat.templates.origins import Kind, Origin
-from jeton.chat.templates.parts import KeptTool, TracedFloat, TracedInt
+from jeton.chat.templates.parts import KeptTool, traced_number
 from jeton.chat.templates.traced import Traced
 from jeton.chat.templates.trust import KNOWN_ROLES, REASONING, Path, Trust
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -125,8 +125,7 @@ class TemplateInput:
             return value
         if isinstance(value, (int, float)):
             self.groups.setdefault(place.group, []).append(place.field)
-            kind: Any = TracedInt if isinstance(value, int) else TracedFloat
-            return kind.of(value, self._origin(value, place))
+            return traced_number(value, self._origin(value, place))
         if depth > _MAX_DEPTH:
             raise ArgumentError(f"{_described(place)!s:.60}… is nested too deep")
         if isinstance(value, (list, tuple)):

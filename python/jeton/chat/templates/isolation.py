@@ -106,17 +106,11 @@ def _source(answer: dict[str, Any]) -> TemplateText:
     return TemplateText(tuple(literals), frozenset(names))
 
 
-def _origin(kind: Any, message: Any, role: Any, field: Any, trusted: Any, generated: Any) -> Origin:
-    is_of_type = (
-        isinstance(message, (int, type(None)))
-        and isinstance(role, (str, type(None)))
-        and isinstance(field, str)
-        and isinstance(trusted, bool)
-        and isinstance(generated, bool)
-    )
-    if kind not in _KINDS or not is_of_type:
+def _origin(kind: Any, *fields: Any) -> Origin:
+    types = zip(fields, (int | None, str | None, str, bool, bool), strict=True)
+    if kind not in _KINDS or not all(isinstance(it, of) for it, of in types):
         raise ValueError
-    return Origin(kind, message, role, field, trusted, generated)
+    return Origin(kind, *fields)
 
 
 class _Process:

@@ -20,21 +20,20 @@ SCALARS = (bool, int, float, complex, type(None), range, Undefined)
 class TracedInt(int):
     """A whole number of a message."""
 
-    @classmethod
-    def of(cls, number: int, origin: Origin) -> TracedInt:
-        self = cls(number)
-        self._origin = origin  # type: ignore[attr-defined]
-        return self
+    _origin: Origin
 
 
 class TracedFloat(float):
     """A number of a message."""
 
-    @classmethod
-    def of(cls, number: float, origin: Origin) -> TracedFloat:
-        self = cls(number)
-        self._origin = origin  # type: ignore[attr-defined]
-        return self
+    _origin: Origin
+
+
+def traced_number(number: int | float, origin: Origin) -> TracedInt | TracedFloat:
+    """A number that an origin wrote."""
+    traced = TracedInt(number) if isinstance(number, int) else TracedFloat(number)
+    traced._origin = origin
+    return traced
 
 
 class KeptTool(dict[str, Any]):
@@ -92,7 +91,7 @@ def _origins_in(value: object) -> Iterator[Origin]:
     if isinstance(value, str):
         yield from (origin for _, origin in runs_of(value))
     elif isinstance(value, (TracedInt, TracedFloat)):
-        yield value._origin  # type: ignore[union-attr]
+        yield value._origin
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _origins_in(key)

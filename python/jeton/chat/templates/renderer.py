@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -58,11 +57,8 @@ class Renderer:
 
     def source(self, template: str) -> TemplateText:
         """What a template says, as `source_of` gives it."""
-        return _source_apart(template) if self.apart else source_of(template)
+        if not self.apart:
+            return source_of(template)
+        from jeton.chat.templates.isolation import source_apart
 
-
-@functools.lru_cache(maxsize=64)
-def _source_apart(template: str) -> TemplateText:
-    from jeton.chat.templates.isolation import source_apart
-
-    return source_apart(template)
+        return source_apart(template)

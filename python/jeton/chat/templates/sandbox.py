@@ -21,7 +21,7 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, SEARCHED, counted, filters_of
+from jeton.chat.templates.filters import ADDED, COUNTED, JOINED, MADE, SEARCHED, filters_of
 from jeton.chat.templates.formatting import braces, percent
 from jeton.chat.templates.growth import GROWTH, widths
 from jeton.chat.templates.held_text import Blank, HeldText, mapped, refuse, searched
@@ -291,8 +291,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         ):
             raise SecurityError(f"a template cannot call a {type(__obj).__name__}")
         if isinstance(__obj, LoopContext):
-            args = tuple(map(counted, args))
-            kwargs = {name: counted(it) for name, it in _without_internals(kwargs).items()}
+            args = tuple(map(counted_items, args))
+            kwargs = {name: counted_items(it) for name, it in _without_internals(kwargs).items()}
         else:
             made(args)
             made(kwargs)

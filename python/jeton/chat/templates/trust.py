@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
-import jeton._core as _core
-from jeton.arguments import checked_iterable, index_of
+from jeton.arguments import checked_iterable, index_of, suggestion
 from jeton.chat.messages import Sent
 from jeton.chat.templates.origins import Kind
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -159,10 +158,9 @@ class Trust:
 
     def _unknown(self, entry: str, word: str | int, known: Iterable[str]) -> ArgumentError:
         names = {*known} or self._fields | _USUAL_FIELDS | self._roles | KNOWN_ROLES
-        close = _core.did_you_mean(str(word), sorted(names))
-        hint = f"; did you mean {close!r}?" if close else ""
+        question = suggestion(str(word), sorted(names))
         return ArgumentError(
             f"trusted: {entry!r} names nothing that the messages have (their roles: "
             f"{', '.join(sorted(self._roles))}; their fields: {', '.join(sorted(self._fields))})"
-            f"{hint}"
+            f"{'; ' * bool(question)}{question}"
         )

@@ -54,26 +54,6 @@ class TemplateValues:
         """Whether the template gets tools or documents, or leaves a message open."""
         return not (self.tools is self.documents is None and self.continued is None)
 
-    @property
-    def groups(self) -> Mapping[Group, list[str]]:
-        """The fields with text, by the fields that they are printed with."""
-        return self.input.groups
-
-    def of_first(self, count: int, prompt: bool) -> TemplateValues:
-        """The values of the same call with its first messages alone.
-
-        Args:
-            count: How many messages.
-            prompt: Whether the beginning of an answer follows.
-        """
-        return dataclasses.replace(
-            self,
-            sent=self.sent[:count],
-            messages=self.messages[:count],
-            others={**self.others, "add_generation_prompt": prompt},
-            continued=None,
-        )
-
     def held(self, reading: Reading) -> TemplateValues:
         """The values of the same call, in which all that messages say but their roles is held
         back."""

@@ -53,7 +53,5 @@ class Writers:
 
 
 def _writer(origins: list[Origin]) -> Origin:
-    data = [origin for origin in origins if origin.kind != "template"]
-    for origin in data or origins:
-        return origin
-    return TEMPLATE
+    data = (origin for origin in origins if origin.kind != "template")
+    return next(itertools.chain(data, origins), TEMPLATE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.dropped import DroppedRecord
+from jeton.corpora.dropped import DroppedRecord, RecordPlace
 from jeton.corpora.token_blocks.ids import Ids, dtype_for
 from jeton.errors import ArgumentError, EncodeError, FormatError, JetonError
 
@@ -34,19 +34,21 @@ class SourcePosition:
     """The empty documents that were left out."""
     bad: int = 0
     """The documents that were left out because they cannot be read or encoded."""
-    counts: tuple[int, ...] = ()
-    """Further counts of the source; its `facts` name them."""
+    chats: Mapping[str, int] | None = None
+    """For conversations, the counts of truncated, left-out and learnt parts."""
+    filtered: Mapping[str, int] | None = None
+    """How many records each filter has left out, if there are filters."""
 
     def to_json(self) -> list[Any]:
         """The position as values for JSON."""
         numbers = [self.documents, self.bytes, self.empty, self.bad]
-        return [list(self.place), *numbers, list(self.counts)]
+        return [list(self.place), *numbers, self.chats, self.filtered]
 
     @classmethod
     def from_json(cls, record: Any) -> SourcePosition:
         """The position that `to_json` gave."""
-        place, documents, size, empty, bad, counts = record
-        return cls(tuple(place), documents, size, empty, bad, tuple(counts))
+        place, *counts = record
+        return cls(tuple(place), *counts)
 
 
 @dataclass(frozen=True)
@@ -89,18 +91,8 @@ class Facts:
 
     inputs: tuple[dict[str, object], ...]
     """The files or other inputs."""
-    documents: int
-    """The number of documents that were read, without empty ones."""
-    bytes: int
-    """The size of these in bytes of UTF-8."""
-    empty: int
-    """The number of empty documents that were left out."""
-    bad: int
-    """The number of documents that were left out because they cannot be read or encoded."""
-    chats: Mapping[str, int] | None = None
-    """For conversations, the counts of truncated, left-out and learnt parts."""
-    filtered: Mapping[str, int] | None = None
-    """How many records each filter has left out, if there are filters."""
+    read: SourcePosition
+    """The counts of what was read."""
 
 
 Blocks: TypeAlias = Generator[Block, None, None]
@@ -150,14 +142,20 @@ class DocumentSource(ABC):
             if number in digests:
                 entry["bytes"], entry["sha256"] = digests[number]
             inputs.append(entry)
-        return Facts(tuple(inputs), end.documents, end.bytes, end.empty, end.bad)
+        return Facts(tuple(inputs), end)
 
 
 @dataclass(frozen=True)
 class DocumentEncoding:
-    """How documents become tokens."""
+    """How documents are read and become tokens."""
 
     tokenizer: BaseTokenizer
+    field: str | None = None
+    """The field or column that holds the text."""
+    errors: str = "strict"
+    """What to do with bytes that are not UTF-8."""
+    unit: bool | str = False
+    """Whether a document of a text file is a line; or the text between documents."""
     start: tuple[int, ...] = ()
     """Tokens before those of each document."""
     end: tuple[int, ...] = ()
@@ -167,18 +165,11 @@ class DocumentEncoding:
     drops_bad: bool = False
     """Whether documents that cannot be read or encoded are left out, and counted."""
 
-    def of_files(
-        self,
-        paths: list[str],
-        field: str | None,
-        errors: str,
-        unit: bool | str,
-        start: tuple[int, int, int, int],
-    ) -> _core.TokenBlocks:
+    def of_files(self, paths: list[str], start: tuple[int, int, int, int]) -> _core.TokenBlocks:
         """The blocks of files; threads read ahead of the caller."""
+        reading = (self.field, self.errors, self.unit, self.drops_bad)
         options = (list(self.start), list(self.end), self.keys)
-        core = self.tokenizer._core
-        return _core.TokenBlocks(core, paths, field, errors, unit, self.drops_bad, start, options)
+        return _core.TokenBlocks(self.tokenizer._core, paths, *reading, start, options)
 
     @property
     def dtype(self) -> str:
@@ -186,32 +177,35 @@ class DocumentEncoding:
         return dtype_for(self.tokenizer.vocab.max_id)
 
     def of_texts(
-        self, texts: Any, errors: str, first: int, what: str = "document"
+        self, texts: Any, name: Callable[[int], RecordPlace], first: int = 0
     ) -> list[_core._TokenBlock]:
-        """The blocks of texts, on all cores; errors name the first text `what` number `first`."""
+        """The blocks of texts, on all cores.
+
+        Args:
+            texts: Texts or a column of Arrow; `None` gives no document.
+            name: Returns the place of a text, by its index, for errors.
+            first: The index of the first.
+        """
         options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         try:
-            return _core.blocks_of_texts(core, texts, errors, "empty", options)
+            return _core.blocks_of_texts(core, texts, self.errors, "empty", options)
         except JetonError as error:
+            match = re.match(r"texts\[(\d+)\]: ", error.message)
             if self.drops_bad and isinstance(error, (FormatError, EncodeError, ArgumentError)):
                 # Bisection finds the texts that fail.
                 if len(texts) == 1:
                     # The block of a document that is left out.
                     empty = (np.empty(0, self.dtype), np.empty(0, np.int64))
                     no_keys = np.empty(0, np.uint64)
-                    reason = re.sub(r"^texts\[\d+\]: ", "", str(error))
-                    dropped = [("", what, first, reason)]
+                    dropped = [("", "", first, str(error)[match.end() if match else 0 :])]
                     return [(*empty, False, no_keys, 0, 0, dropped, (0, 0, 0, 0), 0, [])]
                 half = len(texts) // 2
-                parts = ((first, texts[:half]), (first + half, texts[half:]))
                 return [
-                    block
-                    for number, part in parts
-                    for block in self.of_texts(part, errors, number, what)
+                    *self.of_texts(texts[:half], name, first),
+                    *self.of_texts(texts[half:], name, first + half),
                 ]
-            match = re.match(r"texts\[(\d+)\]: ", str(error))
             if match is None:
                 raise
-            number = first + int(match[1])
-            raise error.reworded(f"{what} {number}: {error.message[match.end() :]}") from None
+            place = name(first + int(match[1]))
+            raise error.reworded(f"{place}: {error.message[match.end() :]}") from None

@@ -6,10 +6,10 @@ import os
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 from jeton.corpora.corpus import size_of
 from jeton.corpora.dropped import RecordPlace, from_core
@@ -22,7 +22,7 @@ from jeton.corpora.token_blocks.blocks import (
     SourcePosition,
     nothing,
 )
-from jeton.corpora.token_blocks.rows import encoded, of_rows
+from jeton.corpora.token_blocks.rows import Row, TextBatch, blocks_of_texts
 from jeton.errors import FileError, JetonError
 from jeton.files import digest_of, file_errors
 from jeton.stores.files import InputFile, StoreFile
@@ -72,22 +72,13 @@ class FileSource(OfFiles):
     the first bytes of the SHA-256 of the bytes before.
     """
 
-    def __init__(
-        self,
-        paths: list[InputFile],
-        encoding: DocumentEncoding,
-        *,
-        field: str | None,
-        errors: str,
-        unit: bool | str,
-    ) -> None:
+    def __init__(self, paths: list[InputFile], encoding: DocumentEncoding) -> None:
         super().__init__(paths)
         self._encoding = encoding
-        self._field, self._errors, self._unit = field, errors, unit
         # Tables that cannot be read are an error before any work.
         for path in paths:
             if isinstance(path, Path) and is_table(path):
-                ParquetColumn(path, field or "text", errors)
+                self._table(path)
 
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of all files, from `start` on."""
@@ -110,11 +101,7 @@ class FileSource(OfFiles):
     ) -> Generator[Block, None, SourcePosition]:
         file, byte, line, digest = progress.place or (first, 0, 0, 0)
         core_blocks = self._encoding.of_files(
-            list(map(os.fspath, paths)),
-            self._field,
-            self._errors,
-            self._unit,
-            (file - first, byte, line, digest),
+            list(map(os.fspath, paths)), (file - first, byte, line, digest)
         )
         documents, size, empty = progress.documents, progress.bytes, progress.empty
         bad = progress.bad
@@ -151,22 +138,24 @@ class FileSource(OfFiles):
         self, number: int, path: Path, here: LocalFiles, progress: SourcePosition
     ) -> Generator[Block, None, SourcePosition]:
         row = progress.place[1] if progress.place else 0
-        table = ParquetColumn(path, self._field or "text", self._errors)
+        table = self._table(path)
         before, size = sum(self._sizes[:number]), self._sizes[number]
         stopped = Event()
+
+        def batches() -> Iterator[TextBatch]:
+            first = row
+            for column in table.columns(_BYTES, row):
+                yield TextBatch(column, partial(position, first))
+                first += len(column)
+
+        def position(first: int, at: int) -> Row:
+            name = RecordPlace(here.name(os.fspath(path)), "row", first + at)
+            read = before + size * (first + at + 1) // max(1, table.rows)
+            return Row(name, (number, first + at + 1, 0, 0), read)
+
         with ThreadPoolExecutor(1) as thread:
             digest = thread.submit(digest_of, path, stopped)
-            results = encoded(
-                _numbered(table.columns(_BYTES, row), row),
-                lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0], "row"),
-            )
-            blocks = of_rows(
-                results,
-                progress,
-                lambda rows: (number, row + rows, 0, 0),
-                lambda rows: before + size * (row + rows) // max(1, table.rows),
-                lambda at: RecordPlace(here.name(os.fspath(path)), "row", at),
-            )
+            blocks = blocks_of_texts(batches(), self._encoding, progress)
             try:
                 for block in blocks:
                     progress = block.after or progress
@@ -184,6 +173,9 @@ class FileSource(OfFiles):
         yield nothing(self._encoding.dtype, progress, after, before + size, digests)
         return after
 
+    def _table(self, path: Path) -> ParquetColumn:
+        return ParquetColumn(path, self._encoding.field or "text", self._encoding.errors)
+
     def _check(self, number: int, read: int) -> None:
         check_unchanged(self._paths[number], self._identities[number], read)
 
@@ -195,12 +187,6 @@ def check_unchanged(path: InputFile, identity: dict[str, object], read: int) -> 
             f"{path}: changed while it was read: {read:,} bytes were read, and it had "
             f"{identity.get('bytes', 0):,} at first; prepare the set again"
         )
-
-
-def _numbered(columns: Iterator[Any], row: int) -> Iterator[tuple[int, Any]]:
-    for column in columns:
-        yield row, column
-        row += len(column)
 
 
 def identity_of(path: InputFile) -> dict[str, object]:

@@ -5,10 +5,11 @@ While one batch is encoded on all cores, the next is fetched and the previous on
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from jeton.arguments import suggestion
@@ -31,53 +32,91 @@ _ROWS = 10_000
 """Rows of a column that are examined for their length."""
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
-def encoded(
-    batches: Iterator[T], encode: Callable[[T], list[tuple[Any, ...]]]
-) -> Iterator[list[tuple[Any, ...]]]:
-    """The results of `encode` for each batch; it runs one batch ahead of the caller."""
+@dataclass(frozen=True)
+class Row:
+    """The position of a text or a record."""
+
+    name: RecordPlace
+    """How errors name it."""
+    place: tuple[int, ...]
+    """Where reading resumes after it."""
+    read: int = 0
+    """The approximate bytes of the input that were read up to there."""
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Texts that are encoded together."""
+
+    texts: Any
+    """Texts, with `None` for those that are left out; or a column of Arrow."""
+    row: Callable[[int], Row]
+    """Returns the position of a text, by its index."""
+    bad: Mapping[int, str] = field(default_factory=dict)
+    """Why some have no text."""
+    filtered: Mapping[int, str] = field(default_factory=dict)
+    """The filters that leave some out."""
+
+
+def blocks_of_texts(
+    batches: Iterator[TextBatch],
+    encoding: DocumentEncoding,
+    progress: SourcePosition,
+) -> Blocks:
+    """The blocks of texts, each a document, empty or left out.
+
+    Args:
+        batches: The texts. One batch is encoded ahead of the caller.
+        encoding: How they become tokens.
+        progress: The position of the first text.
+    """
+
+    def encoded(batch: TextBatch) -> tuple[TextBatch, list[Any]]:
+        return batch, encoding.of_texts(batch.texts, lambda at: batch.row(at).name)
+
+    for batch, results in _ahead(batches, encoded):
+        at = 0
+        for tokens, lengths, _, keys, size, empty, dropped, *_ in results:
+            rows = range(at, at + len(lengths) + empty + len(dropped))
+            bad = {row: why for row, why in batch.bad.items() if row in rows}
+            bad |= {row: why for _, _, row, why in dropped}
+            filtered = [batch.filtered[row] for row in rows if row in batch.filtered]
+            last = batch.row(rows[-1])
+            after = SourcePosition(
+                last.place,
+                progress.documents + len(lengths),
+                progress.bytes + size,
+                progress.empty + empty + len(dropped) - len(filtered) - len(bad),
+                progress.bad + len(bad),
+                filtered=added(progress.filtered, filtered),
+            )
+            records = tuple(DroppedRecord(batch.row(row).name, bad[row]) for row in sorted(bad))
+            yield Block(tokens, lengths, keys, progress, after, last.read, dropped=records)
+            progress, at = after, rows.stop
+
+
+def added(counts: Mapping[str, int] | None, names: Iterable[str]) -> Mapping[str, int] | None:
+    """Counts by name, with 1 more for each of some names."""
+    if counts is None:
+        return None
+    more = Counter(names)
+    return {name: count + more[name] for name, count in counts.items()}
+
+
+def _ahead(items: Iterator[T], work: Callable[[T], U]) -> Iterator[U]:
+    """The results of `work` for each item; it runs one item ahead of the caller."""
     with ThreadPoolExecutor(1) as thread:
         waiting = None
-        for batch in batches:
-            result = thread.submit(encode, batch)
+        for item in items:
+            result = thread.submit(work, item)
             if waiting is not None:
                 yield waiting.result()
             waiting = result
         if waiting is not None:
             yield waiting.result()
-
-
-def of_rows(
-    results: Iterable[list[tuple[Any, ...]]],
-    progress: SourcePosition,
-    place: Callable[[int], tuple[int, ...]],
-    read: Callable[[int], int],
-    name: Callable[[int], RecordPlace] = lambda row: RecordPlace(None, "document", row),
-) -> Blocks:
-    """The blocks of rows, each a document or empty.
-
-    Args:
-        results: The results of `_core.blocks_of_texts`, batch by batch.
-        progress: The position of the first row.
-        place: Returns the place where reading resumes after a number of rows.
-        read: Returns the approximate bytes of the input in a number of rows.
-        name: Returns the place of a row, by its number, that was left out.
-    """
-    rows, documents, size, empty = 0, progress.documents, progress.bytes, progress.empty
-    bad = progress.bad
-    for tokens, lengths, _, keys, size_here, empty_here, left_out, *_ in chain.from_iterable(
-        results
-    ):
-        rows += len(lengths) + empty_here + len(left_out)
-        documents += len(lengths)
-        size += size_here
-        empty += empty_here
-        bad += len(left_out)
-        after = SourcePosition(place(rows), documents, size, empty, bad)
-        records = tuple(DroppedRecord(name(row), reason) for _, _, row, reason in left_out)
-        yield Block(tokens, lengths, keys, progress, after, read(rows), dropped=records)
-        progress = after
 
 
 class Iterated(DocumentSource):
@@ -113,65 +152,40 @@ class IteratedTexts(Iterated):
         self,
         items: Iterable[object],
         encoding: DocumentEncoding,
-        field: str | None,
         characters: int | None = None,
     ) -> None:
         super().__init__(items, "documents")
-        self._encoding, self._field, self._characters = encoding, field, characters
-        #: Why items that are left out are no texts, by their numbers.
-        self._reasons: dict[int, str] = {}
+        # Texts of Python are no bytes.
+        self._encoding, self._characters = replace(encoding, errors="strict"), characters
 
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the texts from `start` on."""
         before = start.place[0] if start.place else 0
         batches = self._batches(self._from(before), before)
-        results = encoded(batches, self._encoded)
-        return of_rows(results, start, lambda rows: (before + rows,), lambda _: 0)
+        return blocks_of_texts(batches, self._encoding, start)
 
-    def _encoded(self, batch: tuple[int, list[str | None]]) -> list[tuple[Any, ...]]:
-        """The blocks of a batch; items that are not text count as bad, not as empty."""
-        number, texts = batch
-        blocks: list[tuple[Any, ...]] = []
-        at = 0
-        for block in self._encoding.of_texts(texts, "strict", number):
-            tokens, lengths, unfinished, keys, size, empty, dropped, *rest = block
-            rows = range(at, at + len(lengths) + empty + len(dropped))
-            none = [number + row for row in rows if texts[row] is None]
-            dropped = sorted(
-                [*dropped, *(("", "document", item, self._reasons.pop(item)) for item in none)],
-                key=lambda record: record[2],
-            )
-            counts = (empty - len(none), dropped)
-            blocks.append((tokens, lengths, unfinished, keys, size, *counts, *rest))
-            at = rows.stop
-        return blocks
-
-    def _batches(
-        self, items: Iterator[object], number: int
-    ) -> Iterator[tuple[int, list[str | None]]]:
-        """Batches of texts of about equal size in characters, each with the number of its first
-        text; `None` represents an item that is left out."""
-        batch: list[str | None] = []
-        characters = 0
-        for at, item in enumerate(items, number):
+    def _batches(self, items: Iterator[object], first: int) -> Iterator[TextBatch]:
+        """Batches of texts of about equal size in characters."""
+        texts, bad, characters = list[str | None](), dict[int, str](), 0
+        for number, item in enumerate(items, first):
             text = None
             try:
-                text = self._text(item, at)
+                text = self._text(item, number)
             except (ArgumentError, ArgumentTypeError) as error:
                 if not self._encoding.drops_bad:
                     raise
-                self._reasons[at] = str(error)
-            batch.append(text)
+                bad[len(texts)] = str(error)
+            texts.append(text)
             characters += len(text or "")
-            if characters >= (self._characters or _CHARACTERS) or len(batch) >= _TEXTS:
-                yield at + 1 - len(batch), batch
-                batch, characters = [], 0
-        if batch:
-            yield at + 1 - len(batch), batch
+            if characters >= (self._characters or _CHARACTERS) or len(texts) >= _TEXTS:
+                yield TextBatch(texts, numbered(first), bad)
+                first, texts, bad, characters = number + 1, [], {}, 0
+        if texts:
+            yield TextBatch(texts, numbered(first), bad)
 
     def _text(self, item: object, number: int) -> str:
         if isinstance(item, Mapping):
-            field = self._field or "text"
+            field = self._encoding.field or "text"
             if field not in item:
                 hint = suggestion(field, [str(name) for name in item]) or "name one by field="
                 raise ArgumentError(f"document {number} has no field {field!r} ({hint})")
@@ -183,6 +197,11 @@ class IteratedTexts(Iterated):
                 f"{type(item).__name__}"
             )
         return item
+
+
+def numbered(first: int, unit: str = "document") -> Callable[[int], Row]:
+    """The positions of texts of Python from number `first` on."""
+    return lambda at: Row(RecordPlace(None, unit, first + at), (first + at + 1,))
 
 
 @dataclass(frozen=True)
@@ -213,12 +232,8 @@ class SlicedRows(Generic[T]):
 class Columns(DocumentSource):
     """A column of Arrow that can be sliced, or one of a Hugging Face data set."""
 
-    def __init__(self, rows: SlicedRows[Any], encoding: DocumentEncoding, errors: str) -> None:
-        self._rows, self._encoding, self._errors = rows, encoding, errors
-
-    def part(self, number: int, parts: int) -> Columns:
-        """The rows of part `number` of `parts`, counted from 1."""
-        return Columns(self._rows.part(number, parts), self._encoding, self._errors)
+    def __init__(self, rows: SlicedRows[Any], encoding: DocumentEncoding) -> None:
+        self._rows, self._encoding = rows, encoding
 
     def identity(self) -> list[dict[str, object]]:
         """The properties of the column that must be unchanged to resume."""
@@ -227,103 +242,107 @@ class Columns(DocumentSource):
     def blocks(self, start: SourcePosition) -> Blocks:
         """The blocks of the rows from `start` on."""
         before = start.place[0] if start.place else 0
-        results = encoded(
-            self._batches(before),
-            lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0]),
-        )
-        return of_rows(results, start, lambda rows: (before + rows,), lambda _: 0)
+        return blocks_of_texts(self._batches(before), self._encoding, start)
 
-    def _batches(self, row: int) -> Iterator[tuple[int, Any]]:
+    def _batches(self, row: int) -> Iterator[TextBatch]:
         rows = 100
         while row < self._rows.count:
             column = self._rows.slice(row, min(row + rows, self._rows.count))
-            yield row, column
+            yield TextBatch(column, numbered(row))
             row += len(column)
             # As many rows as have about the target size.
             size = max(1, int(getattr(column, "nbytes", 0)) // max(1, len(column)))
             rows = max(1, min(_TEXTS, 2 * rows, _CHARACTERS // size))
 
 
-def column_of(
-    data: object, encoding: DocumentEncoding, field: str | None, errors: str
-) -> Columns | None:
-    """The column of a table of Arrow or of a data set; `None` if it is neither."""
-    rows = column_rows(data, field)
-    return None if rows is None else Columns(rows, encoding, errors)
-
-
 def column_rows(data: object, field: str | None) -> SlicedRows[Any] | None:
     """The rows of a column with texts, as slices of Arrow: of a table or an array of Arrow, or of a
     data set; `None` if the data is something else."""
+    table = table_of(data)
+    if table is None:
+        return None
+    if table.is_column and field is not None:
+        raise ArgumentError("field names a column, and data is one; leave it out")
+    name, names = table.text if field is None else field, table.names
+    if names.count(name) > 1:
+        raise ArgumentError(f"data has more than one column {name!r} (rename all but one)")
+    if name not in names:
+        hint = suggestion(name, names) or f"it has {', '.join(names)}"
+        raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
+    rows = table.select([name])
+    identity = {**table.identity, "column": name, "rows": table.count}
+    return SlicedRows(table.count, lambda at, end: rows(at, end).column(0), identity)
+
+
+@dataclass(frozen=True)
+class SlicedTable:
+    """A table of Arrow, or a Hugging Face data set, whose rows can be sliced."""
+
+    names: list[str]
+    """The names of its columns."""
+    text: str
+    """The column that holds texts unless another one is named."""
+    is_column: bool
+    """Whether the data is this column alone."""
+    count: int
+    """The number of rows."""
+    select: Callable[[list[str]], Callable[[int, int], Any]]
+    """Returns what slices the rows of some columns, as tables of Arrow."""
+    identity: dict[str, object]
+    """The properties that must be unchanged to resume."""
+
+
+def table_of(data: Any) -> SlicedTable | None:
+    """The table that the data is; `None` if it is something else."""
     if type(data).__module__.split(".")[0] == "datasets":
-        return _of_dataset(data, field)
+        return _of_dataset(data)
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         return None
     try:
         import pyarrow
     except ImportError:
         raise UnsupportedError(
-            "reading columns of Arrow needs pyarrow (pip install 'jeton[parquet]')"
+            "reading tables of Arrow needs pyarrow (pip install 'jeton[parquet]')"
         ) from None
+    is_column = False
     try:
         table = pyarrow.table(data)
     except (TypeError, ValueError):
-        if field is not None:
-            raise ArgumentError(_IS_COLUMN) from None
+        is_column = True
         try:
             table = pyarrow.table({"text": pyarrow.chunked_array(data)})
         except pyarrow.ArrowException as error:
             raise ArgumentError(f"data cannot be read as a column of Arrow: {error}") from None
+
+    def select(columns: list[str]) -> Callable[[int, int], Any]:
+        some = table.select(columns)
+        return lambda at, end: some.slice(at, end - at)
+
     names = table.column_names
-    name = names[0] if field is None and len(names) == 1 else _column(field or "text", names)
-    column = table.column(name)
-    identity = {"column": name, "rows": len(column)}
-    return SlicedRows(len(column), lambda at, end: column.slice(at, end - at), identity)
+    text = names[0] if len(names) == 1 else "text"
+    return SlicedTable(names, text, is_column, len(table), select, {})
 
 
-_IS_COLUMN = "field names a column, and data is one; leave it out"
-
-
-def _of_dataset(data: Any, field: str | None) -> SlicedRows[Any] | None:
-    if not is_one_split(data):
-        return None
-    if is_column(data):
-        if field is not None:
-            raise ArgumentError(_IS_COLUMN)
-        data, field = data.source, data.column_name
-    if not can_be_sliced(data):
-        return None
-    name = _column(field or "text", data.column_names)
-    rows = data.select_columns([name]).with_format("arrow")
-    identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
-    return SlicedRows(len(data), lambda at, end: rows[at:end].column(0), identity)
-
-
-def is_one_split(data: object) -> bool:
-    """Whether a Hugging Face data set is a single split that has a length."""
+def _of_dataset(data: Any) -> SlicedTable | None:
     if isinstance(data, Mapping):
         raise ArgumentError(
             f"data has the splits {', '.join(map(repr, data))}: pass one of them, and another as "
             "validation="
         )
-    return hasattr(data, "__len__")
+    if not hasattr(data, "__len__"):  # it is a stream
+        return None
+    text = "text"
+    # A column, such as `ds["text"]` (version 4 on).
+    is_column = hasattr(data, "column_name") and hasattr(data, "source")
+    if is_column:
+        data, text = data.source, data.column_name
+    # It may be a column of a column, or have a function that computes each row.
+    if not hasattr(data, "column_names") or data.format["type"] == "custom":
+        return None
 
+    def select(columns: list[str]) -> Callable[[int, int], Any]:
+        some = data.select_columns(columns).with_format("arrow")
+        return lambda at, end: some[at:end]
 
-def is_column(data: object) -> bool:
-    """Whether this is a column of a Hugging Face data set, such as `ds["text"]` (version 4 on)."""
-    return hasattr(data, "column_name") and hasattr(data, "source")
-
-
-def can_be_sliced(data: Any) -> bool:
-    """Whether the rows of a data set are those of its table; not if it is a column, or if a
-    function computes each row."""
-    return hasattr(data, "column_names") and data.format["type"] != "custom"
-
-
-def _column(name: str, names: list[str]) -> str:
-    if names.count(name) > 1:
-        raise ArgumentError(f"data has more than one column {name!r} (rename all but one)")
-    if name not in names:
-        hint = suggestion(name, names) or f"it has {', '.join(names)}"
-        raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
-    return name
+    identity: dict[str, object] = {"dataset": str(data._fingerprint)}
+    return SlicedTable(data.column_names, text, is_column, len(data), select, identity)

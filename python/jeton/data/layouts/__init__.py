@@ -72,7 +72,7 @@ from jeton.data.layouts import (
     saved_datasets,
 )
 from jeton.data.layouts.checks import checked_dtype
-from jeton.data.layouts.finding import find_layout, layout_of
+from jeton.data.layouts.finding import find_layout, layout_of, split_names
 from jeton.data.layouts.shard import Shard, Tokens
 from jeton.data.layouts.writer import Writer, WrittenShard
 from jeton.stores.folders import local_copy
@@ -194,6 +194,4 @@ def _local(path: str | os.PathLike[str]) -> str:
 
 def splits(path: str | os.PathLike[str], *, layout: str | None = None) -> list[str]:
     """The names of the splits in a folder, sorted."""
-    from jeton.data.layouts.finding import split_names
-
     return split_names(_READ, _local(path), layout)

@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,8 @@ import numpy.typing as npt
 import jeton._core as _core
 from jeton.arguments import suggestion
 from jeton.corpora.dropped import DroppedRecord
-from jeton.corpora.token_blocks.blocks import Block, Blocks, Facts, SourcePosition
+from jeton.corpora.token_blocks.blocks import Block, Blocks, SourcePosition
+from jeton.corpora.token_blocks.rows import added
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.filters import Filters
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
@@ -54,7 +54,7 @@ _SECONDS = 1.0
 """How long this process encodes before it starts others, which takes about as long."""
 
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
-"""The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
+"""The names of `SourcePosition.chats`; `Manifest.chats` says what they are."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,9 @@ class _Outcome:
     """What the template left out."""
 
 
-class _LeftOut(Enum):
-    """In the place of a record that a filter leaves out."""
-
-    LEFT_OUT = 0
-
-
-_LEFT_OUT = _LeftOut.LEFT_OUT
-
-
 def _kept(row: SourceRecord) -> Any:
-    return row.record if row.filtered is None else _LEFT_OUT
+    """The record, unless a filter leaves it out: then nobody reads what it becomes."""
+    return row.record if row.filtered is None else None
 
 
 class _TooLong(Exception):
@@ -106,7 +98,6 @@ class ChatEncoder(RecordEncoder):
     """Encodes conversations: many on all cores, in processes."""
 
     dtype = DTYPE
-    own_counts = len(_COUNTS)
 
     def __init__(
         self, tokenizer: Tokenizer, options: Conversations, filters: Filters, *, keys: bool
@@ -125,9 +116,11 @@ class ChatEncoder(RecordEncoder):
             self._processes.close()
             self._processes = None
 
-    def facts(self, facts: Facts, end: SourcePosition) -> Facts:
-        counts = dict(zip(_COUNTS, end.counts or (0,) * len(_COUNTS), strict=False))
-        return replace(super().facts(facts, end), bad=counts["bad"], chats=counts)
+    def counted(self, position: SourcePosition) -> SourcePosition:
+        position = super().counted(position)
+        if position.chats is not None:
+            return position
+        return replace(position, chats=dict.fromkeys(_COUNTS, 0))
 
     def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Blocks:
         before, documents, waiting = progress, list[_Document](), 0
@@ -166,10 +159,8 @@ class ChatEncoder(RecordEncoder):
             dropped=tuple(dropped),
         )
 
-    def _outcomes(
-        self, rows: Iterator[SourceRecord]
-    ) -> Iterator[tuple[SourceRecord, _Outcome | None]]:
-        """Each record with what it becomes; `None` if a filter leaves it out."""
+    def _outcomes(self, rows: Iterator[SourceRecord]) -> Iterator[tuple[SourceRecord, _Outcome]]:
+        """Each record with what it becomes."""
         for row in rows if self._processes is None else ():
             start = time.monotonic()
             outcome = self._conversation_encoder(_kept(row))
@@ -191,17 +182,15 @@ class ChatEncoder(RecordEncoder):
     def _document(
         self,
         row: SourceRecord,
-        outcome: _Outcome | None,
+        outcome: _Outcome,
         progress: SourcePosition,
         dropped: list[DroppedRecord],
     ) -> tuple[_Document | None, SourcePosition]:
         """The tokens of a record, unless it joins those `dropped`, and the position after it."""
-        all_counts = self._counts(progress)
-        if outcome is None:
-            assert row.filtered is not None
-            all_counts[self.own_counts + row.filtered] += 1
-            return None, replace(progress, place=row.place, counts=tuple(all_counts))
-        counts = dict(zip(_COUNTS, all_counts, strict=False))
+        if row.filtered is not None:
+            filtered = added(progress.filtered, [row.filtered])
+            return None, replace(progress, place=row.place, filtered=filtered)
+        counts = dict(progress.chats or {})
         document, error = outcome.document, outcome.error
         self._warnings.say(outcome.losses)
         if document is not None:
@@ -221,8 +210,8 @@ class ChatEncoder(RecordEncoder):
             place=row.place,
             documents=progress.documents + (document is not None),
             bytes=progress.bytes + (0 if document is None else document.size),
-            bad=progress.bad + (document is None),
-            counts=(*counts.values(), *all_counts[self.own_counts :]),
+            bad=progress.bad + (error is not None),
+            chats=counts,
         )
         return document, after
 
@@ -256,10 +245,8 @@ class ConversationEncoder:
     def __reduce__(self) -> tuple[Any, ...]:
         return ConversationEncoder, (self._tokenizer, self._options)
 
-    def __call__(self, record: Any) -> _Outcome | None:
-        """What a record becomes; `None` for one that a filter leaves out."""
-        if record is _LEFT_OUT:
-            return None
+    def __call__(self, record: Any) -> _Outcome:
+        """What a record becomes."""
         losses = list[str]()
         try:
             messages, tools = self._read(record)

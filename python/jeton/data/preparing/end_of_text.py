@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 from jeton.arguments import checked_int, suggestion
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
@@ -26,6 +26,10 @@ KNOWN = (
 """The spellings of end-of-text tokens in published vocabularies."""
 
 
+Frame: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""The ids that each document begins and ends with."""
+
+
 class Choice(enum.Enum):
     """A choice other than a token."""
 
@@ -41,9 +45,10 @@ class EndOfText:
     place: str
     """Whether it comes `after` or `before` each document."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The entry of the manifest."""
-        return {"token": self.token, "id": self.id, "place": self.place}
+    @property
+    def frame(self) -> Frame:
+        """The ids around each document."""
+        return ((), (self.id,)) if self.place == "after" else ((self.id,), ())
 
 
 def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> EndOfText | None:
@@ -99,32 +104,18 @@ def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> En
     return EndOfText(token, number, place)
 
 
-@dataclass(frozen=True)
-class DocumentFrame:
-    """The ids that each document begins and ends with."""
-
-    begin: list[int]
-    end: list[int]
-
-    @classmethod
-    def of(cls, end: EndOfText | None) -> DocumentFrame:
-        """The frame for an end-of-text token, or for none."""
-        ids = [] if end is None else [end.id]
-        return cls([], ids) if end is None or end.place == "after" else cls(ids, [])
-
-
-def frame_of(tokenizer: Tokenizer) -> tuple[DocumentFrame, EndOfText]:
-    """The tokens that the post-processor adds around a text, and which of them separates
-    documents."""
+def frame_of(tokenizer: Tokenizer) -> tuple[Frame, EndOfText]:
+    """The ids that the post-processor adds around a text, and which of them separates documents."""
     ids_around = tokenizer._core.frame(True)
     if ids_around is None:
         raise ArgumentError(
             "frame: the post-processor of the tokenizer does more than add tokens around a text"
         )
-    frame = DocumentFrame(*ids_around)
-    if not frame.begin and not frame.end:
+    begin, end = map(tuple, ids_around)
+    if not begin and not end:
         raise ArgumentError(
             "frame: the post-processor of the tokenizer adds no tokens around a text; leave it out"
         )
-    id, place = (frame.end[-1], "after") if frame.end else (frame.begin[0], "before")
-    return frame, EndOfText(tokenizer.vocab.spelling(id).decode("utf-8", "replace"), id, place)
+    id, place = (end[-1], "after") if end else (begin[0], "before")
+    token = tokenizer.vocab.spelling(id).decode("utf-8", "replace")
+    return (begin, end), EndOfText(token, id, place)

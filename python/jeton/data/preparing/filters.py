@@ -40,11 +40,11 @@ class Filters:
     """The fields that they read; `None` for all."""
     keep: tuple[Callable[[Any], object], ...] = ()
 
-    def failed(self, record: object) -> int | None:
-        """The number of the first filter that the record does not pass; `None` if it stays."""
-        for number, keep in enumerate(self.keep):
+    def failed(self, record: object) -> str | None:
+        """The name of the first filter that the record does not pass; `None` if it stays."""
+        for name, keep in zip(self.names, self.keep, strict=True):
             if not keep(record):
-                return number
+                return name
         return None
 
 

@@ -4,94 +4,76 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from jeton.arguments import checked_iterable
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
-from jeton.corpora.token_blocks.rows import IteratedTexts, column_of
+from jeton.corpora.token_blocks.rows import Columns, IteratedTexts, column_rows
 from jeton.data.preparing.record_encoder import RecordEncoder
-from jeton.data.preparing.records import RecordFiles, RecordItems, rows_of
+from jeton.data.preparing.records import RecordFiles, RecordItems, RecordRows, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.stores.files import InputFile
-
-
-@dataclass(frozen=True)
-class DataReading:
-    """How to read data."""
-
-    field: str | None
-    """The field or column that holds the text."""
-    errors: str
-    """What to do with bytes that are not UTF-8."""
-    unit: bool | str
-    """Whether a document of a text file is a line; or the text between documents."""
-    part: tuple[int, int] | None = None
-    """The part to prepare, from 1, and the number of parts."""
-    records: RecordEncoder | None = None
-    """The encoder of records, if they hold conversations or are filtered."""
 
 
 def source_of(
     data: object,
     encoding: DocumentEncoding,
-    reading: DataReading,
+    records: RecordEncoder | None,
     *,
+    part: tuple[int, int] | None = None,
     name: str = "data",
     characters: int | None = None,
 ) -> DocumentSource:
     """The source of blocks for the data.
 
     Args:
-        encoding: How documents become tokens.
-        reading: How the data is read.
+        encoding: How documents are read and become tokens.
+        records: The encoder of records, if they hold conversations or are filtered.
+        part: The part to prepare, from 1, and the number of parts.
         name: The argument that holds the data.
         characters: About how many characters of an iterable are encoded at a time; by default as
             many as keep all cores at work.
     """
     paths = paths_of(data, name)
     if paths is not None:
-        if reading.part is not None:
-            paths = _part(paths, *reading.part)
-        return source_of_files(paths, encoding, reading)
-    if reading.unit:
+        if part is not None:
+            paths = _part(paths, *part)
+        return source_of_files(paths, encoding, records)
+    if encoding.unit:
         raise ArgumentError(
             f"documents is for files, and {name} holds documents that are not files"
         )
-    if reading.records is not None:
-        rows = rows_of(data, reading.records)
-        if rows is not None:
-            return rows if reading.part is None else rows.part(*reading.part)
-    else:
-        column = column_of(data, encoding, reading.field, reading.errors)
-        if column is not None:
-            return column if reading.part is None else column.part(*reading.part)
+    rows = column_rows(data, encoding.field) if records is None else rows_of(data, records)
+    if rows is not None:
+        if part is not None:
+            rows = rows.part(*part)
+        if records is None:
+            return Columns(rows, encoding)
+        return RecordRows(rows, records)
     data = checked_iterable(
         name,
         data,
         "a path, paths, or an iterable of texts or records",
         but=(bytes, bytearray, Mapping),
     )
-    if reading.part is not None:
+    if part is not None:
         if not isinstance(data, Sequence):
             raise ArgumentError(f"only files, tables and lists have parts, and {name} is another")
-        number, parts = reading.part
+        number, parts = part
         data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
-    if reading.records is not None:
-        return RecordItems(data, reading.records)
-    return IteratedTexts(data, encoding, reading.field, characters)
+    if records is not None:
+        return RecordItems(data, records)
+    return IteratedTexts(data, encoding, characters)
 
 
 def source_of_files(
-    paths: list[InputFile], encoding: DocumentEncoding, reading: DataReading
+    paths: list[InputFile], encoding: DocumentEncoding, records: RecordEncoder | None
 ) -> DocumentSource:
     """The source of blocks for files."""
-    if reading.records is not None:
-        return RecordFiles(paths, reading.records, reading.errors)
-    return FileSource(
-        paths, encoding, field=reading.field, errors=reading.errors, unit=reading.unit
-    )
+    if records is not None:
+        return RecordFiles(paths, records, encoding.errors)
+    return FileSource(paths, encoding)
 
 
 def default_split(data: object, validation: object) -> str:

@@ -2,8 +2,7 @@
 
 All files are written in `FOLDER/.preparing`, and moved to `FOLDER` only when the set is complete,
 `manifest.json` last. `run.json` describes the run, and `state.json` its progress; it is replaced
-atomically. `digests.jsonl` gets a line for each input that was read to its end, and `growing_file`
-says how it and the files of the set are continued.
+atomically. `growing_file` says how the files of the set are continued.
 """
 
 from __future__ import annotations
@@ -15,14 +14,13 @@ import shutil
 import stat
 import tempfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from jeton import files
 from jeton.data import manifest
-from jeton.data.layouts.growing_file import GrowingFile
 from jeton.data.layouts.writer import synced
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
@@ -45,7 +43,6 @@ class Journal:
         self._save_count = 0
         self._is_new = False
         self._lock: BinaryIO | None = None
-        self._digests: GrowingFile | None = None
 
     def __enter__(self) -> Journal:
         self._is_new = not self.folder.exists()
@@ -104,10 +101,8 @@ class Journal:
             if self._is_new:
                 with contextlib.suppress(OSError):
                     self.folder.rmdir()
-        for file in (self._digests, self._lock):
-            if file is not None:
-                with contextlib.suppress(OSError):
-                    file.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def begin(
         self, run: dict[str, Any], read: Callable[[dict[str, Any] | None], dict[str, Consumed]]
@@ -123,14 +118,12 @@ class Journal:
             for leftover in self.set.iterdir():
                 shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
             self._put(path, run)
-            self._digests = self._digests_after((0, 0))
             return None
         earlier = self._get(path)
         state_file = self.work / "state.json"
         state = self._get(state_file) if state_file.exists() else None
-        self._digests = self._digests_after((0, 0) if state is None else state.pop("digests"))
         if earlier != run:
-            difference = _difference(earlier, run, read(state), self.digests())
+            difference = _difference(earlier, run, read(state), digests_in(state))
             if difference is not None:
                 raise FileError(f"{self.folder}: {difference}; {self._remedy()}")
             self._put(path, run)
@@ -138,9 +131,7 @@ class Journal:
 
     def save(self, state: dict[str, Any]) -> None:
         """Replaces the state atomically."""
-        assert self._digests is not None
-        self._digests.sync()
-        self._put(self.work / "state.json", {**state, "digests": self._digests.state})
+        self._put(self.work / "state.json", state)
         # The first state is saved before any work.
         self._save_count += 1
         self._is_worth_keeping |= self._save_count > 1
@@ -148,27 +139,6 @@ class Journal:
     def forget(self) -> None:
         """Makes an error remove the working folder."""
         self._is_worth_keeping = False
-
-    def add_digest(self, pass_number: int, number: int, size: int, sha256: str) -> None:
-        """Records the digest of an input; the next state brings it to the disk."""
-        assert self._digests is not None
-        line = json.dumps([pass_number, number, size, sha256])
-        self._digests.append(f"{line}\n".encode())
-
-    def digests(self) -> dict[int, dict[int, tuple[int, str]]]:
-        """For each pass, the size and SHA-256 of each input."""
-        assert self._digests is not None
-        self._digests.close()
-        path = self.work / "digests.jsonl"
-        by_pass: dict[int, dict[int, tuple[int, str]]] = {}
-        for line in path.read_bytes().splitlines() if path.exists() else []:
-            pass_number, number, size, sha256 = json.loads(line)
-            by_pass.setdefault(pass_number, {})[number] = (size, sha256)
-        return by_pass
-
-    def _digests_after(self, state: Sequence[int]) -> GrowingFile:
-        """The file of the digests that a state had."""
-        return GrowingFile(self.work / "digests.jsonl", state, remedy=f"remove {self.work}")
 
     def check(self, whole: Manifest) -> None:
         """Fails if a file has changed since the manifest was written."""
@@ -246,6 +216,14 @@ class Consumed:
     """The pass that reads them."""
     files: int | None
     """The number of inputs that must be unchanged; `None` for all."""
+
+
+def digests_in(state: dict[str, Any] | None) -> dict[int, dict[int, tuple[int, str]]]:
+    """For each pass, the size and SHA-256 of each input that it has read to its end."""
+    by_pass: dict[int, dict[int, tuple[int, str]]] = {}
+    for pass_number, number, size, sha256 in (state or {}).get("digests", ()):
+        by_pass.setdefault(pass_number, {})[number] = (size, sha256)
+    return by_pass
 
 
 def _difference(

@@ -6,10 +6,11 @@ Look here for options that exclude each other. `jeton.data.prepare` documents th
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Literal
+from typing import Any, Literal
 
 from jeton.arguments import check_text, checked_errors, checked_flag, checked_int
 from jeton.corpora.corpus import drops_bad, unit_of
@@ -20,14 +21,9 @@ from jeton.data.conversations import Conversations
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import layout_of
 from jeton.data.preparing.chats import ChatEncoder
-from jeton.data.preparing.end_of_text import (
-    Choice,
-    DocumentFrame,
-    end_of_text_of,
-    frame_of,
-)
+from jeton.data.preparing.end_of_text import Choice, Frame, end_of_text_of, frame_of
 from jeton.data.preparing.filters import filters_of
-from jeton.data.preparing.inputs import DataReading
+from jeton.data.preparing.inputs import default_split
 from jeton.data.preparing.pipeline import SetPlan
 from jeton.data.preparing.record_encoder import RecordEncoder
 from jeton.data.preparing.text_records import TextRecordEncoder
@@ -43,11 +39,12 @@ MEMORY = "1GB"
 
 @dataclass(frozen=True)
 class PrepareRequest:
-    """The request that options give: the plan of the set, the encoding, and how to read data."""
+    """The request that options give: the plan of the set, and what encodes documents or records."""
 
     plan: SetPlan
     encoding: DocumentEncoding
-    reading: DataReading
+    records: RecordEncoder | None
+    """The encoder of records, if they hold conversations or are filtered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +69,14 @@ class PrepareOptions:
     messages: str | Conversations | None = None
     filter: object = None
 
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> PrepareOptions:
+        """The options among the arguments of a function, by their names."""
+        options = {it.name: arguments[it.name] for it in fields(cls) if it.name in arguments}
+        if options.get("split") is None:
+            options["split"] = default_split(arguments["data"], options.get("validation"))
+        return cls(**options)
+
     def request(self, tokenizer: Tokenizer) -> PrepareRequest:
         """The request that the options give with this tokenizer."""
         if not isinstance(tokenizer, Tokenizer):
@@ -92,7 +97,8 @@ class PrepareOptions:
         shard_tokens = self.shard_tokens
         if shard_tokens is not None:
             shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
-        conversations, end, around = None, None, None
+        conversations, end = None, None
+        around: Frame = ((), ())
         if checked_flag("frame", self.frame):
             if self.messages is not None or self.end_of_text is not AUTO:
                 other = "end_of_text" if self.messages is None else "messages"
@@ -102,7 +108,7 @@ class PrepareOptions:
             around, end = frame_of(tokenizer)
         elif self.messages is None:
             end = end_of_text_of(tokenizer, self.end_of_text, place=self.end_of_text_place)
-            around = DocumentFrame.of(end)
+            around = around if end is None else end.frame
         else:
             conversations = self._conversations(unit=unit, drops=drops)
         filters = filters_of(self.filter)
@@ -123,7 +129,9 @@ class PrepareOptions:
                 "documents": self.documents,
                 "errors": self.errors,
                 "bad_records": self.bad_records,
-                "frame": asdict(around) if self.frame and around is not None else None,
+                "frame": dict(zip(("begin", "end"), map(list, around), strict=True))
+                if self.frame
+                else None,
                 "validation": None if by is None else {"by": by, "share": str(share)},
                 "shuffle": seed,
                 "filter": [*filters.names] or None,
@@ -133,8 +141,11 @@ class PrepareOptions:
         keys = by == "hash" or seed is not None or plan.part is not None
         encoding = DocumentEncoding(
             tokenizer,
-            start=() if around is None else tuple(around.begin),
-            end=() if around is None else tuple(around.end),
+            field=self.field,
+            errors=self.errors,
+            unit=unit,
+            start=around[0],
+            end=around[1],
             keys=keys,
             drops_bad=drops,
         )
@@ -142,9 +153,8 @@ class PrepareOptions:
         if conversations is not None:
             records = ChatEncoder(tokenizer, conversations, filters, keys=keys)
         elif filters.keep:
-            records = TextRecordEncoder(encoding, filters, self.field, self.errors)
-        reading = DataReading(self.field, self.errors, unit, plan.part, records)
-        return PrepareRequest(plan, encoding, reading)
+            records = TextRecordEncoder(encoding, filters)
+        return PrepareRequest(plan, encoding, records)
 
     def _conversations(self, *, unit: bool | str, drops: bool) -> Conversations:
         """The options for conversations; fails if there are options for other documents."""

@@ -101,8 +101,8 @@ class PartsSource(DocumentSource):
         )
         # A manifest has one count for all its splits.
         manifests = [manifest for _, manifest in self._parts if not properties]
-        return Facts(
-            inputs,
+        read = SourcePosition(
+            (),
             sum(manifest.documents for manifest in manifests),
             sum(manifest.bytes for manifest in manifests),
             sum(manifest.empty_documents for manifest in manifests),
@@ -110,6 +110,7 @@ class PartsSource(DocumentSource):
             summed(manifest.chats for manifest in manifests),
             summed(manifest.filtered for manifest in manifests),
         )
+        return Facts(inputs, read)
 
     def blocks(self, start: SourcePosition) -> Blocks:
         first, before = start.place or (0, 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +25,7 @@ from jeton.data.preparing.disk import DiskNeed, disk_need
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.dropped_file import DROPPED, written
 from jeton.data.preparing.end_of_text import EndOfText
-from jeton.data.preparing.journal import Consumed, Journal
+from jeton.data.preparing.journal import Consumed, Journal, digests_in
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, CutAtToken, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
@@ -112,7 +112,7 @@ class SetPlan:
     @property
     def end_record(self) -> dict[str, Any] | None:
         """The token that separates documents, as the manifest has it."""
-        return None if self.end_of_text is None else self.end_of_text.to_json()
+        return None if self.end_of_text is None else asdict(self.end_of_text)
 
     def run_record(self, sources: Mapping[str, DocumentSource]) -> dict[str, Any]:
         """What must be unchanged to resume a run."""
@@ -182,7 +182,6 @@ class PrepareRun:
             self._journal.check(whole)
         else:
             whole = self._make_set(state)
-            self._journal.save({"manifest": whole.to_json()})
         self._journal.publish(whole)
         return whole
 
@@ -218,6 +217,7 @@ class PrepareRun:
                 "writers": {},
                 "read": [],
                 "dropped": (0, 0),
+                "digests": [],
                 "buckets": buckets_for(size, plan.memory),
             }
         with ExitStack() as stack:
@@ -244,7 +244,9 @@ class PrepareRun:
             self._tell("finishing", 0, 0, 0, 0, now=True)
             self._save(state, last=True)
             shards = {split: writer.finish() for split, writer in self._writers.items()}
-        return self._manifest(shards, state["read"])
+        whole = self._manifest(shards, state["read"], digests_in(state))
+        self._journal.save({"manifest": whole.to_json(), "digests": state["digests"]})
+        return whole
 
     def _passes(self, state: dict[str, Any]) -> list[_Pass]:
         plan, work, buckets = self._plan, self._journal.work, state["buckets"]
@@ -302,8 +304,7 @@ class PrepareRun:
         ):
             due = time.monotonic() + CHECKPOINT_SECONDS
             for block in blocks:
-                for number, size, sha256 in block.digests:
-                    self._journal.add_digest(state["pass"], number, size, sha256)
+                state["digests"] += ([state["pass"], *digest] for digest in block.digests)
                 if block.dropped:
                     self._dropped.append(written(block.dropped))
                 sink.append(block)
@@ -359,8 +360,12 @@ class PrepareRun:
                 )
             )
 
-    def _manifest(self, shards: dict[str, list[layouts.WrittenShard]], read: list[Any]) -> Manifest:
-        digests = self._journal.digests()
+    def _manifest(
+        self,
+        shards: dict[str, list[layouts.WrittenShard]],
+        read: list[Any],
+        digests: dict[int, dict[int, tuple[int, str]]],
+    ) -> Manifest:
         facts = [
             source.facts(
                 SourcePosition.from_json(read[number]), digests.get(number % len(read), {})
@@ -412,6 +417,7 @@ def manifest_of(
     for split, split_of_set in splits.items():
         if not split_of_set.documents and plan.part is None:
             raise nothing_left(split)
+    read = [some.read for some in facts.values()]
     names = [name for some in shards.values() for shard in some for name in shard.files]
     tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)
     files = {name: digests[name] for name in names} | digests
@@ -427,12 +433,12 @@ def manifest_of(
             for split, some in facts.items()
             for entry in some.inputs
         ),
-        documents=sum(some.documents for some in facts.values()),
-        bytes=sum(some.bytes for some in facts.values()),
-        empty_documents=sum(some.empty for some in facts.values()),
-        bad_documents=sum(some.bad for some in facts.values()),
-        chats=loss_mask_bits.summed(some.chats for some in facts.values()),
-        filtered=loss_mask_bits.summed(some.filtered for some in facts.values()),
+        documents=sum(some.documents for some in read),
+        bytes=sum(some.bytes for some in read),
+        empty_documents=sum(some.empty for some in read),
+        bad_documents=sum(some.bad for some in read),
+        chats=loss_mask_bits.summed(some.chats for some in read),
+        filtered=loss_mask_bits.summed(some.filtered for some in read),
         splits=splits,
         files=files,
         part=plan.part,

@@ -7,39 +7,27 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jeton.corpora.dropped import RecordPlace
-from jeton.corpora.token_blocks.blocks import Blocks, Facts, SourcePosition
+from jeton.corpora.token_blocks.blocks import Blocks, SourcePosition
+from jeton.corpora.token_blocks.rows import Row
 from jeton.data.preparing.filters import Filters
 from jeton.errors import JetonError
 
 
 @dataclass(frozen=True)
-class SourceRecord:
+class SourceRecord(Row):
     """A record with its position."""
 
-    record: Any
+    record: Any = None
     """The record; or the error of reading it."""
-    name: RecordPlace
-    """How errors name it."""
-    place: tuple[int, ...]
-    """Where reading resumes after it."""
-    read: int = 0
-    """The bytes of the input that were read up to there."""
-    filtered: int | None = None
-    """The filter that leaves it out, by its number."""
+    filtered: str | None = None
+    """The filter that leaves it out, by its name."""
 
 
 class RecordEncoder(ABC):
-    """Turns the records that pass the filters into blocks.
-
-    The `counts` of positions are those of the encoder, and behind them those of the filters.
-    `columns`: the fields that it reads.
-    """
+    """Turns the records that pass the filters into blocks."""
 
     dtype: str
     """The type of the tokens of blocks."""
-    own_counts = 0
-    """How many counts the encoder has."""
 
     def __init__(self, filters: Filters, columns: list[str]) -> None:
         self.filters = filters
@@ -54,18 +42,17 @@ class RecordEncoder(ABC):
         Raises:
             JetonError: A record cannot be encoded, and these are not dropped; says where.
         """
-        return self._blocks(map(self._filtered, rows), progress)
+        return self._blocks(map(self._filtered, rows), self.counted(progress))
 
     def close(self) -> None:
         """Ends what it has started."""
         return
 
-    def facts(self, facts: Facts, end: SourcePosition) -> Facts:
-        """The facts about a source with what the encoder has counted."""
-        if not self.filters.names:
-            return facts
-        counts = end.counts[self.own_counts :] or (0,) * len(self.filters.names)
-        return replace(facts, filtered=dict(zip(self.filters.names, counts, strict=True)))
+    def counted(self, position: SourcePosition) -> SourcePosition:
+        """A position with what the encoder counts, which begins at 0."""
+        if position.filtered is not None or not self.filters.names:
+            return position
+        return replace(position, filtered=dict.fromkeys(self.filters.names, 0))
 
     @abstractmethod
     def _blocks(self, rows: Iterator[SourceRecord], progress: SourcePosition) -> Blocks:
@@ -79,7 +66,3 @@ class RecordEncoder(ABC):
         except JetonError as error:
             return replace(row, record=error)
         return row if failed is None else replace(row, filtered=failed)
-
-    def _counts(self, progress: SourcePosition) -> list[int]:
-        """The counts of a position, to change."""
-        return [*progress.counts] or [0] * (self.own_counts + len(self.filters.names))

@@ -129,4 +129,4 @@ class RecordPiece(RecordFiles):
                 if text.strip():
                     place = RecordPlace(str(piece.path), "line", line)
                     record = self._record(text.removesuffix(b"\n"), line)
-                    yield SourceRecord(record, place, (0, at, line, 0), at - piece.start)
+                    yield SourceRecord(place, (0, at, line, 0), at - piece.start, record)

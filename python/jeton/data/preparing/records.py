@@ -31,13 +31,7 @@ from jeton.corpora.token_blocks.blocks import (
     nothing,
 )
 from jeton.corpora.token_blocks.files import OfFiles, check_unchanged
-from jeton.corpora.token_blocks.rows import (
-    Iterated,
-    SlicedRows,
-    can_be_sliced,
-    is_column,
-    is_one_split,
-)
+from jeton.corpora.token_blocks.rows import Iterated, SlicedRows, table_of
 from jeton.data.preparing.record_encoder import RecordEncoder, SourceRecord
 from jeton.errors import (
     ArgumentError,
@@ -65,7 +59,7 @@ class _OfRecords(DocumentSource):
         self._encoder.close()
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        return self._encoder.facts(super().facts(end, digests), end)
+        return super().facts(self._encoder.counted(end), digests)
 
 
 class RecordFiles(_OfRecords, OfFiles):
@@ -126,12 +120,8 @@ class RecordFiles(_OfRecords, OfFiles):
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
             read = before + int(share * (row + 1))
-            yield SourceRecord(
-                record,
-                RecordPlace(str(self._paths[number]), "row", row),
-                (number, row + 1, 0, 0),
-                read,
-            )
+            place = RecordPlace(str(self._paths[number]), "row", row)
+            yield SourceRecord(place, (number, row + 1, 0, 0), read, record)
 
     def _of_lines(
         self,
@@ -158,10 +148,10 @@ class RecordFiles(_OfRecords, OfFiles):
             line += 1
             if text.strip():
                 yield SourceRecord(
-                    self._record(text, line),
                     RecordPlace(str(self._paths[number]), "line", line),
                     (number, end, line, _beginning(sha256)),
                     before + contents.digest()[0],
+                    self._record(text, line),
                 )
         if position < first:
             raise _change_error(path, first)
@@ -264,7 +254,7 @@ class RecordItems(Iterated, _OfRecords):
         before = start.place[0] if start.place else 0
         items = self._from(before)
         rows = (
-            SourceRecord(it, RecordPlace(None, "record", at), (at + 1,))
+            SourceRecord(RecordPlace(None, "record", at), (at + 1,), record=it)
             for at, it in enumerate(items, before)
         )
         return self._encoder.blocks(rows, start)
@@ -276,60 +266,29 @@ class RecordRows(_OfRecords):
     def __init__(self, rows: SlicedRows[list[dict[str, Any]]], encoder: RecordEncoder) -> None:
         self._rows, self._encoder = rows, encoder
 
-    def part(self, number: int, parts: int) -> RecordRows:
-        """The rows of part `number` of `parts`, counted from 1."""
-        return RecordRows(self._rows.part(number, parts), self._encoder)
-
     def identity(self) -> list[dict[str, object]]:
         return [self._rows.identity]
 
     def blocks(self, start: SourcePosition) -> Blocks:
         first, count = start.place[0] if start.place else 0, self._rows.count
         rows = (
-            SourceRecord(record, RecordPlace(None, "row", at + number), (at + number + 1,))
+            SourceRecord(RecordPlace(None, "row", at + number), (at + number + 1,), record=record)
             for at in range(first, count, _ROWS)
             for number, record in enumerate(self._rows.slice(at, min(at + _ROWS, count)))
         )
         return self._encoder.blocks(rows, start)
 
 
-def rows_of(data: Any, encoder: RecordEncoder) -> RecordRows | None:
-    """The rows of a table of Arrow or of a data set; `None` if it is neither."""
-    if type(data).__module__.split(".")[0] == "datasets":
-        if not is_one_split(data):
-            return None
-        if is_column(data):
-            raise ArgumentError("data is a single column, not a data set with columns")
-        if not can_be_sliced(data):
-            return None
-        columns = data.column_names if encoder.columns is None else encoder.columns
-        for name in columns:
-            check_column("data: ", name, data.column_names)
-        rows = data.select_columns(columns).with_format("arrow")
-        identity = {"dataset": str(data._fingerprint), "columns": columns, "rows": len(data)}
-        sliced_rows = SlicedRows(
-            len(data), lambda at, end: list(rows[at:end].to_pylist()), identity
-        )
-        return RecordRows(sliced_rows, encoder)
-    if not hasattr(data, "__arrow_c_stream__"):
+def rows_of(data: Any, encoder: RecordEncoder) -> SlicedRows[list[dict[str, Any]]] | None:
+    """The rows of a table of Arrow or of a data set, as records; `None` if it is neither."""
+    table = table_of(data)
+    if table is None:
         return None
-    try:
-        import pyarrow
-    except ImportError:
-        raise UnsupportedError(
-            "reading tables of Arrow needs pyarrow (pip install 'jeton[parquet]')"
-        ) from None
-    try:
-        table = pyarrow.table(data)
-    except (TypeError, ValueError):
-        raise ArgumentError("data is a single column, not a table with columns") from None
-    columns = table.column_names if encoder.columns is None else encoder.columns
+    if table.is_column:
+        raise ArgumentError("data is a single column, not a table with columns")
+    columns = table.names if encoder.columns is None else encoder.columns
     for name in columns:
-        check_column("data: ", name, table.column_names)
-    table = table.select(columns)
-    sliced_rows = SlicedRows(
-        len(table),
-        lambda at, end: list(table.slice(at, end - at).to_pylist()),
-        {"columns": columns, "rows": len(table)},
-    )
-    return RecordRows(sliced_rows, encoder)
+        check_column("data: ", name, table.names)
+    rows = table.select(columns)
+    identity = {**table.identity, "columns": columns, "rows": table.count}
+    return SlicedRows(table.count, lambda at, end: list(rows(at, end).to_pylist()), identity)

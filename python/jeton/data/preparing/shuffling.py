@@ -139,13 +139,15 @@ def numbers_of_copies(
     return np.where((before == at) & (copy == boundary.copy), before, number)
 
 
-def gathered(records: npt.NDArray[np.void], tokens_of: Callable[[int], Ids]) -> Ids:
-    """The tokens of documents, one after another; `tokens_of` gives those of a file."""
+def gathered(records: npt.NDArray[np.void], tokens_of: Callable[[int, slice], Ids]) -> Ids:
+    """The tokens of documents, one after another; `tokens_of` gives a range of those of a file."""
     pieces = []
     for file in np.unique(records["file"]).tolist():
         some = records[records["file"] == file]
         bounds = np.stack((some["start"], some["start"] + some["length"]), 1).ravel()
-        pieces.append(_core.reordered(tokens_of(file), bounds, np.arange(1, len(bounds), 2)))
+        low, high = int(bounds.min()), int(bounds.max())
+        tokens = tokens_of(file, slice(low, high))
+        pieces.append(_core.reordered(tokens, bounds - low, np.arange(1, len(bounds), 2)))
     tokens_of_all: Ids = pieces[0]
     if len(pieces) > 1:
         by_file = np.argsort(records["file"], kind="stable")
@@ -379,5 +381,5 @@ class Shuffled(DocumentSource):
             before += tokens
         return None
 
-    def _tokens(self, number: int) -> Ids:
-        return mapped(self._files[number].tokens, self._dtype.name)
+    def _tokens(self, number: int, window: slice) -> Ids:
+        return mapped(self._files[number].tokens, self._dtype.name)[window]

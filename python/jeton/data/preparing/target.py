@@ -51,7 +51,7 @@ def written_to(target: str, is_taken: Callable[[str], bool]) -> Iterator[SetTarg
             shutil.rmtree(folder, ignore_errors=True)
             # Not in that folder, where a manifest says that all files are there.
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="jeton-")))
-            store.fetch(NAME, folder / NAME)
+            store.fetch(there[NAME], folder / NAME)
         elif not folder.exists() and store.mark() is None:
             for name in filter(is_taken, there):
                 raise FileError(

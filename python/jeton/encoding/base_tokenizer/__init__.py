@@ -18,6 +18,7 @@ from jeton.encoding.base_tokenizer.decode import DecodeMethods
 from jeton.encoding.base_tokenizer.encode import EncodeMethods
 from jeton.encoding.base_tokenizer.save import SaveMethods
 from jeton.encoding.base_tokenizer.stages import NAMES
+from jeton.encoding.once import once_per_tokenizer
 from jeton.encoding.other_names import KnowsOtherNames, no_attribute
 from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError, warn_caller
 from jeton.loading.settings import Settings
@@ -129,12 +130,11 @@ class BaseTokenizer(EncodeMethods, DecodeMethods, SaveMethods, metaclass=KnowsOt
             return NotImplemented
         return self._core == other._core
 
+    @once_per_tokenizer
     def __hash__(self) -> int:
-        if self._hash is None:
-            # The bytes do not say what a function does.
-            has_bytes = not self._core.holds_functions()
-            self._hash = hash(_core.fingerprint(self._core) if has_bytes else self.vocab_size)
-        return self._hash
+        # The bytes do not say what a function does.
+        has_bytes = not self._core.holds_functions()
+        return hash(_core.fingerprint(self._core) if has_bytes else self.vocab_size)
 
     @property
     def digest(self) -> str:
@@ -224,10 +224,7 @@ def _from_stages(
 ) -> _AnyTokenizer:
     """Undoes `BaseTokenizer.__reduce__` where an image cannot hold a function."""
     tokenizer = kind._of_core(assembled(*stages), settings)
-    padding, truncation = sections["padding"], sections["truncation"]
-    if padding is not None:
-        tokenizer = tokenizer.replace(padding=padding)
-    return tokenizer if truncation is None else tokenizer.replace(truncation=truncation)
+    return tokenizer.replace(padding=sections["padding"], truncation=sections["truncation"])
 
 
 def _from_image(kind: type[_AnyTokenizer], image: bytes, settings: Settings) -> _AnyTokenizer:

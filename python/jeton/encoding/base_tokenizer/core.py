@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jeton._core as _core
 from jeton.encoding.base_tokenizer.stages import Stages
+from jeton.encoding.once import once_per_tokenizer
 from jeton.loading.settings import NO_SETTINGS, Settings
 from jeton.results.vocabulary import Vocabulary
 
@@ -18,13 +20,12 @@ if TYPE_CHECKING:
 class Core(_core.Tokenizer):
     """The fields of a tokenizer. The other files of this folder add the methods."""
 
-    __slots__ = ("__weakref__", "_core", "_hash", "_settings", "_stages", "_vocab")
+    __slots__ = ("__weakref__", "_core", "_results", "_settings")
 
     _core: Pipeline
-    _hash: int | None
+    _results: dict[Callable[..., Any], Any]
+    """The results of the functions that `once_per_tokenizer` calls once."""
     _settings: Settings
-    _stages: Stages | None
-    _vocab: Vocabulary | None
 
     @classmethod
     def _of_core(cls, core: Pipeline, settings: Settings = NO_SETTINGS) -> Self:
@@ -36,11 +37,10 @@ class Core(_core.Tokenizer):
         self._bind(core)
         self._core = core
         self._settings = settings
-        self._hash = None
-        self._stages = None
-        self._vocab = None
+        self._results = {}
 
     @property
+    @once_per_tokenizer
     def stages(self) -> Stages:
         """The stages that a text goes through: `normalizer`, `pre_tokenizer`, `model`, ….
 
@@ -52,11 +52,10 @@ class Core(_core.Tokenizer):
             >>> tok.stages.normalizer, tok.stages.decoder
             (None, Fuse())
         """
-        if self._stages is None:
-            self._stages = Stages(self._core)
-        return self._stages
+        return Stages(self._core)
 
     @property
+    @once_per_tokenizer
     def vocab(self) -> Vocabulary:
         """All tokens with their ids, as a read-only mapping, and what else is known of them.
 
@@ -69,9 +68,7 @@ class Core(_core.Tokenizer):
             >>> tok.vocab["h"], tok.vocab.get("x"), tok.vocab.spelling(1), tok.vocab.max_id
             (1, None, b'h', 3)
         """
-        if self._vocab is None:
-            self._vocab = Vocabulary(self._core)
-        return self._vocab
+        return Vocabulary(self._core)
 
     @property
     def vocab_size(self) -> int:

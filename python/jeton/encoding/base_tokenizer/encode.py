@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, overload
 
 from jeton.argument_types import Entry, SpecialPolicy
 from jeton.arguments import checked_flag, one_of
 from jeton.encoding.base_tokenizer.settings import HasSettings
+from jeton.encoding.once import once_per_tokenizer
 from jeton.results.encoding import Encoding, TokenBatch
 from jeton.results.pad_batch import BatchSource
 
@@ -118,7 +119,10 @@ class EncodeMethods(HasSettings):
         else:
             one_of("spans", spans, _UNITS)
             ids, rows, offsets, has_pairs = self._core.encode_batch_with_spans(texts, spans, *how)
-        origin = functools.partial(origin_of, self, add_special_tokens, has_pairs)
+        origin = sources_of(self)[bool(add_special_tokens)]
+        if has_pairs and add_special_tokens:
+            # There are special tokens between the texts too.
+            origin = dataclasses.replace(origin, is_framed=False)
         return TokenBatch._of_core(ids, offsets, self._core.max_id, origin, rows)
 
     def encode_with_spans(
@@ -329,19 +333,12 @@ class EncodeMethods(HasSettings):
         )
 
 
-def origin_of(
-    tokenizer: HasSettings, add_special_tokens: bool, has_pairs: bool = False
-) -> BatchSource:
-    """What a batch needs to know of its tokenizer to pad and frame sequences.
-
-    Special tokens of pairs are also between the texts, so such a frame is not the whole one.
-    """
-    return BatchSource.of(
-        tokenizer.special_tokens,
-        tokenizer.roles.ids,
-        tokenizer._core.frame(add_special_tokens),
-        is_whole=not (has_pairs and add_special_tokens),
-    )
+@once_per_tokenizer
+def sources_of(tokenizer: HasSettings) -> dict[bool, BatchSource]:
+    """What a batch needs to know of its tokenizer to pad and frame sequences, without special
+    tokens around the texts and with them."""
+    specials, roles, core = tokenizer.special_tokens, tokenizer.roles.ids, tokenizer._core
+    return {adds: BatchSource.of(specials, roles, core.frame(adds)) for adds in (False, True)}
 
 
 _Drawing: TypeAlias = tuple[float | None, float | None, int | None, int | None]

@@ -8,7 +8,7 @@ adds special tokens and padding, and `result` is what the caller gets.
 from __future__ import annotations
 
 from jeton.encoding.calls.call_arguments import CallArguments
-from jeton.encoding.calls.caller import Caller
+from jeton.encoding.calls.caller import caller_of
 from jeton.encoding.calls.result import BatchEncoding, CharSpan, TokenSpan
 
-__all__ = ["BatchEncoding", "CallArguments", "Caller", "CharSpan", "TokenSpan"]
+__all__ = ["BatchEncoding", "CallArguments", "CharSpan", "TokenSpan", "caller_of"]

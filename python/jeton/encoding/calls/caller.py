@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from jeton.arguments import one_of
 from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
 from jeton.encoding.calls.call_arguments import CallArguments
-from jeton.encoding.calls.encoded_texts import EncodingOptions, encoded
+from jeton.encoding.calls.encoded_texts import encoded
 from jeton.encoding.calls.frames import Frame, frame_of
 from jeton.encoding.calls.inputs import Column, Inputs, read
 from jeton.encoding.calls.padding_arguments import Defaults, Padding, Truncation, choose
 from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
-from jeton.encoding.calls.windows import PerText, RowWindows, share_room, windows_of
+from jeton.encoding.calls.windows import RowWindows, share_room, windows_of
 from jeton.encoding.languages import is_translator
+from jeton.encoding.once import once_per_tokenizer
 from jeton.errors import ArgumentError, ChatWarning, JetonError, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _TEXTS: Final = ("text", "text_pair")
 _TARGETS: Final = ("text_target", "text_pair_target")
+
+SHORT: Final = 2_000
+"""The maximum length of a short text, in characters: for longer ones arrays are as fast."""
 
 
 class Caller:
@@ -50,7 +53,7 @@ class Caller:
         """The tokenizer's own padding and truncation."""
         return Defaults.of(self.spelling.tokenizer)
 
-    @property
+    @cached_property
     def _of_targets(self) -> Caller:
         """What texts in the target language share, for a translation model."""
         tokenizer = self.spelling.tokenizer
@@ -64,12 +67,7 @@ class Caller:
                 UserWarning,
             )
             return self
-        return self._of_target_language
-
-    @cached_property
-    def _of_target_language(self) -> Caller:
-        tokenizer = self.spelling.tokenizer
-        return Caller(tokenizer.replace(src_lang=tokenizer.settings.config["tgt_lang"]))
+        return Caller(tokenizer.replace(src_lang=config["tgt_lang"]))
 
     def frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
         """The special tokens around one text, or around two."""
@@ -86,10 +84,6 @@ class Caller:
         Raises:
             As `Tokenizer.__call__`.
         """
-        call.check()
-        tensors = call.return_tensors
-        if tensors is not None:
-            tensors = one_of("return_tensors", tensors, ("np", "pt"))
         if call.text is None and call.text_target is None:
             raise ArgumentError(
                 "text is missing: give text, or text_target, or both (nulls= says what None means "
@@ -98,10 +92,10 @@ class Caller:
         if call.special != "ignore" and call.add_special_tokens:
             self._warn_of_two_begins(call)
         if call.text is None:
-            return self._of_targets._result(call, _TARGETS, tensors)
-        result = self._result(call, _TEXTS, tensors)
+            return self._of_targets._result(call, _TARGETS)
+        result = self._result(call, _TEXTS)
         if call.text_target is not None:
-            result["labels"] = self._of_targets._result(call, _TARGETS, tensors)["input_ids"]
+            result["labels"] = self._of_targets._result(call, _TARGETS)["input_ids"]
         return result
 
     def _warn_of_two_begins(self, call: CallArguments) -> None:
@@ -122,23 +116,26 @@ class Caller:
                 ChatWarning,
             )
 
-    def _result(
-        self, call: CallArguments, names: tuple[str, str], tensors: str | None
-    ) -> BatchEncoding:
+    def _result(self, call: CallArguments, names: tuple[str, str]) -> BatchEncoding:
         padding, truncation = choose(call, self.defaults)
         inputs = read(
             getattr(call, names[0]),
             getattr(call, names[1]),
             is_split_into_words=call.is_split_into_words,
-            nulls=str(call.nulls),
+            nulls=call.nulls,
             names=names,
         )
         if call.is_split_into_words and call.verbose:
             warning = glued_words(self.spelling.tokenizer, inputs.first)
             if warning is not None:
                 warn_caller(warning, UserWarning)
-        how = EncodingOptions(self.spelling, call.unit, call.special, call.nulls)
-        return _RowRequest(self, call, names, inputs, how, padding, truncation).result(tensors)
+        return _RowRequest(self, call, names, inputs, padding, truncation).result()
+
+
+@once_per_tokenizer
+def caller_of(tokenizer: BaseTokenizer) -> Caller:
+    """What all calls of a tokenizer share, the same each time."""
+    return Caller(tokenizer)
 
 
 @dataclass(slots=True)
@@ -150,13 +147,13 @@ class _RowRequest:
     names: tuple[str, str]
     """The names of the arguments that the texts came from."""
     inputs: Inputs
-    how: EncodingOptions
     padding: Padding | None
     truncation: Truncation | None
 
-    def result(self, tensors: str | None) -> BatchEncoding:
+    def result(self) -> BatchEncoding:
         """The columns that the call asks for; the rows that they show are built when needed."""
-        names, spelling = self._columns(), self.how.spelling
+        names, spelling = self._columns(), self.caller.spelling
+        tensors = self.call.return_tensors
         is_single = not (self.inputs.is_batch or self.call.return_overflowing_tokens)
         short = self._short_columns(names) if is_single else None
         if short is not None:
@@ -212,8 +209,42 @@ class _RowRequest:
         frame = self.caller.frame(
             pair=second is not None, add_special_tokens=self.call.add_special_tokens
         )
-        max_length = None if self.truncation is None else self.truncation.max_length
-        return columns_alone(self.how, shorts, frame, names, max_length)
+        return self._columns_alone(shorts, frame, names)
+
+    def _columns_alone(
+        self, texts: list[str], frame: Frame, names: list[str]
+    ) -> dict[str, list[object]] | None:
+        """The columns of one row by name; `None` if it has more than the maximum of tokens."""
+        tokenizer, call = self.caller.spelling.tokenizer, self.call
+        with_spans = "offset_mapping" in names
+        ids: list[list[int]] = []
+        spans: list[list[tuple[int, ...]]] = []
+        for text in texts:
+            if with_spans:
+                array, places = tokenizer.encode_array(text, spans=call.unit, special=call.special)
+                ids.append(array.tolist())
+                spans.append(list(map(tuple, places.tolist())))
+            else:
+                ids.append(tokenizer.encode(text, special=call.special))
+        lengths = [1 if piece.text is None else len(ids[piece.text]) for piece in frame]
+        total = sum(lengths)
+        if self.truncation is not None and total > self.truncation.max_length:
+            return None
+        columns: dict[str, list[object]] = {name: [] for name in names}
+        for piece, length in zip(frame, lengths, strict=True):
+            number = piece.text
+            columns["input_ids"] += [piece.id] if number is None else ids[number]
+            if "token_type_ids" in columns:
+                columns["token_type_ids"] += [piece.type_id] * length
+            if "special_tokens_mask" in columns:
+                columns["special_tokens_mask"] += [int(number is None)] * length
+            if with_spans:
+                columns["offset_mapping"] += [(0, 0)] if number is None else spans[number]
+        if "attention_mask" in columns:
+            columns["attention_mask"] = [1] * total
+        if "length" in columns:
+            columns["length"] = [total]
+        return columns
 
     def _rows_again(self, ids: tuple[object, ...]) -> BatchRows:
         """The rows of a text whose columns were computed without them, with these ids."""
@@ -224,14 +255,14 @@ class _RowRequest:
     def _rows(self) -> BatchRows:
         """The rows of all texts, as arrays."""
         first, second, paired = encoded(
-            self.how,
+            self.caller.spelling,
+            self.call,
             self.inputs.first,
             self.inputs.second,
-            with_spans=self.call.return_offsets_mapping,
-            names=self.names,
+            self.names,
         )
         frames = self._frames(paired)
-        windows = self._windows(PerText(first.lengths, second.lengths), paired, frames)
+        windows = self._windows(np.stack([first.lengths, second.lengths]), paired, frames)
         return BatchRows(
             sides=(first, second),
             windows=windows,
@@ -252,7 +283,7 @@ class _RowRequest:
 
     def _windows(
         self,
-        lengths: PerText,
+        lengths: npt.NDArray[np.int64],
         paired: npt.NDArray[np.bool_],
         frames: tuple[Frame | None, Frame | None],
     ) -> RowWindows:
@@ -320,43 +351,3 @@ def _first_two(column: Column) -> tuple[str, str] | None:
                 return (first, second) if is_word and not name.startswith(_WITHOUT_SPACES) else None
         start += count
     return None
-
-
-SHORT: Final = 2_000
-"""The maximum length of a short text, in characters: for longer ones arrays are as fast."""
-
-
-def columns_alone(
-    how: EncodingOptions, texts: list[str], frame: Frame, names: list[str], max_length: int | None
-) -> dict[str, list[object]] | None:
-    """The columns of one row by name; `None` if it has more than `max_length` tokens."""
-    tokenizer = how.spelling.tokenizer
-    with_spans = "offset_mapping" in names
-    ids: list[list[int]] = []
-    spans: list[list[tuple[int, ...]]] = []
-    for text in texts:
-        if with_spans:
-            array, places = tokenizer.encode_array(text, spans=how.unit, special=how.special)
-            ids.append(array.tolist())
-            spans.append(list(map(tuple, places.tolist())))
-        else:
-            ids.append(tokenizer.encode(text, special=how.special))
-    lengths = [1 if piece.text is None else len(ids[piece.text]) for piece in frame]
-    total = sum(lengths)
-    if max_length is not None and total > max_length:
-        return None
-    columns: dict[str, list[object]] = {name: [] for name in names}
-    for piece, length in zip(frame, lengths, strict=True):
-        number = piece.text
-        columns["input_ids"] += [piece.id] if number is None else ids[number]
-        if "token_type_ids" in columns:
-            columns["token_type_ids"] += [piece.type_id] * length
-        if "special_tokens_mask" in columns:
-            columns["special_tokens_mask"] += [int(number is None)] * length
-        if with_spans:
-            columns["offset_mapping"] += [(0, 0)] if number is None else spans[number]
-    if "attention_mask" in columns:
-        columns["attention_mask"] = [1] * total
-    if "length" in columns:
-        columns["length"] = [total]
-    return columns

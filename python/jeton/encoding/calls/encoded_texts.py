@@ -5,7 +5,6 @@ Look here for when a text is encoded again: spans and words are computed at thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,16 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
-
-
-@dataclass(frozen=True)
-class EncodingOptions:
-    """How texts are encoded."""
-
-    spelling: BatchTokenizer
-    unit: Any
-    special: Any
-    nulls: Any
+    from jeton.encoding.calls.call_arguments import CallArguments
 
 
 class EncodedTexts:
@@ -37,18 +27,17 @@ class EncodedTexts:
         offsets: Sample `i` has those from `offsets[i]` up to `offsets[i + 1]`.
     """
 
-    def __init__(self, how: EncodingOptions, column: Column, *, with_spans: bool) -> None:
-        self._how = how
+    def __init__(self, spelling: BatchTokenizer, call: CallArguments, column: Column) -> None:
+        self._spelling = spelling
+        self._unit, self._special, self._nulls = call.unit, call.special, call.nulls
         self._column = column
         self._spans: npt.NDArray[np.int64] | None = None
         self._word_ids: dict[int, npt.NDArray[np.int64]] = {}
-        if with_spans:
+        if call.return_offsets_mapping:
             self.ids, self._ends, self._spans = self._with_spans()
         else:
-            batch = how.spelling.tokenizer.encode_batch(
-                column.texts,
-                special=how.special,
-                nulls=how.nulls,
+            batch = spelling.tokenizer.encode_batch(
+                column.texts, special=self._special, nulls=self._nulls
             )
             self.ids, self._ends = batch.ids, batch.offsets
         offsets = self._ends
@@ -59,18 +48,6 @@ class EncodedTexts:
             lengths[np.flatnonzero(column.present)] = offsets[1:] - offsets[:-1]
             offsets = np.concatenate([[0], np.cumsum(lengths)])
         self.offsets: npt.NDArray[np.int64] = offsets
-
-    @classmethod
-    def none(cls, samples: int) -> EncodedTexts:
-        """No texts at all."""
-        side = cls.__new__(cls)
-        side.ids = np.empty(0, np.uint32)
-        side.offsets = np.zeros(samples + 1, np.int64)
-        side._column = Column([])
-        side._ends = side.offsets
-        side._spans = np.empty((0, 2), np.int64)
-        side._word_ids = {}
-        return side
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -92,12 +69,12 @@ class EncodedTexts:
             self.check_same(np.array_equal(ids, self.ids))
             self._spans = spans
         spans = self._spans[tokens]
-        if not (len(spans) and self._how.spelling.trims):
+        if not (len(spans) and self._spelling.trims):
             return spans
         is_first = np.zeros(len(spans), np.bool_)
         is_first[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
-        spans = self._how.spelling.trimmed(self.ids[tokens], spans, is_first)
-        return spans if self._how.unit == "characters" else self._in_unit(tokens, spans)
+        spans = self._spelling.trimmed(self.ids[tokens], spans, is_first)
+        return spans if self._unit == "characters" else self._in_unit(tokens, spans)
 
     def _in_unit(
         self, tokens: npt.NDArray[np.int64] | slice, spans: npt.NDArray[np.int64]
@@ -108,7 +85,7 @@ class EncodedTexts:
             to_list = getattr(texts, "to_pylist", None) or getattr(texts, "to_list", None)
             if to_list is None:
                 raise UnsupportedError(
-                    f"spans of a column's texts are not known in {self._how.unit} (give the texts "
+                    f"spans of a column's texts are not known in {self._unit} (give the texts "
                     "as a list)"
                 )
             texts = to_list()
@@ -116,7 +93,7 @@ class EncodedTexts:
         if all(map(str.isascii, texts)):
             return spans
         codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
-        wider = (0xFFFF,) if self._how.unit == "utf-16" else (0x7F, 0x7FF, 0xFFFF)
+        wider = (0xFFFF,) if self._unit == "utf-16" else (0x7F, 0x7FF, 0xFFFF)
         widths = 1 + sum((codes > limit).astype(np.int64) for limit in wider)
         places = np.concatenate([[0], np.cumsum(widths)])
         numbers = np.searchsorted(self._ends, np.arange(len(self.ids))[tokens], side="right") - 1
@@ -145,23 +122,23 @@ class EncodedTexts:
             raise UnsupportedError(
                 "the words of a column's texts are not known (give the texts as a list)"
             )
-        encoding = self._how.spelling.tokenizer.encode_with_spans(text, special=self._how.special)
+        encoding = self._spelling.tokenizer.encode_with_spans(text, special=self._special)
         self.check_same(np.array_equal(encoding.to_numpy(), self.ids[start:stop]))
         return np.array(encoding.word_ids, np.int64)
 
     def _with_spans(
         self,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        how, spelling = self._how, self._how.spelling
-        tokenizer, unit = spelling.tokenizer, how.unit
+        spelling = self._spelling
+        tokenizer, unit = spelling.tokenizer, self._unit
         if spelling.trims:
             # What is trimmed depends on the windows.
             tokenizer, unit = spelling.untrimmed, "characters"
         batch = tokenizer.encode_batch(
             self._column.texts,
             spans=unit,
-            special=how.special,
-            nulls=how.nulls,
+            special=self._special,
+            nulls=self._nulls,
         )
         return batch.ids, batch.offsets, batch.spans
 
@@ -176,19 +153,18 @@ class EncodedTexts:
 
 
 def encoded(
-    how: EncodingOptions,
+    spelling: BatchTokenizer,
+    call: CallArguments,
     first: Column,
     second: Column | None,
-    *,
-    with_spans: bool,
     names: tuple[str, str],
 ) -> tuple[EncodedTexts, EncodedTexts, npt.NDArray[np.bool_]]:
     """The first texts, the second ones, and which samples have a second text."""
-    one = EncodedTexts(how, first, with_spans=with_spans)
+    one = EncodedTexts(spelling, call, first)
     samples = len(one.offsets) - 1
     if second is None:
-        return one, EncodedTexts.none(samples), np.zeros(samples, np.bool_)
-    other = EncodedTexts(how, second, with_spans=with_spans)
+        second = Column([], None, [False] * samples)
+    other = EncodedTexts(spelling, call, second)
     if len(other.offsets) - 1 != samples:
         raise ArgumentError(
             f"{names[0]} has {samples} entries and {names[1]} {len(other.offsets) - 1}; give both "

@@ -7,24 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from jeton.arguments import checked_int, one_of
-from jeton.encoding.base_tokenizer.encode import origin_of
-from jeton.errors import ArgumentError, FormatError, warn_caller
+from jeton.encoding.base_tokenizer.encode import sources_of
+from jeton.encoding.calls.call_arguments import SIDES, CallArguments, Side
+from jeton.errors import ArgumentError, FormatError
 from jeton.loading.folder import tells_texts_apart
 from jeton.loading.transformers_classes import bare_name, input_names, padding_side
 from jeton.results.pad_batch import BatchSource
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
-    from jeton.encoding.calls.call_arguments import CallArguments
 
-Side: TypeAlias = Literal["right", "left"]
-
-_PADDING: Final = ("longest", "max_length", "do_not_pad")
-_TRUNCATION: Final = ("longest_first", "only_first", "only_second", "do_not_truncate")
-_SIDES: Final = ("right", "left")
 _STRATEGIES: Final = {
     "LongestFirst": "longest_first",
     "OnlyFirst": "only_first",
@@ -124,46 +118,6 @@ class Truncation:
         )
 
 
-@dataclass(slots=True)
-class _CheckedArguments:
-    """Arguments of a call, each of a valid type and value; `None` where the tokenizer decides."""
-
-    padding: str | None
-    truncation: str | None
-    max_length: int | None
-    stride: int | None
-    multiple_of: int | None
-    padding_side: Side | None
-    truncation_side: Side | None
-    length_cuts: bool
-    """Whether `max_length` alone truncates: not if `padding` is given, even as `"do_not_pad"`."""
-    verbose: bool
-
-    @classmethod
-    def of(cls, call: CallArguments) -> _CheckedArguments:
-        """Those of a call.
-
-        Raises:
-            ArgumentError, ArgumentTypeError: An argument is invalid.
-        """
-        return cls(
-            padding=_strategy("padding", call.padding, _PADDING),
-            truncation=_strategy("truncation", call.truncation, _TRUNCATION),
-            max_length=_number("max_length", call.max_length, 0),
-            stride=_number("stride", call.stride, 0),
-            multiple_of=_number("pad_to_multiple_of", call.pad_to_multiple_of, 1),
-            padding_side=_side("padding_side", call.padding_side),
-            truncation_side=_side("truncation_side", call.truncation_side),
-            length_cuts=call.padding is None or call.padding is False,
-            verbose=call.verbose,
-        )
-
-    def warn(self, message: str) -> None:
-        """Warns of an argument that has no effect, unless warnings are unwanted."""
-        if self.verbose:
-            warn_caller(message, UserWarning)
-
-
 @dataclass(frozen=True)
 class Defaults:
     """The padding and truncation of a tokenizer, for what a call does not say."""
@@ -200,7 +154,7 @@ class Defaults:
         section = _Section.of("truncation", tokenizer.settings.truncation)
         truncation_side = _side_of(config.get("truncation_side"), section, "right")
         truncation = None if section is None else Truncation.of_section(section, truncation_side)
-        origin = origin_of(tokenizer, False)
+        origin = sources_of(tokenizer)[False]
         if padding is not None:
             origin = replace(origin, pad_id=tokenizer.roles.ids.get("pad", padding.id))
         return cls(
@@ -220,56 +174,53 @@ class Defaults:
 
 
 def _side_of(configured: object, section: _Section | None, default: Side) -> Side:
-    if configured in _SIDES:
+    if configured in SIDES:
         return configured
     if section is None:
         return default
     # Older files have no direction: they truncate on the right.
     side = str(section.fields.get("direction", "Right")).lower()
-    if side not in _SIDES:
+    if side not in SIDES:
         raise section.error("direction", '"Left" or "Right"')
     return cast(Side, side)
 
 
 def choose(call: CallArguments, defaults: Defaults) -> tuple[Padding | None, Truncation | None]:
     """How to pad the rows of a call and truncate its texts."""
-    checked = _CheckedArguments.of(call)
-    truncation = _truncation_of(checked, defaults)
-    return _padding_of(checked, defaults, truncation), truncation
+    truncation = _truncation_of(call, defaults)
+    return _padding_of(call, defaults, truncation), truncation
 
 
-def _truncation_of(arguments: _CheckedArguments, defaults: Defaults) -> Truncation | None:
-    of_file, side = defaults.truncation, arguments.truncation_side or defaults.truncation_side
-    max_length, stride = arguments.max_length, arguments.stride
-    if arguments.truncation is None and of_file is not None:
+def _truncation_of(call: CallArguments, defaults: Defaults) -> Truncation | None:
+    of_file, side = defaults.truncation, call.truncation_side or defaults.truncation_side
+    max_length, stride = call.max_length, call.stride
+    if call.truncation is None and of_file is not None:
         return Truncation(
             strategy=of_file.strategy,
             max_length=of_file.max_length if max_length is None else max_length,
             stride=of_file.stride if stride is None else stride,
             side=side,
         )
-    strategy = (
-        _strategy_of_length(arguments) if arguments.truncation is None else arguments.truncation
-    )
+    strategy = _strategy_of_length(call) if call.truncation is None else call.truncation
     if strategy is None or strategy == "do_not_truncate":
         return None
     max_length = defaults.truncated_length if max_length is None else max_length
     if max_length is None:
-        arguments.warn(
+        call.warn(
             "truncation has no effect: neither max_length nor the tokenizer says how long rows are"
         )
         return None
     return Truncation(strategy=strategy, max_length=max_length, stride=stride or 0, side=side)
 
 
-def _strategy_of_length(arguments: _CheckedArguments) -> str | None:
+def _strategy_of_length(call: CallArguments) -> str | None:
     """How `max_length` truncates if `truncation` is not given; `None` if it does not."""
-    if arguments.max_length is None:
+    if call.max_length is None:
         return None
-    if arguments.length_cuts:
+    if call.length_cuts:
         return "longest_first"
-    if arguments.padding == "longest":
-        arguments.warn(
+    if call.padding == "longest":
+        call.warn(
             "max_length has no effect on padding to the longest row (give truncation=True, or "
             'padding="max_length")'
         )
@@ -277,25 +228,27 @@ def _strategy_of_length(arguments: _CheckedArguments) -> str | None:
 
 
 def _padding_of(
-    arguments: _CheckedArguments, defaults: Defaults, truncation: Truncation | None
+    call: CallArguments, defaults: Defaults, truncation: Truncation | None
 ) -> Padding | None:
-    of_file, side = defaults.padding, arguments.padding_side or defaults.padding_side
-    if arguments.padding == "do_not_pad":
+    of_file, side = defaults.padding, call.padding_side or defaults.padding_side
+    if call.padding == "do_not_pad":
         return None
-    if arguments.padding is None:
+    if call.padding is None:
         if of_file is None:
             return None
-        return replace(of_file, side=side, multiple_of=arguments.multiple_of or of_file.multiple_of)
+        return replace(
+            of_file, side=side, multiple_of=call.pad_to_multiple_of or of_file.multiple_of
+        )
     length = None
-    if arguments.padding == "max_length":
-        length = defaults.padded_length if arguments.max_length is None else arguments.max_length
+    if call.padding == "max_length":
+        length = defaults.padded_length if call.max_length is None else call.max_length
         if length is None:
-            arguments.warn(
+            call.warn(
                 'padding="max_length" has no effect: neither max_length nor the tokenizer says how '
                 "long"
             )
             return None
-    multiple_of = arguments.multiple_of or 1
+    multiple_of = call.pad_to_multiple_of or 1
     if truncation is not None and truncation.max_length % multiple_of:
         raise ArgumentError(
             f"max_length={truncation.max_length} is not a multiple of "
@@ -308,21 +261,3 @@ def _padding_of(
         id=defaults.origin.pad(_NO_PAD),
         type_id=0 if of_file is None else of_file.type_id,
     )
-
-
-def _strategy(name: str, value: object, names: tuple[str, ...]) -> str | None:
-    """A strategy by its name; `True` means the first name and `False` the last."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return names[0] if value else names[-1]
-    # What transformers calls `PaddingStrategy.LONGEST` is a str and an enum.
-    return one_of(name, getattr(value, "value", value), names, "True, False")
-
-
-def _number(name: str, value: object, least: int) -> int | None:
-    return None if value is None else checked_int(name, value, least)
-
-
-def _side(name: str, value: object) -> Side | None:
-    return None if value is None else cast(Side, one_of(name, value, _SIDES))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.encoded_texts import EncodedTexts
     from jeton.encoding.calls.frames import Frame
     from jeton.encoding.calls.padding_arguments import Padding
-    from jeton.encoding.calls.windows import PerText, RowWindows
+    from jeton.encoding.calls.windows import RowWindows
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,9 @@ class BatchRows:
         return kinds
 
     @cached_property
-    def _window_lengths(self) -> PerText:
-        starts, stops = self.windows.starts, self.windows.stops
-        return starts.each(lambda text: stops[text] - starts[text])
+    def _window_lengths(self) -> npt.NDArray[np.int64]:
+        lengths: npt.NDArray[np.int64] = self.windows.stops - self.windows.starts
+        return lengths
 
     @cached_property
     def _parts(self) -> tuple[list[_SpecialPart], list[_TextPart]]:

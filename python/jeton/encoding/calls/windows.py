@@ -2,7 +2,7 @@
 
 Look here for how two texts share the room of a sequence (`share_room`), and for the windows that
 cover the rest of a text (`windows_of`). Every step handles all samples at once, in arrays with an
-entry per sample.
+entry per sample; arrays of two rows have one for the first texts and one for the second.
 
 A text of 9 tokens in windows of 5 that overlap by a stride of 2, so each begins 5 - 2 = 3 later:
 
@@ -17,7 +17,6 @@ There are 1 + ⌈(9 - 5) / 3⌉ = 3 of them. With `side="left"` they are counted
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,49 +31,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PerText:
-    """An array for the first texts and one for the second; an entry per sample or per sequence."""
-
-    first: npt.NDArray[np.int64]
-    second: npt.NDArray[np.int64]
-
-    def __getitem__(self, text: int) -> npt.NDArray[np.int64]:
-        return self.second if text else self.first
-
-    def each(self, function: Callable[[int], npt.NDArray[np.int64]]) -> PerText:
-        """What a function returns for text 0 and for text 1."""
-        return PerText(function(0), function(1))
-
-
-@dataclass(frozen=True)
 class RowWindows:
     """Sequences, each with a window of the first text and of the second; one entry per sequence."""
 
     sample: npt.NDArray[np.int64]
     """The sample that the sequence belongs to."""
-    starts: PerText
-    """Where the windows begin, in tokens of their text."""
-    stops: PerText
-    """Where the windows end, in tokens of their text."""
+    starts: npt.NDArray[np.int64]
+    """Texts × sequences: where the windows begin, in tokens of their text."""
+    stops: npt.NDArray[np.int64]
+    """Texts × sequences: where the windows end, in tokens of their text."""
 
     @classmethod
-    def whole(cls, lengths: PerText) -> RowWindows:
+    def whole(cls, lengths: npt.NDArray[np.int64]) -> RowWindows:
         """One sequence per sample with all of its texts, whose numbers of tokens are `lengths`."""
-        samples = np.arange(len(lengths.first))
-        starts = np.zeros_like(samples)
-        return cls(samples, PerText(starts, starts), lengths)
+        return cls(np.arange(lengths.shape[1]), np.zeros_like(lengths), lengths)
 
 
 def share_room(
-    lengths: PerText,
+    lengths: npt.NDArray[np.int64],
     specials: npt.NDArray[np.int64],
     paired: npt.NDArray[np.bool_],
     truncation: Truncation,
-) -> PerText:
-    """How many tokens of each text a sequence may hold.
+) -> npt.NDArray[np.int64]:
+    """How many tokens of each text a sequence may hold: texts × samples.
 
     Args:
-        lengths: The number of tokens of the first texts, and of the second.
+        lengths: The number of tokens of the first texts, and of the second: texts × samples.
         specials: How many special tokens are around them.
         paired: Which samples have a second text.
         truncation: How texts are truncated.
@@ -85,12 +67,12 @@ def share_room(
 
         >>> import numpy as np
         >>> from jeton.encoding.calls.padding_arguments import Truncation
-        >>> lengths, specials = PerText(np.array([9]), np.array([4])), np.array([3])
+        >>> lengths, specials = np.array([[9], [4]]), np.array([3])
         >>> truncation = Truncation("longest_first", 10, 0, "right")
-        >>> share_room(lengths, specials, np.array([True]), truncation)
-        PerText(first=array([4]), second=array([3]))
+        >>> share_room(lengths, specials, np.array([True]), truncation).tolist()
+        [[4], [3]]
     """
-    first, second = lengths.first, lengths.second
+    first, second = lengths
     room = truncation.max_length - specials
     if (room < 0).any():
         raise ArgumentError(
@@ -105,24 +87,17 @@ def share_room(
         shorter = np.where(both, room // 2, shorter)
         longer = np.where(both, room - room // 2, longer)
         is_first = first > second
-        capacity = PerText(np.where(is_first, longer, shorter), np.where(is_first, shorter, longer))
+        capacity = np.where([is_first, ~is_first], longer, shorter)
     else:
         text = int(truncation.strategy == "only_second")
         _check_enough(lengths, text, excess, room, paired, truncation)
-        rest = lengths[text] - excess
-        capacity = PerText(first, rest) if text else PerText(rest, second)
-    fits, nothing = excess == 0, room == 0
-    return lengths.each(
-        lambda text: np.where(
-            fits,
-            lengths[text],
-            np.where(nothing, 0, np.minimum(lengths[text], capacity[text])),
-        )
-    )
+        capacity = lengths.copy()
+        capacity[text] -= excess
+    return np.where(room == 0, 0, np.minimum(lengths, capacity))
 
 
 def _check_enough(
-    lengths: PerText,
+    lengths: npt.NDArray[np.int64],
     text: int,
     excess: npt.NDArray[np.int64],
     room: npt.NDArray[np.int64],
@@ -130,7 +105,7 @@ def _check_enough(
     truncation: Truncation,
 ) -> None:
     """Raises if the one text that is to be truncated has too few tokens to remove."""
-    alone = np.where(paired, lengths.second, 0) if text else lengths.first
+    alone = np.where(paired, lengths[1], 0) if text else lengths[0]
     short = np.flatnonzero((excess > 0) & (alone <= excess) & (room > 0))
     if not short.size:
         return
@@ -146,8 +121,8 @@ def _check_enough(
 
 
 def windows_of(
-    lengths: PerText,
-    room: PerText,
+    lengths: npt.NDArray[np.int64],
+    room: npt.NDArray[np.int64],
     truncation: Truncation,
     *,
     overflowing: bool,
@@ -156,7 +131,7 @@ def windows_of(
     """The sequences of all samples.
 
     Args:
-        lengths: The number of tokens of the first texts, and of the second.
+        lengths: The number of tokens of the first texts, and of the second: texts × samples.
         room: How many of them a sequence may hold: `share_room`.
         truncation: How texts are truncated.
         overflowing: Whether a sample has one sequence per window, and for a pair one per window of
@@ -168,7 +143,7 @@ def windows_of(
 
         >>> import numpy as np
         >>> from jeton.encoding.calls.padding_arguments import Truncation
-        >>> lengths, room = (PerText(np.array([n]), np.array([0])) for n in (9, 5))
+        >>> lengths, room = np.array([[9], [0]]), np.array([[5], [0]])
         >>> for side in ("right", "left"):
         ...     windows = windows_of(
         ...         lengths,
@@ -177,16 +152,15 @@ def windows_of(
         ...         overflowing=True,
         ...         second_first=False,
         ...     )
-        ...     print(windows.starts.first, windows.stops.first)
+        ...     print(windows.starts[0], windows.stops[0])
         [0 3 6] [5 8 9]
         [4 1 0] [9 6 3]
     """
-    samples = np.arange(len(lengths.first))
+    samples = np.arange(lengths.shape[1])
     if not overflowing:
-        none = np.zeros_like(samples)
-        return _windows(samples, PerText(none, none), lengths, room, truncation)
-    counts = lengths.each(lambda text: _count(text, lengths[text], room[text], truncation))
-    sequences = counts.first * counts.second
+        return _windows(samples, np.zeros_like(lengths), lengths, room, truncation)
+    counts = [_count(text, lengths[text], room[text], truncation) for text in (0, 1)]
+    sequences = counts[0] * counts[1]
     sample = np.repeat(samples, sequences)
     # The windows of the front text change slowest. Its window 0 comes last, except in sequence 0.
     outer, inner = counts[second_first], counts[not second_first]
@@ -195,7 +169,7 @@ def windows_of(
     later = (place > 0) & (place <= turns)
     slow = np.where(later, 1 + (place - 1) // width, 0)
     fast = np.where(later, (place - 1) % width, np.where(place > 0, place - turns, 0))
-    numbers = PerText(fast, slow) if second_first else PerText(slow, fast)
+    numbers = np.stack([fast, slow] if second_first else [slow, fast])
     return _windows(sample, numbers, lengths, room, truncation)
 
 
@@ -227,19 +201,17 @@ def _count(
 
 def _windows(
     sample: npt.NDArray[np.int64],
-    numbers: PerText,
-    lengths: PerText,
-    room: PerText,
+    numbers: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    room: npt.NDArray[np.int64],
     truncation: Truncation,
 ) -> RowWindows:
     """The windows of these numbers: one of each text per sequence."""
-    windows = lengths.each(lambda text: room[text][sample])
-    offsets = lengths.each(lambda text: numbers[text] * (windows[text] - truncation.stride))
-    wholes = lengths.each(lambda text: lengths[text][sample])
+    windows, wholes = room[:, sample], lengths[:, sample]
+    offsets = numbers * (windows - truncation.stride)
     if truncation.side == "right":
-        starts = offsets
-        stops = starts.each(lambda text: np.minimum(starts[text] + windows[text], wholes[text]))
+        starts, stops = offsets, np.minimum(offsets + windows, wholes)
     else:
-        stops = wholes.each(lambda text: wholes[text] - offsets[text])
-        starts = stops.each(lambda text: np.maximum(stops[text] - windows[text], 0))
+        stops = wholes - offsets
+        starts = np.maximum(stops - windows, 0)
     return RowWindows(sample, starts, stops)

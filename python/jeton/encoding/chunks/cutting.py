@@ -76,17 +76,6 @@ class Chunk:
     tokens: int
     head: str = ""
 
-    def __post_init__(self) -> None:
-        _check_part(self)
-        check_kind("head", self.head, str, "a str")
-
-    @classmethod
-    def _of(cls, text: str, start: int, end: int, tokens: int, head: str = "") -> Chunk:
-        """A chunk from trusted values, without the checks, which take longer than the splitting."""
-        chunk = object.__new__(cls)
-        chunk.__dict__.update(text=text, start=start, end=end, tokens=tokens, head=head)
-        return chunk
-
     def __repr__(self) -> str:
         return f"Chunk({self.start}:{self.end}, {_tokens(self.tokens)}, {_excerpt(self.text)})"
 
@@ -113,24 +102,11 @@ class Truncated:
     dropped_tokens: int
     gap: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_part(self)
-        if self.gap is not None:
-            checked_int("gap", self.gap, 0)
-        check_kind("dropped_text", self.dropped_text, str, "a str")
-        checked_int("dropped_tokens", self.dropped_tokens, 0)
-
     def __repr__(self) -> str:
         return (
             f"Truncated({self.start}:{self.end}, {_tokens(self.tokens)}, {_excerpt(self.text)}, "
             f"{_tokens(self.dropped_tokens)} dropped)"
         )
-
-
-def _check_part(part: Chunk | Truncated) -> None:
-    check_kind("text", part.text, str, "a str")
-    for name in ("start", "end", "tokens"):
-        checked_int(name, getattr(part, name), 0)
 
 
 def _tokens(count: int) -> str:
@@ -154,10 +130,9 @@ def chunks_of(
     """The chunks of a text; see `Tokenizer.chunk`."""
     limit = checked_int("max_tokens", max_tokens, 1)
     shared = None if overlap is None else checked_int("overlap", overlap, 0)
-    options = _Options("max_tokens", limit, at, special, add_special_tokens, _PART, within)
-    cutter = _Cutter(tokenizer, text, options)
+    cutter = _Cutter(tokenizer, text, "max_tokens", limit, at, special, add_special_tokens, within)
     if cutter.room < 1:
-        raise _no_room(options, cutter.frame)
+        raise cutter.no_room()
     if shared is None:
         shared = cutter.room // 4
     elif shared >= cutter.room:
@@ -213,10 +188,11 @@ def truncate(
     limit = checked_int("n", n, 0)
 
     def cutter_of(limit: int, added: bool) -> _Cutter:
+        cutter = _Cutter(tokenizer, text, "n", limit, at, special, added)
         # Tokens of usual text are no longer than this, so only the beginning of a long text is
         # encoded.
-        width = min(8 * limit + 1024, _PART)
-        return _Cutter(tokenizer, text, _Options("n", limit, at, special, added, width))
+        cutter.width = min(8 * limit + 1024, _PART)
+        return cutter
 
     cutter = cutter_of(limit, add_special_tokens)
     if side == "middle":
@@ -268,28 +244,6 @@ def _without_middle(whole: _Cutter, part_of: Callable[[int], _Cutter]) -> Trunca
     )
 
 
-class _Options(NamedTuple):
-    """How a text is split; `at`, `special` and `add_special_tokens` as in `Tokenizer.chunk`."""
-
-    name: str
-    """The name of the argument with the limit, for messages."""
-    limit: int
-    """The maximum number of tokens of a part, including added special tokens."""
-    at: Unit
-    special: SpecialPolicy
-    add_special_tokens: bool
-    width: int
-    """How many characters are encoded at a time."""
-    boundaries: Boundaries | None = None
-
-
-def _no_room(options: _Options, frame: int) -> ArgumentError:
-    return ArgumentError(
-        f"{options.name}={options.limit} has no room for text: the special tokens around it are "
-        f"{_tokens(frame)} (give more, or add_special_tokens=False)"
-    )
-
-
 def _places_of(text: str, boundaries: Boundaries | None) -> list[list[int]]:
     """The levels of positions at which to split a text, coarsest first."""
     if boundaries is None:
@@ -326,41 +280,60 @@ class _ChunkEnd(NamedTuple):
 class _Cutter:
     """A text, and how much of it fits into a limit of tokens.
 
+    Args:
+        name: The name of the argument with the limit, for messages.
+        limit: The maximum number of tokens of a part, including added special tokens.
+        at, special, add_special_tokens, kind: As in `Tokenizer.chunk`; `kind` is its `boundaries`.
+
     Attributes:
-        limit: The maximum number of tokens of a part.
-        frame: How many of these are special tokens around the part.
+        frame: How many tokens of a part are special tokens around it.
         room: How many remain for its text.
+        width: How many characters are encoded at a time.
         levels: Where to split the text: the given positions, by their index in `places`, the
             requested unit, and the finer ones.
         special: What special tokens in a part mean. With `"raise"`, the whole text is searched
             once for them.
     """
 
-    def __init__(self, tokenizer: BaseTokenizer, text: str, options: _Options) -> None:
+    def __init__(
+        self,
+        tokenizer: BaseTokenizer,
+        text: str,
+        name: str,
+        limit: int,
+        at: Unit,
+        special: SpecialPolicy,
+        add_special_tokens: bool,
+        kind: Boundaries | None = None,
+    ) -> None:
         check_kind("text", text, str, "a str")
-        one_of("at", options.at, tuple(_FINER))
-        checked_flag("add_special_tokens", options.add_special_tokens)
-        self.frame = tokenizer.count(
-            "", special=options.special, add_special_tokens=options.add_special_tokens
-        )
-        self.limit = options.limit
-        self.room = self.limit - self.frame
+        one_of("at", at, tuple(_FINER))
+        self.adds = checked_flag("add_special_tokens", add_special_tokens)
+        self.name, self.limit, self.width = name, limit, _PART
+        self.frame = tokenizer.count("", special=special, add_special_tokens=self.adds)
+        self.room = limit - self.frame
         if self.room < 0:
-            raise _no_room(options, self.frame)
-        self.places = _places_of(text, options.boundaries)
-        self.levels: tuple[str | int, ...] = (*range(len(self.places)), *_FINER[options.at])
-        kind = options.boundaries
+            raise self.no_room()
+        self.places = _places_of(text, kind)
+        self.levels: tuple[str | int, ...] = (*range(len(self.places)), *_FINER[at])
         find = structure.TABLES.get(kind) if isinstance(kind, str) else None
         self.tables = [] if find is None else find(text)
-        self.special = "ignore" if options.special == "raise" else options.special
+        self.refuses_special = special == "raise"
+        self.special = "ignore" if special == "raise" else special
         self.tokenizer = tokenizer
         self.text = text
-        self.options = options
         self._part: TokenPositions | None = None
+
+    def no_room(self) -> ArgumentError:
+        """The error about a limit that special tokens alone reach."""
+        return ArgumentError(
+            f"{self.name}={self.limit} has no room for text: the special tokens around it are "
+            f"{_tokens(self.frame)} (give more, or add_special_tokens=False)"
+        )
 
     def run(self, work: Callable[[], _T]) -> _T:
         """Runs `work`; an encoding error names the position in the whole text."""
-        if self.options.special == "raise":
+        if self.refuses_special:
             self.tokenizer.count(self.text, special="raise")
         try:
             return work()
@@ -375,9 +348,7 @@ class _Cutter:
 
     def count(self, text: str) -> int:
         """How many tokens a text has, including added special tokens."""
-        return self.tokenizer.count(
-            text, special=self.special, add_special_tokens=self.options.add_special_tokens
-        )
+        return self.tokenizer.count(text, special=self.special, add_special_tokens=self.adds)
 
     def head(self, start: int) -> str:
         """The head of the table that a part begins in, unless it takes over half of the room."""
@@ -396,7 +367,7 @@ class _Cutter:
         if 0 < len(self.text) <= _LIKELY * self.room:
             tokens = self.size(0, len(self.text))
             if tokens <= self.limit:
-                yield Chunk._of(self.text, 0, len(self.text), tokens)
+                yield Chunk(self.text, 0, len(self.text), tokens)
                 return
         while end < len(self.text):
             start = self._start_within(begin, end, overlap, level)
@@ -406,12 +377,12 @@ class _Cutter:
             if reach is None:
                 size = self.size(end, end + 1)
                 raise ArgumentError(
-                    f"{self.options.name}={self.limit} is less than the {_tokens(size)} of the "
+                    f"{self.name}={self.limit} is less than the {_tokens(size)} of the "
                     f"character {self.text[end]!r} at {end}"
                 )
             begin, end, level = start, reach.end, reach.level
             head = self.head(begin) if self.tables else ""
-            yield Chunk._of(self.text[begin:end], begin, end, reach.tokens, head)
+            yield Chunk(self.text[begin:end], begin, end, reach.tokens, head)
 
     def _with_less_overlap(
         self, start: int, end: int, overlap: int, level: int, reach: _ChunkEnd | None
@@ -437,16 +408,13 @@ class _Cutter:
         """The range of the text that remains after truncation at one side."""
         length = len(self.text)
         if not self.tokenizer.exceeds(
-            self.text,
-            self.limit,
-            special=self.special,
-            add_special_tokens=self.options.add_special_tokens,
+            self.text, self.limit, special=self.special, add_special_tokens=self.adds
         ):
             return 0, length
         if side == "right":
             reach = self._furthest(self._part_with(0, 0), 0, 0)
             return 0, 0 if reach is None else reach.end
-        begin = max(0, length - self.options.width)
+        begin = max(0, length - self.width)
         while True:
             places = self._token_places(begin, begin, length - begin, 0)
             if begin == 0 or places.tokens > self.room + _MARGIN:
@@ -583,7 +551,7 @@ class _Cutter:
         if part is None or (
             part.end < len(self.text) and part.tokens - part.tokens_before(start) < tokens
         ):
-            part = self._token_places(begin, start, self.options.width, 2 * tokens)
+            part = self._token_places(begin, start, self.width, 2 * tokens)
             self._part = part
         return part
 

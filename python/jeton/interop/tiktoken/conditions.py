@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import jeton._core as _core
 from jeton.components import Regex, decoders, pre_tokenizers
 from jeton.errors import UnsupportedError
+from jeton.loading.patterns import named_expression
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -45,6 +45,5 @@ def pattern_of(tokenizer: BaseTokenizer) -> str:
         case [pre_tokenizers.Matches(Regex(source)) | pre_tokenizers.Split(Regex(source))]:
             return source
         case [pre_tokenizers.ByteLevel(use_regex=True)]:
-            patterns = {name: sources for name, _, _, sources in _core.named_patterns()}
-            return patterns["gpt2"][0]
+            return named_expression("gpt2")
     raise UnsupportedError("no single pattern describes how this tokenizer splits text")

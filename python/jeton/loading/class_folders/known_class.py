@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import jeton._core as _core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.loading.class_folders.configuration import Configuration, Token
 
@@ -88,9 +87,3 @@ CLS_SEP = template("cls $A sep", "cls $A sep $B:1 sep:1")
 """BERT's frame."""
 CLS_SEP_SEP = template("cls $A sep", "cls $A sep sep $B sep")
 """RoBERTa's frame."""
-
-
-def named_expression(name: str) -> str:
-    """The regular expression of a named pattern that has one."""
-    [expression] = next(it for pattern, _, _, it in _core.named_patterns() if pattern == name)
-    return expression

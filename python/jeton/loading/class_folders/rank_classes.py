@@ -8,7 +8,8 @@ import binascii
 from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.errors import FormatError
 from jeton.loading.class_folders.configuration import Configuration, Token
-from jeton.loading.class_folders.known_class import ClassStages, KnownClass, named_expression
+from jeton.loading.class_folders.known_class import ClassStages, KnownClass
+from jeton.loading.patterns import named_expression
 
 
 def qwen(configuration: Configuration, known_class: KnownClass) -> ClassStages:

@@ -109,9 +109,9 @@ function followed(picked, edit) {
 }
 
 /** The tokens of a card that lie in a part of a text too long to be sent whole. */
-export async function windowOf(card, start, stop, by = "index") {
+export async function windowOf(card, start, stop) {
   const head = columns(await ask("window", {
-    document: state.document, cards: [card.card], special: state.special, start, stop, by,
+    document: state.document, cards: [card.card], special: state.special, start, stop,
   }));
   const [found] = head.cards;
   return found.error ? null : { ...found, hues: hues(found.ids) };
