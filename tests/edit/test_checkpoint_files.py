@@ -195,10 +195,6 @@ HEADERS: dict[str, Any] = {
     "offsets": {"a": {**F32, "data_offsets": [0.0, 16.0]}},
     "metadata": {"__metadata__": 3, "a": F32},
     "metadata of numbers": {"__metadata__": {"a": 3}, "wte": {**F32, "shape": [ROWS, 0]}},
-    "overlap": {
-        "wte": {"dtype": "F32", "shape": [ROWS], "data_offsets": [0, 4 * ROWS]},
-        "b": F32,
-    },
 }
 
 

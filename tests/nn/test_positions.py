@@ -572,13 +572,6 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
         "length=",
     ),
     "config": (lambda: nn.RotaryPositions.from_config({}), ArgumentError, "head size"),
-    "another scaling": (
-        lambda: nn.RotaryPositions.from_config(
-            {"head_dim": 8, "rope_scaling": {"rope_type": "axial"}}
-        ),
-        UnsupportedError,
-        "axial",
-    ),
 }
 
 

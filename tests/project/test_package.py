@@ -219,6 +219,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.encoding.base_tokenizer.core",
         "jeton.encoding.base_tokenizer.decode",
         "jeton.encoding.base_tokenizer.encode",
+        "jeton.encoding.base_tokenizer.once",
         "jeton.encoding.base_tokenizer.save",
         "jeton.encoding.base_tokenizer.settings",
         "jeton.encoding.base_tokenizer.stages",

@@ -587,7 +587,7 @@ class Chat:
 
         The template writes the conversation so far once per call, or twice where it may print parts
         of an answer again, and all of it is encoded. So a call takes time in proportion to all
-        messages: with ChatML, about 80 µs for each.
+        messages: with ChatML, about 90 µs for each.
 
         Args:
             ids: The ids that the model wrote, with the token that ended the answer. If that is

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 from jeton.chat.templates.origins import Runs
 from jeton.components import AddedToken
-from jeton.encoding.once import added_tokens_of, once_per_tokenizer
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
+from jeton.encoding.once import added_tokens_of
 from jeton.errors import InternalError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import files, saved_json
-from jeton.arguments import check_kind, checked_flag, checked_int, checked_path
+from jeton.arguments import check_kind, checked_flag, checked_int, checked_path, one_of
 from jeton.corpora.progress import check_watch
 from jeton.edit import configuration
 from jeton.edit.edit_result import Edited
@@ -125,8 +125,7 @@ def rewrite_checkpoint(
     """
     folder, out = _folder(checked_path("source", source)), Path(checked_path("target", target))
     check_kind("edited", edited, Edited, "the result of a change of jeton.edit")
-    if not isinstance(init, str) or init not in ("mean", "zeros", "normal"):
-        raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r:.60}")
+    one_of("init", init, ("mean", "zeros", "normal"))
     multiple_of, seed = checked_int("multiple_of", multiple_of, 1), checked_int("seed", seed, 0)
     checked_flag("drop_padding", drop_padding)
     check_watch(watch)

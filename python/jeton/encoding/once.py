@@ -1,39 +1,19 @@
-"""`once_per_tokenizer`: a function whose result is kept for as long as its tokenizer lives.
-
-Look here, too, for the added tokens, the special tokens and the roles of a tokenizer, which chats
-and answers read often, and for the ids that end an answer.
+"""The added tokens, the special tokens and the roles of a tokenizer, which chats and answers read
+often, each kept for as long as the tokenizer lives; and the ids that end an answer.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 
 if TYPE_CHECKING:
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
-    from jeton.encoding.base_tokenizer.core import Core
     from jeton.encoding.base_tokenizer.settings import Roles
-
-T = TypeVar("T")
-_Tokenizer = TypeVar("_Tokenizer", bound="Core")
-
-
-def once_per_tokenizer(function: Callable[[_Tokenizer], T]) -> Callable[[_Tokenizer], T]:
-    """The function, called once per tokenizer. A failed call is made again."""
-
-    @functools.wraps(function)
-    def once(tok: _Tokenizer) -> T:
-        results = tok._results
-        if function not in results:
-            # If two threads call it at the same time, both get the result of the first.
-            results.setdefault(function, function(tok))
-        result: T = results[function]
-        return result
-
-    return once
 
 
 @once_per_tokenizer

@@ -36,7 +36,8 @@ from jeton.chat.schemas import tools_of
 from jeton.chat.templates.finding import template_of
 from jeton.chat.templates.limits import current
 from jeton.chat.templates.renderer import Renderer, questions
-from jeton.encoding.once import added_tokens_of, once_per_tokenizer
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
+from jeton.encoding.once import added_tokens_of
 from jeton.encoding.streams import checked_stops
 from jeton.errors import (
     ArgumentError,

@@ -33,7 +33,8 @@ from jeton.chat.templates.turn_shape import (
     behind_question,
     turn_shape,
 )
-from jeton.encoding.once import added_tokens_of, once_per_tokenizer
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
+from jeton.encoding.once import added_tokens_of
 from jeton.errors import UnsupportedError
 from jeton.samples.turns import ANSWER, ARGUMENTS, TOOL
 

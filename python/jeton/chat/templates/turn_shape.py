@@ -23,7 +23,8 @@ from jeton.chat.templates.parts import raw
 from jeton.chat.templates.renderer import Renderer
 from jeton.chat.templates.rendering import RenderRequest
 from jeton.chat.templates.trust import REASONING, Trust
-from jeton.encoding.once import added_tokens_of, once_per_tokenizer
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
+from jeton.encoding.once import added_tokens_of
 from jeton.errors import JetonError
 from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 

@@ -16,9 +16,9 @@ from jeton.components.assembly import added_to_core, assembled, stages_around
 from jeton.components.component import AddedToken
 from jeton.encoding.base_tokenizer.decode import DecodeMethods
 from jeton.encoding.base_tokenizer.encode import EncodeMethods
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 from jeton.encoding.base_tokenizer.save import SaveMethods
 from jeton.encoding.base_tokenizer.stages import NAMES
-from jeton.encoding.once import once_per_tokenizer
 from jeton.encoding.other_names import KnowsOtherNames, no_attribute
 from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError, warn_caller
 from jeton.loading.settings import Settings

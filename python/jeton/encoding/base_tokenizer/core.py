@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jeton._core as _core
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 from jeton.encoding.base_tokenizer.stages import Stages
-from jeton.encoding.once import once_per_tokenizer
 from jeton.loading.settings import NO_SETTINGS, Settings
 from jeton.results.vocabulary import Vocabulary
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, overload
 
 from jeton.argument_types import Entry, SpecialPolicy
 from jeton.arguments import checked_flag, one_of
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 from jeton.encoding.base_tokenizer.settings import HasSettings
-from jeton.encoding.once import once_per_tokenizer
 from jeton.results.encoding import Encoding, TokenBatch
 from jeton.results.pad_batch import BatchSource
 

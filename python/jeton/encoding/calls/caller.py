@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
 from jeton.encoding.calls.call_arguments import CallArguments
 from jeton.encoding.calls.encoded_texts import encoded
@@ -24,7 +25,6 @@ from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
 from jeton.encoding.calls.windows import RowWindows, share_room, windows_of
 from jeton.encoding.languages import is_translator
-from jeton.encoding.once import once_per_tokenizer
 from jeton.errors import ArgumentError, ChatWarning, JetonError, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 from jeton.encoding.explaining.explanation import Explanation
 from jeton.encoding.explaining.first_stages import FirstStages, component_name
 from jeton.encoding.explaining.pieces import ExplainedModel
 from jeton.encoding.explaining.steps import Added, ModelStep, PostStep, Token
-from jeton.encoding.once import once_per_tokenizer
 from jeton.errors import JetonError
 from jeton.results.encoding import Encoding
 
