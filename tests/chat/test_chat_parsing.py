@@ -325,25 +325,6 @@ def test_names_of_kimi_are_in_their_ids(head: str, name: str, id: str) -> None:
     assert [(it.name, it.id) for it in parsed.calls] == [(name, id)]
 
 
-@pytest.mark.large
-def test_random_texts_are_parsed() -> None:
-    """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
-    rng = random.Random(4)
-    pieces = [*MARKS, *'{}[]"\\:,()=ab \n', '{"name": "get_weather", "arguments": {', "get_weather"]
-    for _ in range(1500):
-        text = "".join(rng.choices(pieces, k=rng.randrange(1, 25)))
-        format = rng.choice(sorted(FORMATS))
-        whole = TOK.parse(text, format=format, tools=[WEATHER])
-        assert "".join(part.text for part in whole.parts) == text, (format, text)
-        stream = TOK.parse_stream(format=format, tools=[WEATHER])
-        events = [it for character in text for it in stream.push(character)] + stream.finish()
-        assert stream.parsed == whole, (format, text)
-        words, _, called = joined(events)
-        assert words == whole.content, (format, text)
-        count = len(whole.calls) + (whole.unfinished is not None)
-        assert len(called) == count, (format, text)
-
-
 _DEEPSEEK = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>"
 _KIMI = "<|tool_calls_section_begin|><|tool_call_begin|>functions."
 
@@ -372,9 +353,6 @@ def test_a_million_characters_take_linear_time() -> None:
 
 
 # Ids
-
-
-QWEN = PUBLISHED / "Qwen-Qwen3-0.6B.jinja"
 
 
 def test_control_tokens_count_by_their_ids() -> None:
@@ -564,31 +542,6 @@ def test_values_that_are_not_ids_are_refused(id: Any, error: type[Exception]) ->
     ):
         with pytest.raises(error, match=r"ids|int"):
             call()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
-    """Also if a token holds part of a character, or has no text."""
-    tok = KINDS[kind](QWEN.read_text("utf-8") if QWEN.exists() else "<think><tool_call></think>")
-    marks = [tok.special_tokens[it] for it in ("<think>", "</think>", "<|im_end|>")]
-    rng = random.Random(kind)
-    pieces = [tok.encode(it) for it in ("So ", "é🙂", "\n\n", '{"name": "f"}', " a")]
-    for _ in range(60):
-        ids = [
-            id
-            for _ in range(rng.randrange(12))
-            for id in rng.choice([*pieces, marks[:1], marks[1:2], [rng.randrange(250)], [10**6]])
-        ]
-        ids += marks[2:] * rng.randrange(2)
-        stream = tok.parse_stream(template="chatml")
-        events = [event for id in ids for event in stream.push(id)] + stream.finish()
-        parsed = tok.parse(ids, template="chatml")
-        assert stream.parsed == parsed
-        words, reasoning, _ = joined(events)
-        assert words == parsed.content
-        assert parsed.message.get("reasoning_content", "") == reasoning
-        spans = [part.span for part in parsed.parts]
-        assert all(0 <= start < end <= len(ids) for start, end in spans)
 
 
 def test_arguments_have_the_types_of_the_tool() -> None:

@@ -95,6 +95,7 @@ def test_ids_come_in_any_portions(kind: str) -> None:
         stream = functools.partial(tok.parse_stream, format=format, tools=tools, prompt=prompt)
         events, parsed = read(stream(), ids)
         assert tok.parse(ids, format=format, tools=tools, prompt=prompt) == parsed
+        assert all(0 <= start < end <= len(ids) for start, end in (it.span for it in parsed.parts))
         portions, at = list[list[int]](), 0
         while at < len(ids):
             portions.append(ids[at : at + rng.randrange(1, 4)])
@@ -109,6 +110,8 @@ def test_text_comes_in_any_portions() -> None:
         format, tools = rng.choice([*FORMATS]), rng.choice(TOOLS)
         text = answer(rng, format)
         whole, parsed = read(tok.parse_stream(format=format, tools=tools), [text])
+        assert "".join(part.text for part in parsed.parts) == text, format
+        assert "".join(it.text for it in whole if it.kind == "content") == parsed.content
         portions = re.findall(r"(?s).{1,4}|\s+", text)
         events, again = read(tok.parse_stream(format=format, tools=tools), portions)
         assert again == parsed, (format, text)

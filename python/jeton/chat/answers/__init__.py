@@ -82,7 +82,6 @@ def parse_stream(
     turn = turn or _turn(tok, prompt, template, format)
     if turn.unread and schemas:
         raise UnsupportedError(turn.unread)
-    begun = begun_answer(tok, turn, prompt)
     types = parameters_of(schemas, only_declared=turn.compiled.description is not None)
     with_symbols = turn.compiled.with_symbols
     texts = checked_stops(stop, "replace")
@@ -93,9 +92,7 @@ def parse_stream(
         tok,
         turn,
         types,
-        begun.text,
-        begun.space,
-        begun.last_of_prompt,
+        begun_answer(tok, turn, prompt),
         _call_ids(turn, prompt, call_ids),
         Stops(stops, _known_ids(tok, stop_ids)),
     )

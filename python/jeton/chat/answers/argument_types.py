@@ -70,10 +70,7 @@ def _declared(schema: object, place: str) -> Types:
         raise _wrong(place, "type", named)
     types = [named] if isinstance(named, str) else [it for it in named if isinstance(it, str)]
     for keyword in ("anyOf", "oneOf"):
-        choices = schema.get(keyword) or []
-        if not isinstance(choices, (list, tuple)):
-            raise _wrong(place, keyword, choices)
-        for choice in choices:
+        for choice in _choices(schema, keyword, place):
             types += _declared(choice, place)
     return (*types, "null") if schema.get("nullable") and "null" not in types else tuple(types)
 
@@ -137,7 +134,7 @@ class Parameters(dict[str, Types]):
     def _types(self, schema: object, place: str) -> Types | None:
         """The types that a schema allows; `None` if it does not say."""
         if schema == {} or schema is True:
-            return tuple(_TYPES)
+            return ANY
         if not isinstance(schema, Mapping):
             return None
         types = schema.get("type", [])
@@ -152,10 +149,7 @@ class Parameters(dict[str, Types]):
         if (reference := schema.get("$ref")) is not None:
             rules.append(self._referred(reference, place))
         for keyword in ("allOf", "anyOf", "oneOf"):
-            choices = schema.get(keyword) or []
-            if not isinstance(choices, (list, tuple)):
-                raise _wrong(place, keyword, choices)
-            each = [self._types(it, place) for it in choices]
+            each = [self._types(it, place) for it in _choices(schema, keyword, place)]
             if keyword == "allOf":
                 rules += each
             elif each:
@@ -184,6 +178,13 @@ class Parameters(dict[str, Types]):
             step = step.replace("~1", "/").replace("~0", "~")
             found = found.get(step) if isinstance(found, Mapping) else None
         return found
+
+
+def _choices(schema: Mapping[str, Any], keyword: str, place: str) -> Iterable[object]:
+    choices = schema.get(keyword) or []
+    if not isinstance(choices, (list, tuple)):
+        raise _wrong(place, keyword, choices)
+    return choices
 
 
 def _wrong(place: str, keyword: str, value: object) -> ArgumentTypeError:
@@ -261,15 +262,6 @@ def _decoder(object: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.
     )
 
 
-def takes_only_text(types: Types) -> bool:
-    """Whether any text is a valid value as it is.
-
-    >>> takes_only_text(("string",)), takes_only_text(("string", "null"))
-    (True, False)
-    """
-    return not set(types) - {"string"}
-
-
 def typed(text: str, types: Types) -> tuple[Any, list[str]]:
     """The value of a text, and what is wrong with it.
 
@@ -283,8 +275,6 @@ def typed(text: str, types: Types) -> tuple[Any, list[str]]:
     ('x', ['the tool does not allow its type'])
     """
     shown, wrong = text.strip(), list[str]()
-    if takes_only_text(types):
-        return text, wrong
     value: Any = CONSTANTS.get(shown, text)
     if value is text:
         try:

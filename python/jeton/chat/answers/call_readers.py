@@ -20,8 +20,6 @@ Steps = Generator[None, None, _T]
 _NAMES: Final = frozenset(("name", "tool_name", "function", "function_name"))
 _ARGUMENT_KEYS: Final = frozenset(("arguments", "parameters", "args", "input"))
 _IDS: Final = frozenset(("id", "tool_call_id", "call_id"))
-KEYS: Final = _NAMES | _ARGUMENT_KEYS | _IDS | {"type"}
-"""What calls have beside their arguments."""
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _PLAIN: Final = re.compile(r"[ \t\r\n\w+\-.,:]*")
@@ -66,7 +64,7 @@ class GrowingText:
     Attributes:
         text: The piece at hand.
         at: How much of it is read.
-        before: How many characters came before it.
+        before: How many characters came before it; -1 if none came yet.
         quote: The mark around strings in Gemma's braces.
         is_listed: Whether a list of calls is open.
         halves: Places of escapes that are half of a surrogate pair.
@@ -74,8 +72,8 @@ class GrowingText:
 
     __slots__ = ("at", "before", "halves", "is_listed", "quote", "text")
 
-    def __init__(self, before: int, quote: str) -> None:
-        self.text, self.at, self.before, self.quote = "", 0, before, quote
+    def __init__(self, quote: str, text: str = "") -> None:
+        self.text, self.at, self.before, self.quote = text, 0, -1, quote
         self.is_listed = False
         self.halves: list[int] = []
 
@@ -83,11 +81,6 @@ class GrowingText:
     def place(self) -> int:
         """How many characters are read in all."""
         return self.before + self.at
-
-    def give(self, text: str) -> None:
-        """Takes the next piece; the one before has been read."""
-        self.before += len(self.text)
-        self.text, self.at = text, 0
 
 
 class CallReports(Protocol):
@@ -102,10 +95,10 @@ class CallReports(Protocol):
     def arguments(self, piece: str) -> None:
         """A piece of its arguments, as JSON."""
 
-    def argument(self, key: str, value: object) -> None:
+    def argument(self, key: str, value: object, place: int) -> None:
         """One of its arguments."""
 
-    def text_argument(self, key: str, piece: str) -> None:
+    def text_argument(self, key: str, piece: str, place: int) -> None:
         """More of an argument that is text; `argument` follows when it is whole."""
 
     def end(self, place: int) -> None:
@@ -158,43 +151,35 @@ def _json(source: GrowingText, calls: CallReports, out: Callable[[str], None]) -
             raise Broken("a value is missing")
         out(_or_nothing(word))
         return
-    start = source.at
-    depth, in_string, is_escaped, is_reported = 0, False, False, False
+    start, depth, in_string, is_reported = source.at, 0, False, False
     while True:
-        if source.at == len(source.text):
+        begin, pattern = source.at, _IN_STRING if in_string else _PLAIN
+        source.at = pattern.match(source.text, begin).end()  # type: ignore[union-attr]
+        if in_string and (at := _control_in(source.text[begin : source.at])) >= 0:
+            if not is_reported:
+                calls.problem(NOT_ESCAPED, source.before + begin + at)
+                is_reported = True
+            escaped = _CONTROLS.sub(_escaped, source.text[begin : source.at])
+            out(source.text[start:begin] + escaped)
+            start = source.at
+        character = source.text[source.at : source.at + 1]
+        if not character or (in_string and character == "\\"):
+            source.at = len(source.text)
             out(source.text[start:])
             yield
-            start = 0
-        elif is_escaped:
-            source.at, is_escaped = source.at + 1, False
+            start, source.at = 0, len(character)  # behind a backslash, any character is escaped
+            continue
+        if character == '"':
+            in_string = not in_string
+        elif character in "{[]}":
+            depth += 1 if character in "{[" else -1
         else:
-            pattern = _IN_STRING if in_string else _PLAIN
-            begin = source.at
-            source.at = pattern.match(source.text, begin).end()  # type: ignore[union-attr]
-            if in_string:
-                written = source.text[begin : source.at]
-                escaped = _CONTROLS.sub(_escaped, written)
-                if escaped != written:
-                    if not is_reported:
-                        calls.problem(NOT_ESCAPED, source.before + begin + _control_in(written))
-                        is_reported = True
-                    out(source.text[start:begin] + escaped)
-                    start = source.at
-            character = source.text[source.at : source.at + 1]
-            if in_string:
-                is_escaped = character == "\\"
-                in_string = is_escaped or not character
-            elif character in ("{", "[", "}", "]"):
-                depth += 1 if character in "{[" else -1
-            elif character == '"':
-                in_string = True
-            elif character:
-                out(source.text[start : source.at])
-                raise Broken(f"{character!r} is no JSON here")
-            source.at += len(character)
-            if character and not depth and not in_string:
-                out(source.text[start : source.at])
-                return
+            out(source.text[start : source.at])
+            raise Broken(f"{character!r} is no JSON here")
+        source.at += 1
+        if not depth and not in_string:
+            out(source.text[start : source.at])
+            return
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -203,6 +188,8 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _control_in(text: str) -> int:
     """Where a string has the first control character that is not escaped; -1 if it has none."""
+    if text.isprintable():
+        return -1
     found = (it.start() for it in _CONTROLS.finditer(text) if it[0][0] != "\\")
     return next(found, -1)
 
@@ -429,8 +416,8 @@ def _arguments(
             continue
         name = yield from key(source)
         yield from _expect(source, equals)
-        said = functools.partial(calls.text_argument, name)
-        calls.argument(name, (yield from _value(source, 0, said)))
+        said = lambda piece, key=name: calls.text_argument(key, piece, source.place)  # noqa: E731
+        calls.argument(name, (yield from _value(source, 0, said)), source.place)
         for place in source.halves:
             calls.problem(HALF, place)
         source.halves.clear()
@@ -485,8 +472,7 @@ def loose(text: str, otherwise: object) -> tuple[Any, list[str]]:
     neither."""
     if text[:1] not in ("[", "{"):
         return otherwise, []
-    source = GrowingText(0, "\ud800")
-    source.text = text
+    source = GrowingText("\ud800", text)
     steps = _value(source, 0)
     try:
         next(steps)

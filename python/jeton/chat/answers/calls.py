@@ -7,8 +7,9 @@ how its arguments get their types.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from jeton.chat.answers.argument_types import (
@@ -18,9 +19,9 @@ from jeton.chat.answers.argument_types import (
     Types,
     as_text,
     loaded,
-    takes_only_text,
     typed,
 )
+from jeton.chat.answers.marks import Compiled
 from jeton.chat.answers.parsed import Event, ParsedCall
 
 NAMELESS: Final = "a call has no name"
@@ -86,41 +87,49 @@ class _OpenCall:
         """The id, if it was known when the call began."""
 
 
+class Findings:
+    """What is found in an answer.
+
+    Attributes:
+        events: What has become certain; the owner removes them.
+        calls: The calls that have ended.
+        stretches: Where the parts of the answer are in the text: start, end, kind, index of the
+            call.
+        problems: What is wrong, and at which character.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.calls: list[ParsedCall] = []
+        self.stretches: list[tuple[int, int, str, int]] = []
+        self.problems: list[tuple[str, int]] = []
+
+    def problem(self, what: str, place: int) -> None:
+        """Notes what is wrong, and where."""
+        self.problems.append((what, place))
+
+
 class Calls:
     """The calls of one answer.
 
     Args:
+        found: Takes events, problems, and the calls that have ended.
+        compiled: The format.
         tools: The tools; `None` if they are not known.
-        spelled: Spells the control tokens in a text.
-        report: Takes an event.
-        problem: Takes what is wrong, and where.
         ids: The ids of calls that have none.
-        has_ids: Whether the format has ids, so that one may follow the name.
-        nests: Whether values may have parts with marks of their own.
 
     Attributes:
-        done: The calls that have ended.
-        open: The call that has not.
+        open: The call that has not ended.
     """
 
     def __init__(
-        self,
-        tools: Tools | None,
-        spelled: Callable[[str], str],
-        report: Callable[[Event], None],
-        problem: Callable[[str, int], None],
-        ids: Iterator[str],
-        *,
-        has_ids: bool,
-        nests: bool = False,
+        self, found: Findings, compiled: Compiled, tools: Tools | None, ids: Iterator[str]
     ) -> None:
-        self._ids, self._has_ids = ids, has_ids
-        self.done: list[ParsedCall] = []
+        self._found, self._problem = found, found.problem
+        self._tools, self._spelled, self._ids = tools, compiled.spelled, ids
+        self._has_ids, self._nests = compiled.format.has_ids, compiled.format.nests
         self.open: _OpenCall | None = None
-        self._tools, self._spelled = tools, spelled
-        self._report, self._problem = report, problem
         self._id: str | None = None
-        self._nests = nests
         self._values: list[_Value] = []
         """The argument that is being read, the part of it that is, and so on."""
 
@@ -135,7 +144,7 @@ class Calls:
         if self.open.id is None and not self._has_ids:
             self.open.id = next(self._ids, None)
         self.open.told = self.open.id
-        self._report(Event("call", name, len(self.done), None, self.open.id))
+        self._found.events.append(Event("call", name, len(self._found.calls), None, self.open.id))
 
     def identify(self, id: str) -> None:
         """The open call has this id; if none is open, the next one has it. One without text is
@@ -150,16 +159,16 @@ class Calls:
     def arguments(self, piece: str) -> None:
         """A piece of the arguments, as JSON."""
         if piece and self.open is not None:
-            piece = self._spelled(piece)
+            piece = piece if piece.isascii() else self._spelled(piece)
             self.open.pieces.append(piece)
-            self._report(Event("arguments", piece, len(self.done)))
+            self._found.events.append(Event("arguments", piece, len(self._found.calls)))
 
     def argument(self, key: str, value: object, place: int) -> None:
         """An argument with its value."""
         if self._values:
             self.end_value(place)
             return
-        self._open_value(self._spelled(key), place)
+        self.key(self._spelled(key), place, None)
         self._close_value(as_text(value, self._spelled))
 
     def text_argument(self, key: str, piece: str, place: int) -> None:
@@ -182,7 +191,7 @@ class Calls:
         values, told = self.open.values, self.open.told
         if self.open.id is None:
             self.open.id = next(self._ids, None)
-        call, index = self.stop(), len(self.done)
+        call, index = self.stop(), len(self._found.calls)
         arguments: dict[str, Any] | str
         if written is not None:
             arguments = self._spelled(written)
@@ -191,16 +200,16 @@ class Calls:
         elif values is None:
             arguments, problems = arguments_of(str(call.arguments))
             if not call.arguments:
-                self._report(Event("arguments", "{}", index))
+                self._found.events.append(Event("arguments", "{}", index))
             if not is_broken or isinstance(arguments, dict):
                 for what in problems:
                     self._problem(what, place)
         else:
-            self._report(Event("arguments", "}" if call.arguments else "{}", index))
+            self._found.events.append(Event("arguments", "}" if call.arguments else "{}", index))
             arguments = values
         call = ParsedCall(call.name, arguments, call.id)
-        self.done.append(call)
-        self._report(Event("call_end", "", index, call, None if told else call.id))
+        self._found.calls.append(call)
+        self._found.events.append(Event("call_end", "", index, call, None if told else call.id))
 
     def stop(self) -> ParsedCall:
         """Gives up the open call. Returns it with its arguments so far as text."""
@@ -218,10 +227,6 @@ class Calls:
 
     # Arguments one by one, as text
 
-    def key(self, key: str, place: int, string: bool | None) -> None:
-        """The key of the next argument. `string`: whether its value is text, if that is written."""
-        self._open_value(key, place, string)
-
     def more_value(self, text: str) -> None:
         """More text of the value."""
         if self.open is None or not self._values:
@@ -236,8 +241,8 @@ class Calls:
             text = "".join(value.raw)
             if self._nests and not text.strip():
                 return
-        piece = _json(text)[1:-1]
-        self.arguments(piece if value.is_said else f'{self._before_value()}"{piece}')
+        piece = encode_basestring(text)[:-1]
+        self.arguments(piece[1:] if value.is_said else self._before_value() + piece)
         value.is_said = True
 
     def open_value(self, place: int) -> None:
@@ -277,8 +282,7 @@ class Calls:
         if value.has_parts:
             self._end_parts(value, place)
         elif value.is_text:
-            shown = _json(text)
-            self.arguments('"' if value.is_said else self._before_value() + shown)
+            self.arguments('"' if value.is_said else self._before_value() + _json(text))
             self._keep(text)
         elif self._nests and not text.strip() and "string" not in value.types:
             # A list or an object without parts looks so.
@@ -293,7 +297,8 @@ class Calls:
                 self._problem(_of_argument(value.key, what), place)
             self._close_value(read)
 
-    def _open_value(self, key: str, place: int, string: bool | None = None) -> None:
+    def key(self, key: str, place: int, string: bool | None) -> None:
+        """The key of the next argument. `string`: whether its value is text, if that is written."""
         call = self.open
         if call is None:
             return
@@ -310,7 +315,7 @@ class Calls:
         if isinstance(within, dict) and key in within:
             self._problem(f"the argument {key!r:.60} comes twice", place)
         schema, types = self._expected(key, parent)
-        is_text = bool(string) or (string is None and takes_only_text(types))
+        is_text = bool(string) or (string is None and set(types) <= {"string"})
         self._values.append(_Value(key, types, schema, is_text, string))
 
     def _expected(self, key: str, parent: _Value | None) -> tuple[object, Types]:
@@ -363,7 +368,7 @@ class Calls:
 
     def _before_value(self) -> str:
         """What the arguments have in front of the value that is open: a comma, and its key."""
-        key = f"{_json(self._values[-1].key)}: "
+        key = f"{encode_basestring(self._values[-1].key)}: "
         if len(self._values) < 2:
             return f"{', ' if self.open and self.open.pieces else '{'}{key}"
         within = self._values[-2].parts

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from jeton.chat.answers.calls import NAMELESS, Tools, arguments_of
+from jeton.chat.answers.calls import NAMELESS, Findings, Tools, arguments_of
 from jeton.chat.answers.field_values import Unreadable, with_types
 from jeton.chat.answers.parsed import Event, ParsedCall
 from jeton.chat.answers.response_templates import Description, Field
@@ -25,28 +25,17 @@ class Fields:
     """The fields of one answer.
 
     Args:
+        found: Takes events, problems, calls, and where the fields are.
+        description: The description.
         tools: The types of the parameters of each tool.
-        report: Takes an event.
-        problem: Takes what is wrong, and where.
-        stretch: Takes where a field is: its kind, start, end, the index of its last call.
-        done: Takes the calls.
 
     Attributes:
         message: The message so far.
     """
 
-    def __init__(
-        self,
-        description: Description,
-        tools: Tools | None,
-        report: Callable[[Event], None],
-        problem: Callable[[str, int], None],
-        stretch: Callable[[str, int, int, int], None],
-        done: list[ParsedCall],
-    ) -> None:
+    def __init__(self, found: Findings, description: Description, tools: Tools | None) -> None:
         self.message: dict[str, Any] = copy.deepcopy(dict(description.defaults))
-        self._description, self._tools, self._done = description, tools, done
-        self._report, self._problem, self._stretch = report, problem, stretch
+        self._found, self._description, self._tools = found, description, tools
         self.begin(description.rest, {}, 0, is_open=False)
 
     def begin(
@@ -74,7 +63,7 @@ class Fields:
                 self._space, text = text[len(shown) :], shown
             if text:
                 self._has_said = True
-                self._report(Event(kind, text))
+                self._found.events.append(Event(kind, text))
 
     def end(self, captures: Mapping[str, str], place: int) -> None:
         """The field is over. `captures`: what the expression that ends it captured."""
@@ -88,10 +77,10 @@ class Fields:
                 value = with_types(value, self._tools)
             calls = _calls_of(value) if kind == "call" else []
         except Unreadable as error:
-            self._problem(f"{field.name} cannot be read: {error}"[:200], start)
+            self._found.problem(f"{field.name} cannot be read: {error}"[:200], start)
             self.message["content"] = str(self.message.get("content") or "") + body
-            self._report(Event("content", body))
-            self._stretch("content", start, place, -1)
+            self._found.events.append(Event("content", body))
+            self._found.stretches.append((start, place, "content", -1))
             return
         before = self.message.get(field.name)
         if field.join is not None:
@@ -101,37 +90,37 @@ class Fields:
         else:
             if before and before != self._description.defaults.get(field.name):
                 what = f"{field.name!r} comes twice, and the message has the last"
-                self._problem(what, start)
+                self._found.problem(what, start)
             self.message[field.name] = value
         if field.kind is None and field.reported_as and isinstance(value, str):
             joined = value if before is None or field.join is None else field.join + value
-            self._report(Event(field.reported_as, joined))
+            self._found.events.append(Event(field.reported_as, joined))
         for call in calls:
             self._add(call)
-        self._stretch(kind, start, place, len(self._done) - 1 if kind == "call" else -1)
+        last = len(self._found.calls) - 1 if kind == "call" else -1
+        self._found.stretches.append((start, place, kind, last))
 
     def finish(self, place: int) -> None:
         """The answer is over."""
         for it in self._description.fields.values():
             if not it.optional and it.name not in self.message:
-                self._problem(f"the answer has no {it.name!r}", place)
+                self._found.problem(f"the answer has no {it.name!r}", place)
         kept = self._description.defaults
         self.message = {k: it for k, it in self.message.items() if k in kept or it not in _EMPTY}
 
     def _add(self, call: ParsedCall) -> None:
-        index, arguments = len(self._done), call.arguments
+        index, arguments = len(self._found.calls), call.arguments
         if self._tools is not None and call.name not in self._tools:
-            self._problem(f"there is no tool {call.name!r:.60}", self._start)
+            self._found.problem(f"there is no tool {call.name!r:.60}", self._start)
         for what in arguments_of(arguments)[1] if isinstance(arguments, str) else ():
-            self._problem(what, self._start)
-        self._done.append(call)
+            self._found.problem(what, self._start)
+        self._found.calls.append(call)
         said = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        for it in (
+        self._found.events += [
             Event("call", call.name, index),
             Event("arguments", said, index),
             Event("call_end", "", index, call),
-        ):
-            self._report(it)
+        ]
 
 
 def _calls_of(value: object) -> list[ParsedCall]:

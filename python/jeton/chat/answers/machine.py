@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any, Final, cast
 
 from jeton.chat.answers import call_readers
-from jeton.chat.answers.calls import NAMELESS, Calls, Tools
+from jeton.chat.answers.calls import NAMELESS, Calls, Findings, Tools
 from jeton.chat.answers.field_values import Unreadable
 from jeton.chat.answers.fields import Fields
 from jeton.chat.answers.formats import BARE_CALLS, END, Shape
@@ -41,7 +41,7 @@ _PIECES: Final = re.compile(f"[^\ud800-\udfff]{{1,{_LONGEST_PIECE}}}|[\ud800-\ud
 """Control tokens by themselves, and what is between."""
 
 
-class Machine:
+class Machine(Findings):
     """Reads one answer.
 
     Args:
@@ -51,14 +51,10 @@ class Machine:
         ids: The ids of calls that have none.
 
     Attributes:
-        events: What has become certain; the owner removes them.
         content: The pieces of the words.
         reasoning: The pieces of the reasoning.
-        calls: The calls that have ended.
         unfinished: The call that was open when the text ended.
-        stretches: Where all these are in the text: start, end, kind, index of the call.
         is_complete: Whether the answer had ended when the text did.
-        problems: What is wrong, and at which character.
         total: The number of characters that are read.
         texts: All text, in the pieces that came.
         text_marks: The marks that were found as plain text.
@@ -67,41 +63,28 @@ class Machine:
     def __init__(
         self, compiled: Compiled, tools: Tools | None, ids: Iterator[str] | None = None
     ) -> None:
-        self.events: list[Event] = []
+        super().__init__()
         self.content: list[str] = []
         self.reasoning: list[str] = []
         self.unfinished: ParsedCall | None = None
-        self.stretches: list[tuple[int, int, str, int]] = []
-        self.problems: list[tuple[str, int]] = []
         self.text_marks: dict[str, None] = {}
         self.is_complete = False
         self.total = 0
         self.texts: list[str] = []
         self._compiled = compiled
-        has_ids, ids = compiled.format.has_ids, ids or iter(())
-        self._calls = Calls(
-            tools,
-            compiled.spelled,
-            self._report,
-            self.problem,
-            ids,
-            has_ids=has_ids,
-            nests=compiled.format.nests,
-        )
-        self.calls = self._calls.done
-        self.identify, self.arguments = self._calls.identify, self._calls.arguments
+        self._calls = Calls(self, compiled, tools, ids or iter(()))
+        self.begin, self.identify = self._calls.begin, self._calls.identify
+        self.arguments = self._calls.arguments
+        self.argument, self.text_argument = self._calls.argument, self._calls.text_argument
         self._tools = tools
         self._name_pattern = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
         self._fields: Fields | None = None
         if compiled.description is not None:
-            add = lambda kind, start, end, call: self.stretches.append((start, end, kind, call))  # noqa: E731
-            self._fields = Fields(
-                compiled.description, tools, self._report, self.problem, add, self.calls
-            )
-        self._held = ""
-        self._waiting: list[str] = []
-        """Text behind what is held, until there is enough to search it again."""
+            self._fields = Fields(self, compiled.description, tools)
+        self._unread: list[str] = []
+        """Text that may still become a shape or a mark."""
         self._due = 0
+        """The number of characters from which on it is searched again."""
         self._is_stuck, self._empty_at = False, -1
         """Whether no more marks are searched for, since an expression took too long; and where the
         last mark without text is."""
@@ -110,6 +93,8 @@ class Machine:
         """Text that has no place in the format, as it is reported as content: start, end."""
         self._no_call_before = 0
         """Up to where calls were looked for that have no mark in front."""
+        self._from: int | None = None
+        """Where the words begin that are being said."""
         self._drafted: tuple[Found, str, int] | None = None
         """A mark of plain text in reasoning, what is wrong if it counts, and where it is."""
         self._drafts: list[tuple[str, int]] = []
@@ -138,31 +123,33 @@ class Machine:
     def feed(self, text: str) -> None:
         """Takes more text."""
         self.texts.append(text)
-        if len(text) > _LONGEST_PIECE:
+        if 0 < len(text) <= _LONGEST_PIECE:
+            self._read_on(text)
+        else:
             for piece in _PIECES.findall(text):
                 self._read_on(piece)
-        elif text:
-            self._read_on(text)
 
     def _read_on(self, text: str) -> None:
-        start, at = self.total, 0
+        start = self.total
         self.total += len(text)
-        if self._plain and not (self._held or self._drop or self._fresh or self.state.hot(text)):
-            self._plain(text, start)
-            return
-        is_reading = self._reader is not None and self._source.before >= 0
-        if is_reading and not self._held and text.isascii():
-            # No control token is in it, so nothing ends the reader but itself.
-            at = self._by_reader(text, 0, start, len(text))
-        if self.total < self._due:
-            self._waiting.append(text)
-        elif at < len(text):
-            buffer = "".join([self._held, *self._waiting, text[at:]])
-            self._held, self._waiting, self._due = "", [], 0
-            at = self._read(buffer, self.total - len(buffer))
-            self._held = buffer[at:]
-            if len(self._held) > _LONGEST_HELD:
-                self._due = self.total + len(self._held) // 8
+        if not self._unread:
+            if self._reader is None:
+                if self._plain and not (self._drop or self._fresh or self.state.hot(text)):
+                    self._plain(text, start)
+                    return
+            elif self._source.before >= 0 and text.isascii():
+                # No control token is in it, so nothing ends the reader but itself.
+                text = text[self._by_reader(text, start) :]
+                if not text:
+                    return
+        self._unread.append(text)
+        if self.total >= self._due:
+            buffer = "".join(self._unread)
+            self._unread, self._due = [], 0
+            if held := buffer[self._read(buffer, self.total - len(buffer)) :]:
+                self._unread = [held]
+                if len(held) > _LONGEST_HELD:
+                    self._due = self.total + len(held) // 8
 
     def finish(self) -> None:
         """Ends the text."""
@@ -194,9 +181,9 @@ class Machine:
 
     def _read_held(self) -> None:
         """Reads what might have become a shape or a mark: it is text now."""
-        held = "".join([self._held, *self._waiting])
+        held = "".join(self._unread)
         if held:
-            self._held, self._waiting, self._due = "", [], 0
+            self._unread, self._due = [], 0
             self._fresh = False
             while held:
                 at = self._read(held, self.total - len(held), last=True)
@@ -226,16 +213,14 @@ class Machine:
                 if is_held:
                     return at
                 continue
-            found, end = self._next(buffer, at, last=last)
+            next = state.next if self._fields is None else self._next
+            found, end = next(buffer, at, last=last)
             if found is None:
                 if end > at:
                     self._take(buffer[at:end], base + at)
                 return end
             if found.start > at:
                 self._take(buffer[at : found.start], base + at)
-                if self.state is not state:
-                    at = found.start
-                    continue
             if (mark := found.mark) is not None and mark.fault:
                 is_right = self._names(mark, buffer, found, base, last=last)
                 if is_right is None and not last:
@@ -271,7 +256,7 @@ class Machine:
         return at
 
     def _next(self, buffer: str, at: int, *, last: bool) -> tuple[Found | None, int]:
-        """The next mark, or where the text that is certain ends."""
+        """The next mark of a description, or where the text that is certain ends."""
         if not self._is_stuck:
             try:
                 return self.state.next(buffer, at, last=last)
@@ -405,63 +390,41 @@ class Machine:
             self._fields.begin(field, captures or {} if is_opened else {}, place, is_open=is_opened)
             self._begin(name, place)
             return
-        part = self._part_of_head(name, left, place)
-        if part and name == self.state.name:
-            self._word.append(part)
-            return
+        head = list[str]()
+        if part := self._compiled.states[name].spec.part if name != "?" else "":
+            # The mark in front of a head may belong to that.
+            mark = self._slice(left, place)
+            head = [mark] if self._compiled.spelled(mark) == part else []
+            if head and name == self.state.name:
+                self._word += head
+                return
         name = self._leave(name, left)
         takes = self._compiled.states[name].spec.takes
         if self._calls.open is not None and (takes not in _OF_CALLS or takes == "name"):
             self.end(left)
         self._begin(name, place)
-        if part:
-            self._word.append(part)
-
-    def _part_of_head(self, name: str, left: int, place: int) -> str:
-        """The mark in front of a head, if it belongs to that."""
-        part = "" if name == "?" else self._compiled.states[name].spec.part
-        mark = self._slice(left, place) if part else ""
-        return mark if part and self._compiled.spelled(mark) == part else ""
+        self._word += head
 
     def _begin(self, name: str, place: int) -> None:
         self.state = cast(MarkedState, self._compiled.states[name])  # or that of a field
         spec = self.state.spec
         self._fresh = spec.trimmed or bool(spec.shapes)
-        self._flows = spec.takes in _WORDS
-        self._from: int | None = None
-        if self._flows:
-            self._words = self.content if spec.takes == "content" else self.reasoning
-        self._plain = self._say if self._flows else self._take if spec.takes == "value" else None
-        """Takes text in which no mark can be."""
         self._word: list[str] = []
         self._broken = self._odd = False
         self._began = self._claimed = place
         self._reader = None
         if reader := call_readers.READERS.get(spec.takes):
-            self._source = call_readers.GrowingText(-1, self._compiled.quote)
+            self._source = call_readers.GrowingText(self._compiled.quote)
             self._reader = reader(self._source, self)
+        plain = self._say if spec.takes in _WORDS else self._take
+        self._plain = plain if spec.takes != "field" else None
+        """Takes text in which no mark can be."""
 
     def _leave(self, target: str, place: int) -> str:
         """Ends the state. Returns the one that follows."""
-        takes, word = self.state.spec.takes, "".join(self._word)
-        self._close_words(place)
-        if takes in _NAMED:
-            self._note_marks(word, self._began, takes)
-        word = self._compiled.spelled(word)
-        if self._reader is not None and self._source.before >= 0:
-            self._cut(place)
-        if takes == "name" and (word.strip() or target != END):
-            self._named(word)
-            if target == END:
-                self.problem("the call is cut off", place)
-        elif takes == "inside" and target == END and self._calls.open is not None:
-            self.problem("the call has no end", place)
-        elif takes == "id":
-            self.identify(word.strip())
-        elif takes == "key":
-            self._keyed(word)
-        elif takes == "close":
-            self._calls.close(word.strip(), place)
+        takes = self.state.spec.takes
+        if takes in _WORDS:
+            self._close_words(place)
         elif takes == "value" and self._compiled.format.nests and target in ("key", "close"):
             if target == "key":
                 self._calls.open_value(place)
@@ -469,18 +432,41 @@ class Machine:
             self._calls.end_value(place)
             if self._compiled.states[target].spec.takes not in _OF_CALLS:
                 self.problem("the last argument is cut off", place)
+        elif takes == "inside" and target == END and self._calls.open is not None:
+            self.problem("the call has no end", place)
+        elif self._reader is not None and self._source.before >= 0:
+            self._cut(place)
         elif takes == "head":
-            return self._routed(word, target, place)
+            return self._routed(self._compiled.spelled("".join(self._word)), target, place)
+        elif takes in _NAMED:
+            self._end_name(takes, target, place)
         return target
+
+    def _end_name(self, takes: str, target: str, place: int) -> None:
+        """Ends a text that is a single name."""
+        word = "".join(self._word)
+        self._note_marks(word, self._began, takes)
+        word = self._compiled.spelled(word)
+        if takes == "name" and (word.strip() or target != END):
+            self._named(word)
+            if target == END:
+                self.problem("the call is cut off", place)
+        elif takes == "id":
+            self.identify(word.strip())
+        elif takes == "key":
+            self._keyed(word)
+        elif takes == "close":
+            self._calls.close(word.strip(), place)
 
     def _routed(self, word: str, target: str, place: int) -> str:
         """The state that the text of a head leads to."""
-        for pattern, state, is_odd in self.state.routes if target == "?" else ():
-            if match := pattern.fullmatch(word):
-                if is_odd:
+        spec = self.state.spec
+        for pattern, state in (*spec.routes, *spec.odd) if target == "?" else ():
+            if match := re.fullmatch(pattern, word, re.DOTALL):
+                if (pattern, state) in spec.odd:
                     self.problem(f"{word!r:.60} is no header of this format", place)
-                elif self.state.spec.part not in word and word.strip():
-                    self.problem(f"the mark {self.state.spec.part!r} is missing", self._began)
+                elif spec.part not in word and word.strip():
+                    self.problem(f"the mark {spec.part!r} is missing", self._began)
                 groups = match.groupdict()
                 id, name = groups.get("id"), groups.get("name")
                 if id is not None and name is None and id in (self._tools or ()):
@@ -518,9 +504,9 @@ class Machine:
     def _take(self, text: str, place: int) -> None:
         """Takes text of the state."""
         takes = self.state.spec.takes
-        if self._fields is not None:
-            self._fields.take(self._compiled.spelled(text), place)
-        elif self._flows:
+        if takes == "field":
+            self._fields.take(self._compiled.spelled(text), place)  # type: ignore[union-attr]
+        elif takes in _WORDS:
             if self._fresh:
                 text_left = text.lstrip() if self.state.spec.trimmed else text
                 place, text = place + len(text) - len(text_left), text_left
@@ -556,8 +542,9 @@ class Machine:
                 what = f"the control token {token!r} is left in the {self.state.spec.takes}"
                 self.problem(what, place + match.start())
             text = self._compiled.spelled(text)
-        self._words.append(text)
-        self._report(Event(self.state.spec.takes, text))  # type: ignore[arg-type]
+        takes: Any = self.state.spec.takes
+        (self.content if takes == "content" else self.reasoning).append(text)
+        self.events.append(Event(takes, text))
 
     def _close_words(self, place: int) -> None:
         """Ends the current stretch of words."""
@@ -587,7 +574,7 @@ class Machine:
         self._displaced.append((start, place + len(text)))
         text = self._compiled.spelled(text)
         self.content.append(text)
-        self._report(Event("content", text))
+        self.events.append(Event("content", text))
 
     def _note_displaced_marks(self) -> None:
         """Notes each mark in text that has no place in the format."""
@@ -616,35 +603,22 @@ class Machine:
                 self.problem(what, self._claimed + match.start())
                 break
 
-    def _report(self, said: Event) -> None:
-        self.events.append(said)
-
-    def problem(self, what: str, place: int) -> None:
-        """Notes what is wrong, and where."""
-        self.problems.append((what, place))
-
     # Readers
 
-    def _by_reader(self, buffer: str, at: int, base: int, limit: int) -> int:
-        """Runs the reader up to a limit. Returns how far it came."""
+    def _by_reader(self, text: str, place: int) -> int:
+        """Runs the reader on a text. Returns how much it read."""
         source = self._source
-        if source.before < 0:
-            source.before = base + at
-            source.text, source.at = buffer[at:limit], 0
-        else:
-            source.give(buffer[at:limit])
+        source.text, source.at, source.before = text, 0, place
         try:
             next(self._reader)  # type: ignore[arg-type]
         except StopIteration:
             self._reader = None
-            return source.place - base
         except (call_readers.Broken, RecursionError) as error:
             self._reader, self._broken = None, True
             self.problem(str(error), source.place)
             if self._calls.open is None:
                 self._unexpected(self._slice(self._claimed, source.place), self._claimed)
-            return source.place - base
-        return limit
+        return source.at
 
     def _by_reader_or_mark(
         self, buffer: str, at: int, base: int, *, last: bool
@@ -653,19 +627,19 @@ class Machine:
         came, and whether what follows may become a mark."""
         state, limit = self.state, len(buffer)
         has_symbols = self._compiled.symbols and not buffer.isascii()
-        match = state.mark(buffer, at) if has_symbols else None
+        match = state.expression.search(buffer, at) if has_symbols else None
         while match is not None:
             if not state.mark_of(match).is_text:
                 limit = match.start()
                 break
-            match = state.mark(buffer, max(match.end(), match.start() + 1))
+            match = state.expression.search(buffer, max(match.end(), match.start() + 1))
         is_held = False
         if match is None and has_symbols and not last:
             tail = state.tail(buffer, at)
             if is_held := bool(_SYMBOL.match(buffer, tail)):
                 limit = tail
         if limit > at:
-            at = self._by_reader(buffer, at, base, limit)
+            at += self._by_reader(buffer[at:limit], base + at)
         if match is not None and self._reader is not None:
             # The mark ends the state, whatever the reader has.
             mark = state.mark_of(match)
@@ -677,20 +651,6 @@ class Machine:
         return at, is_held and at == limit
 
     # Calls
-
-    def begin(self, name: str, start: int) -> None:
-        """A call begins."""
-        if self._calls.open is not None:
-            self.end(start)
-        self._calls.begin(name, start)
-
-    def argument(self, key: str, value: object) -> None:
-        """An argument with its value."""
-        self._calls.argument(key, value, self._source.place)
-
-    def text_argument(self, key: str, piece: str) -> None:
-        """More of an argument that is text."""
-        self._calls.text_argument(key, piece, self._source.place)
 
     def nameless(self, start: int, end: int) -> None:
         """An object that is no call."""
@@ -713,17 +673,15 @@ class Machine:
         self._claimed = place
 
     def _named(self, word: str) -> None:
-        pattern = self.state.pattern
-        match = pattern.fullmatch(word) if pattern else None
-        if self._calls.open is not None:
-            self.end(self._began)
+        pattern = self.state.spec.pattern
+        match = re.fullmatch(pattern, word, re.DOTALL) if pattern else None
         if match and match["id"]:
-            self._calls.identify(match["id"].strip())
-        self._calls.begin(self._unescaped(match["name"] if match else word.strip()), self._began)
+            self.identify(match["id"].strip())
+        self.begin(self._unescaped(match["name"] if match else word.strip()), self._began)
 
     def _keyed(self, word: str) -> None:
-        pattern = self.state.pattern
-        match = pattern.fullmatch(word) if pattern else None
+        pattern = self.state.spec.pattern
+        match = re.fullmatch(pattern, word, re.DOTALL) if pattern else None
         string = match["string"] if match else None
         self._calls.key(
             self._unescaped(match["key"] if match else word.strip()),

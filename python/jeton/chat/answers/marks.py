@@ -26,7 +26,6 @@ _MAX_SYMBOLS: Final = 0x800
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
 _OPEN: Final = ("{", "[")
-_LONG: Final = 100
 _MAX_AHEAD: Final = 256
 _AHEAD: Final = rf"\s{{0,{_MAX_AHEAD}}}"
 """White space after a mark that counts only before certain texts."""
@@ -67,7 +66,7 @@ class _Mark:
         """Whether it is plain text that looks like no mark, as a word without a bracket does."""
         return self.is_text and self.core[:1] not in _BRACKETS and not self.kept
 
-    @property
+    @functools.cached_property
     def shown(self) -> str | None:
         """The mark, if it holds no control token."""
         return (self.text.strip() or self.text) if self.is_text else None
@@ -94,6 +93,11 @@ class _Mark:
             ahead = "|".join(_longest_first(_beginnings(self.followed_by)))
             found |= {re.escape(it + self.core) + rf"{_AHEAD}(?:{ahead})?" for it in befores}
         return found
+
+
+def _either(expressions: Iterable[str]) -> re.Pattern[str]:
+    """Any of some expressions; nothing if there are none."""
+    return re.compile("|".join(expressions) or "(?!)")
 
 
 def _longest_first(expressions: Iterable[str]) -> list[str]:
@@ -142,23 +146,36 @@ class CompiledState:
 
 @dataclass(frozen=True)
 class MarkedState(CompiledState):
-    """A state of a format."""
+    """A state of a format. Its marks are in the order of their length, the longest first."""
 
-    expression: re.Pattern[str]
-    """Its marks, each a group."""
-    last_expression: re.Pattern[str]
-    """The same, if no text follows."""
-    tail_expression: re.Pattern[str]
-    """The end of a text that may be the beginning of a mark."""
-    hot: Callable[[str], re.Match[str] | None]
-    """Searches for the characters without which a text holds neither."""
-    pattern: re.Pattern[str] | None
-    routes: tuple[tuple[re.Pattern[str], str, bool], ...]
-    """How a head reads, the state that it leads to, and whether it is a problem."""
+    @functools.cached_property
+    def expression(self) -> re.Pattern[str]:
+        """Its marks, each a group."""
+        cores = [it.core for it in self.marks]
+        longer = ([a for a in cores if a != b and a.startswith(b)] for b in cores)
+        return _either(map(_Mark.expression, self.marks, longer))
+
+    @functools.cached_property
+    def last_expression(self) -> re.Pattern[str]:
+        """The same, if no text follows."""
+        return _either(map(_Mark.expression, self.marks))
+
+    @functools.cached_property
+    def tail_expression(self) -> re.Pattern[str]:
+        """The end of a text that may be the beginning of a mark."""
+        found = set[str]().union(*(it.beginnings() for it in self.marks))
+        return _either(rf"(?:{it})\Z" for it in _longest_first(found))
+
+    @functools.cached_property
+    def hot(self) -> Callable[[str], re.Match[str] | None]:
+        """Searches for the characters without which a text holds neither."""
+        first = {(it.core + it.kept)[:1] for it in self.marks}
+        first |= {character for it in self.marks for character in it.before}
+        return re.compile(f"[{re.escape(''.join(sorted(first)))}\ud800-\udfff]").search
 
     def next(self, text: str, at: int, *, last: bool) -> tuple[Found | None, int]:
         """As in `CompiledState`."""
-        match = self.mark(text, at, last=last)
+        match = (self.last_expression if last else self.expression).search(text, at)
         if match is None:
             return None, len(text) if last else self.tail(text, at)
         if self.is_nested and not last and (tail := self.tail(text, at)) < match.start():
@@ -170,36 +187,15 @@ class MarkedState(CompiledState):
         """The mark that a match is."""
         return self.marks[(match.lastindex or 1) - 1]
 
-    def mark(self, text: str, at: int, *, last: bool = False) -> re.Match[str] | None:
-        """The first mark from a place on; `last` if no text follows."""
-        expression = self.last_expression if last else self.expression
-        if len(text) - at > _LONG:
-            # Looking for a part of each mark is ten times as fast as the expression.
-            starts = [it for core in self.cores if (it := text.find(core, at)) >= 0]
-            if not starts:
-                return None
-            at = max(at, min(starts) - self.reach)
-        return expression.search(text, at)
-
     def tail(self, text: str, at: int) -> int:
         """Where the end of a text begins that may become a mark."""
         match = self.tail_expression.search(text, max(at, len(text) - self.longest))
         return match.start() if match else len(text)
 
     @functools.cached_property
-    def cores(self) -> frozenset[str]:
-        """What each text with a mark has one of."""
-        return frozenset(it.core or it.kept for it in self.marks)
-
-    @functools.cached_property
     def is_nested(self) -> bool:
         """Whether a mark may be in the middle of another."""
         return any(a.core and a.core in b.core[1:-1] for a in self.marks for b in self.marks)
-
-    @functools.cached_property
-    def reach(self) -> int:
-        """How much of a mark may be in front of that."""
-        return max((len(it.before) for it in self.marks), default=0)
 
     @functools.cached_property
     def longest(self) -> int:
@@ -253,9 +249,7 @@ class Compiled:
     @functools.cached_property
     def tokens(self) -> re.Pattern[str]:
         """Whatever spells a control token."""
-        return re.compile(
-            "|".join(map(re.escape, _longest_first(self.spellings.values()))) or "(?!)"
-        )
+        return _either(map(re.escape, _longest_first(self.spellings.values())))
 
     @functools.cached_property
     def any_mark(self) -> re.Pattern[str]:
@@ -265,7 +259,7 @@ class Compiled:
             it for it in marks if len(it) >= (_SHORTEST if it[:1] in _BRACKETS else _LONG_PROSE)
         }
         symbols = ["[\ud800-\udfff]"] if self.spellings else []
-        return re.compile("|".join([*map(re.escape, _longest_first(long)), *symbols]) or "(?!)")
+        return _either([*map(re.escape, _longest_first(long)), *symbols])
 
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""
@@ -334,7 +328,7 @@ def control_tokens(
     """Puts symbols in place of control tokens; and the symbol of each."""
     used = _longest_first(tokens)[:_MAX_SYMBOLS]
     symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
-    pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
+    pattern = _either(map(re.escape, used))
     return lambda text: pattern.sub(lambda match: symbol_of[match[0]], text), symbol_of
 
 
@@ -476,30 +470,8 @@ def _with_look_ahead(state: MarkedState, states: Mapping[str, MarkedState]) -> M
     return _searched(state.name, state.spec, marks)
 
 
-def _searched(name: str, state: State, marks: list[_Mark]) -> MarkedState:
-    marks = sorted(marks, key=lambda it: -len(it.core))
-    found: set[str] = set().union(*(it.beginnings() for it in marks))
-    beginnings = _longest_first(found)
-    longer = [
-        [a.core for a in marks if a.core != b.core and a.core.startswith(b.core)] for b in marks
-    ]
-    hot = {(it.core + it.kept)[:1] for it in marks} | {c for it in marks for c in it.before}
-    spelled = re.escape("".join(sorted(hot)))
-    return MarkedState(
-        name,
-        state,
-        tuple(marks),
-        re.compile("|".join(map(_Mark.expression, marks, longer)) or "(?!)"),
-        re.compile("|".join(map(_Mark.expression, marks)) or "(?!)"),
-        re.compile(f"(?:{'|'.join(beginnings)})\\Z" if beginnings else "(?!)"),
-        re.compile(f"[{spelled}\ud800-\udfff]").search,
-        re.compile(state.pattern, re.DOTALL) if state.pattern else None,
-        tuple(
-            (re.compile(route, re.DOTALL), target, is_odd)
-            for routes, is_odd in ((state.routes, False), (state.odd, True))
-            for route, target in routes
-        ),
-    )
+def _searched(name: str, state: State, marks: Iterable[_Mark]) -> MarkedState:
+    return MarkedState(name, state, (*sorted(marks, key=lambda it: -len(it.core)),))
 
 
 def _mark(

@@ -69,10 +69,9 @@ def begun_answer(
     starts: set[int] | None = None
     if prompt is None or isinstance(prompt, str):
         text = turn.compiled.with_symbols(prompt or "")
-    elif isinstance(prompt, Chat):
-        text, starts = _end_of(turn, prompt, spelled)
     else:
-        text, starts = _in_symbols(tok, turn, ids or [], spelled)
+        end = _end_of(prompt) if isinstance(prompt, Chat) else ids or []
+        text, starts = _in_symbols(tok, turn, end, spelled)
     # The text of a chat is only its end; in it, a message that goes on may spell the anchor.
     places = _places(text, anchor, spelled, starts, from_end=not isinstance(prompt, Chat))
     at = next(places, -1) if anchor else -1
@@ -114,25 +113,14 @@ def _in_symbols(
     return "".join(texts), starts
 
 
-def _end_of(turn: Turn, chat: Chat, spelled: dict[int, str]) -> tuple[str, set[int]]:
-    """The same of the end of a chat, behind its last message that is not an answer."""
-    ids, spans, roles = chat.ids, chat.spans, chat.roles
-    last = len(roles) - (roles[-1] in ANSWERING)
-    symbols = turn.compiled.symbols
+def _end_of(chat: Chat) -> list[int]:
+    """The ids of a chat behind its last message that is not an answer."""
+    last = len(chat.roles) - (chat.roles[-1] in ANSWERING)
     said = (
         end for _, end, it in chat.segments if it.kind == "message" and (it.message or 0) < last
     )
-    first = bisect.bisect_left(spans, max(said, default=0), key=operator.itemgetter(0))
-    text, starts = "", set[int]()
-    end = spans[first][0] if first < len(ids) else len(chat.text)
-    for id, span in zip(ids[first:], spans[first:], strict=True):
-        if id in symbols or id in spelled:
-            text += chat.text[end : span[0]]
-            if id not in symbols:
-                starts.add(len(text))
-            text += symbols.get(id) or spelled[id]
-            end = span[1]
-    return text + chat.text[end:], starts
+    first = bisect.bisect_left(chat.spans, max(said, default=0), key=operator.itemgetter(0))
+    return chat.ids[first:]
 
 
 def _places(

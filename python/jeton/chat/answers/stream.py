@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 from jeton.arguments import checked_id, checked_iterable
 from jeton.chat.answers.call_readers import without_halves
 from jeton.chat.answers.parsed import Event, Finish, Parsed, Part, Problem
+from jeton.chat.answers.prompts import BegunAnswer
 from jeton.errors import ArgumentError, UnknownTokenError
 
 if TYPE_CHECKING:
@@ -23,19 +24,19 @@ _IDS: Final = 1 << 32
 
 
 class Stops:
-    """Looks for stops in the text of an answer. `texts`: the texts that stop it, also with symbols
-    for control tokens.
+    """Looks for stops in the text of an answer.
 
     Attributes:
+        texts: The texts that stop it, also with symbols for control tokens.
+        ids: The ids that stop it.
         held: The end of the text, if that may become a stop.
         found: The stop that came.
         found_id: The same, if it is an id.
     """
 
     def __init__(self, texts: Iterable[str], ids: Iterable[int]) -> None:
-        self._texts, self.ids = [*texts], frozenset(ids)
-        self.is_empty = not self._texts
-        self._longest = max(map(len, self._texts), default=0)
+        self.texts, self.ids = [*texts], frozenset(ids)
+        self._longest = max(map(len, self.texts), default=0)
         self.held = ""
         self.found: str | None = None
         self.found_id: int | None = None
@@ -43,7 +44,7 @@ class Stops:
     def before(self, text: str) -> tuple[str, str]:
         """The text that no stop is in, and the first stop that is whole."""
         text, self.held = self.held + text, ""
-        found = ((text.find(it), it) for it in self._texts)
+        found = ((text.find(it), it) for it in self.texts)
         whole = [(at + len(it), -len(it), it) for at, it in found if at >= 0]
         if whole:
             end, _, stop = min(whole)
@@ -52,7 +53,7 @@ class Stops:
             (
                 at
                 for at in range(max(len(text) - self._longest + 1, 0), len(text))
-                if any(it.startswith(text[at:]) for it in self._texts)
+                if any(it.startswith(text[at:]) for it in self.texts)
             ),
             len(text),
         )
@@ -85,9 +86,7 @@ class ParseStream:
         tok: BaseTokenizer,
         turn: Turn,
         tools: Tools | None,
-        prefix: str,
-        space: str,
-        before: int | None,
+        begun: BegunAnswer,
         ids: Callable[[], Iterator[str]],
         stops: Stops,
     ) -> None:
@@ -97,9 +96,7 @@ class ParseStream:
             tok: The tokenizer.
             turn: How its model writes answers.
             tools: The types of the parameters of each tool.
-            prefix: The beginning of the answer that is in the prompt, in symbols.
-            space: White space in front of the answer that does not belong to it.
-            before: The last id of the prompt.
+            begun: The beginning of the answer that is in the prompt.
             ids: The ids of calls that have none.
             stops: What stops the answer.
         """
@@ -108,16 +105,16 @@ class ParseStream:
         self._compiled = turn.compiled
         self._symbols = turn.compiled.symbols
         self._tools = tools
-        self._space = space
+        self._space = begun.space
         self._ids: list[int] = []
         self._lengths: list[int] = []
         """The number of characters that each id, or each text, added."""
         self._call_ids, self._stops = ids, stops
         self._takes_ids, self._finished = True, False
         self._decode_anew()
-        if before is not None:
-            self._decoding.push(before)
-        self._begin(prefix)
+        if begun.last_of_prompt is not None:
+            self._decoding.push(begun.last_of_prompt)
+        self._begin(begun.text)
 
     def _begin(self, prefix: str) -> None:
         """Starts to read behind the beginning of the answer that is in the prompt."""
@@ -129,8 +126,8 @@ class ParseStream:
             machine = self._turn.machine(self._compiled, self._tools, self._call_ids())
         if not machine.texts:
             machine.skip(self._space)
-        self._machine, self._feed = machine, machine.feed
-        self._first, self._start = len(machine.texts), machine.total
+        self._machine, self._start = machine, machine.total
+        self._take = self._add if self._stops.texts else machine.feed
         machine.events = []
 
     def _taken(self) -> list[Event]:
@@ -212,19 +209,19 @@ class ParseStream:
             self._ids.append(id)
             text = self._text_of(id) if id in self._symbols else self._decoding.push(id)
             self._lengths.append(len(text))
-            self._feed(text) if self._stops.is_empty else self._add(text)
+            self._take(text)
         return self._taken()
 
     def _add(self, text: str) -> None:
         """Takes text up to a stop."""
         said, found = self._stops.before(text)
-        self._feed(said)
+        self._machine.feed(said)
         if found:
             self._stops.found = self._compiled.spelled(found)
 
     def _flush(self, id: int | None = None) -> None:
         """Takes what was held back, as no stop will follow; or one that is an id."""
-        self._feed(self._stops.held)
+        self._machine.feed(self._stops.held)
         self._stops.held = ""
         if id is not None:
             self._stops.found = self._tok.decode([id], unknown_ids="show")

@@ -389,30 +389,26 @@ class Answers:
 
     def _first_of_answer(self, part: _MessagePart) -> int:
         """The first token of an answer that the model writes: it may be text of the template."""
-        spans = self._spans
-        begin = self._begin_of_answer(part)
-        first = part.start
-        if begin is not None:
-            while first and self._by_template[first - 1] and spans[first - 1][1] > begin:
-                first -= 1
+        first, begin = part.start, self._after_prompt(part)
+        if begin is None:
+            # It begins where another answer would begin.
+            opening, end = self._opening(part.message), self._starts[self._run_of[first]]
+            if not opening or not self._chat.text.endswith(opening, 0, end):
+                return first
+            begin = end - len(opening)
+        while first and self._by_template[first - 1] and self._spans[first - 1][1] > begin:
+            first -= 1
         return first
-
-    def _begin_of_answer(self, part: _MessagePart) -> int | None:
-        """Where the model begins to write: after the part of the answer that the generation prompt
-        has, or where another answer would begin."""
-        begin = self._after_prompt(part)
-        if begin is not None:
-            return begin
-        opening, end = self._opening(part.message), self._starts[self._run_of[part.start]]
-        if opening and self._chat.text[:end].endswith(opening):
-            return end - len(opening)
-        return None
 
     def _after_prompt(self, part: _MessagePart) -> int | None:
         """The end of the part of an answer that the generation prompt has, if it has any."""
         run = self._run_of[part.start]
         end = self._starts[run]
-        while run and self._is_head(self._runs[run - 1][1], part.message):
+        while run:
+            origin = self._runs[run - 1][1]
+            is_role = origin.message == part.message and origin.field == "role"
+            if origin.kind != "template" and not is_role:
+                break
             run -= 1
         start = self._starts[run]
         head = self._chat.text[start:end]
@@ -423,12 +419,6 @@ class Answers:
                 more = head[at:][: shared_length(head[at:], self._prompt[len(prompt) :])]
                 return start + at + len(more) - len(more.lstrip())
         return None
-
-    @staticmethod
-    def _is_head(origin: Origin, message: int) -> bool:
-        """Whether a template may write this in front of the text of a message."""
-        of_role = origin.message == message and origin.field == "role"
-        return origin.kind == "template" or of_role
 
     def _opening(self, message: int) -> str | None:
         """What a template writes in front of a call that it does not write to ask for an answer."""
