@@ -1,7 +1,7 @@
 # What can be done with a copy of this repository. Each command sets up what it needs.
 #
-# `make check` before a commit; `make test` tests all that needs no large framework; `make test-all`
-# tests everything, and installs torch and others for that, some 6 GB.
+# `make check` before a commit; `make test` after cloning: whole tokenizers in the core, and small tests of
+# Python; `make test-all` tests everything, and installs torch and others for that, some 6 GB.
 
 PYTHON    ?= python3
 CORES     := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
@@ -106,11 +106,11 @@ demo: wheel  ## train, encode, decode, compare, on text that comes with jeton
 check: setup  ## what a change needs before a commit, in three minutes
 	tests/check $(BIN)/python -n $(PROCESSES)
 
-test:  ## what needs no large framework, in a quarter of an hour from a fresh clone
+test:  ## whole tokenizers and small tests of Python, in ten minutes from a fresh clone
 	$(MAKE) --jobs=2 $(VENV)/tools core-tests
 	$(MAKE) setup
 	$(MAKE) --jobs=2 quick-core-tests stub
-	$(PYTEST) --size medium
+	$(PYTEST) --size small
 	@$(WITHOUT_SHARED)
 	@echo "NOT run: what the lines above name; unit tests of the crates, and examples in their documentation;" \
 		"annotations, which need torch. \`make test-all\` runs everything, \`make lint\` style," \

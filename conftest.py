@@ -15,15 +15,13 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
-SIZES = ("small", "medium", "large")
-"""Tests that are marked neither medium nor large are small."""
 LEFT_OUT: list[int] = []
 """How many tests each process of a run left out for their size: the same in each."""
 PASSED = "jeton/passed"
 """Where pytest's cache holds what passed in the last run without `--rest`."""
 
 settings.register_profile("large", deadline=None)
-settings.register_profile("medium", deadline=None, max_examples=25)
+settings.register_profile("small", deadline=None, max_examples=25)
 
 # A shell has what it starts in the background ignore Ctrl-C, and so would what tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -36,9 +34,9 @@ collect_ignore = [] if find_spec("torch") else ["python/jeton/nn/__init__.py"]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--size",
-        choices=SIZES,
+        choices=("small", "large"),
         default="large",
-        help="run no test that is larger, and try properties on fewer examples if it is not large",
+        help="small: run no test that is marked large, and try properties on fewer examples",
     )
     parser.addoption(
         "--rest",
@@ -48,17 +46,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile("large" if config.getoption("size") == "large" else "medium")
+    settings.load_profile(config.getoption("size"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    larger = SIZES[SIZES.index(config.getoption("size")) + 1 :]
     if config.getoption("rest") and (cache := _cache(config)):
         passed = set(cache.get(PASSED, []))
         items[:] = [item for item in items if item.nodeid not in passed]
-    kept = [item for item in items if not any(map(item.get_closest_marker, larger))]
-    left_out = len(items) - len(kept)
-    items[:] = kept
+    everything = len(items)
+    if config.getoption("size") == "small":
+        items[:] = [item for item in items if not item.get_closest_marker("large")]
+    left_out = everything - len(items)
     if hasattr(config, "workeroutput"):
         config.workeroutput["left_out"] = left_out
     else:
@@ -89,9 +87,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         for name in re.findall(r"(?:could not import '|stands on )([a-z_]+)", reason)
     )
     packages = ", ".join(f"{name} {count}" for name, count in missing.most_common())
-    size = config.getoption("size")
     not_run = {
-        f"tests larger than {size}": max(LEFT_OUT, default=0),
+        "large tests": max(LEFT_OUT, default=0),
         f"tests and files of tests for want of packages ({packages})": missing.total(),
         "tests for want of ../shared, which is not part of jeton": sum(
             "needs ../shared" in reason for reason in reasons

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,8 @@ from {module} import {function}
 {function}(argument)
 """
 """What a process runs. Python would search the working folder first, which may hold a stranger's
-files, so nothing but `sys`, which is built in, is imported before the caller's path is set."""
+files, so nothing but `sys`, which is built in, is imported before the caller's path is set, with
+that folder last."""
 
 
 def start_python(
@@ -34,7 +36,10 @@ def start_python(
     Raises:
         OSError: No process starts.
     """
-    folders = [it for it in sys.path if isinstance(it, str)]
+    working = {""}
+    with contextlib.suppress(FileNotFoundError):  # it was deleted
+        working.add(os.getcwd())
+    folders = sorted((it for it in sys.path if isinstance(it, str)), key=working.__contains__)
     code = _START.format(module=module, function=function)
     pipe = subprocess.PIPE
     # Nothing is buffered, so that closing in a forked process writes nothing.

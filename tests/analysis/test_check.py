@@ -225,7 +225,7 @@ def test_a_special_token_that_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (finding.ids, finding.severity) == ([300], "error")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_pieces_that_the_file_lists_as_unused(tmp_path: Path) -> None:
     path = tmp_path / "m.model"
     jeton.UnigramTrainer(20, hard_vocab_limit=False).train(["low lower lowest"] * 9).save(path)
@@ -271,7 +271,7 @@ def test_observed_texts_are_shown(name: str, planted: tuple[jeton.Tokenizer, set
                 assert case.tried is not None or finding.rule in TRIED_OTHERWISE
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_proved_and_observed_cases_are_told_apart() -> None:
     assert found(PLANTED["unreachable-cut"][0], "unreachable-cut").evidence == "proved"
     by_expression = words("a", "a-b", pre_tokenizer=pre_tokenizers.Split("-", "isolated"))
@@ -282,14 +282,14 @@ def test_proved_and_observed_cases_are_told_apart() -> None:
         assert all(it.evidence == "proved" for it in check(tok) if it.rule in UNREACHABLE)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_messages_about_one_token_are_singular() -> None:
     for tok, _ in PLANTED.values():
         for finding in check(tok):
             assert not re.search(r"\b1 (tokens|bytes|ids|texts|rows|characters)\b", finding.message)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_byte_tokens_that_characters_make_needless() -> None:
     names = [f"<0x{byte:02X}>" for byte in range(256)]
     rows = [("<unk>", 0.0), ("A", -1.0), *((name, -9.0) for name in names)]

@@ -80,7 +80,7 @@ def test_the_order_of_texts_does_not_matter(given: list[str], random: Any) -> No
     assert one.lossy == other.lossy
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @given(st.lists(st.text(max_size=20), max_size=6), st.integers(0, 6))
 def test_corpora_add_up(given: list[str], at: int) -> None:
     tok = KINDS["WordPiece"]()

@@ -167,7 +167,7 @@ def watched(text: str, folder: Path, *options: str) -> dict[str, Any]:
     return seen
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @in_a_browser
 @pytest.mark.parametrize("width", [1280, 500])
 def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
@@ -204,7 +204,7 @@ def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
     assert re.fullmatch(r"id \d+ · bytes [0-9a-f ]+", seen["hover"])
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @in_a_browser
 def test_the_policy_lets_no_other_script_run(page: str, tmp_path: Path) -> None:
     planted = page.replace("<main>", '<main><script>document.body.id = "bad"</script>', 1)
@@ -288,7 +288,7 @@ def test_pages_of_little() -> None:
     assert "cannot be encoded" in cut
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -351,7 +351,7 @@ def test_pictures_without_data_are_left_out(tmp_path: Path) -> None:
 
 
 class TestCommand:
-    @pytest.mark.medium
+    @pytest.mark.large
     def test_a_page(self, run: Run, here: Path) -> None:  # noqa: F811
         byte_level().save("a.json")
         word_piece().save("b.json")

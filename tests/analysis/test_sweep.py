@@ -269,7 +269,7 @@ def test_an_iterator_is_read_once() -> None:
     assert once.to_dict() == sweep(LINES, sizes=[400], families=["bpe", "wordpiece"]).to_dict()
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [

@@ -74,7 +74,7 @@ def test_only_the_last_turns_of_a_long_conversation_are_rendered() -> None:
     assert TOK.chat(pair * 3, template="chatml").keeps_prefix.left_out == 0
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_each_turn_is_the_chat_of_the_first_messages() -> None:
     messages: list[dict[str, Any]] = [

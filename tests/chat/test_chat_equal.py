@@ -150,7 +150,7 @@ def test_the_day_of_llama_3_2_is_today() -> None:
     assert texts[0].replace("26 Jul 2024", now().strftime("%d %b %Y")) == texts[1]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMED)
 def test_text_and_ids(kind: str, name: str) -> None:

@@ -226,6 +226,7 @@ EXPRESSIONS = r"""
 {{ m.content | reverse | list | reverse | join }}{{ m.half | reverse | list | reverse | join }}
 {{ m.content.format(1) }}{{ (m.content ~ '{}').format(m.k) }}{{ (m.content ~ '%s') % m.k }}
 {{ '{0[0]}{0[1]}'.format(m.half) }}{{ '{a[0]}{a[1]}'.format_map({'a': m.half}) }}
+{{ '{.content}{[content]}'.format(m, m) }}{{ '{.k}{}'.format(m, m.k) }}
 {% set x = m.half %}{{ x | join }}{{ x.index(x[1]) }}{{ x.count(x[0]) }}
 {{ m.content.count('i') }}{{ m.content.find('i') }}
 {{ range(3) | map('string') | join(m.content) }}

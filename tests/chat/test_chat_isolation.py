@@ -58,7 +58,7 @@ def seen(chat: jeton.chat.Chat) -> tuple[Any, ...]:
     return chat.text, chat.ids, chat.spans, chat.origins, chat.segments
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", CALLS)
 def test_the_chat_is_the_same(name: str) -> None:
     tok = byte_level("<|im_start|><|im_end|>")
@@ -111,7 +111,7 @@ def test_errors_are_the_same(name: str) -> None:
         byte_level("").chat(HELLO, template=template)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs limits of memory")
 def test_memory_is_limited() -> None:
     sets = "".join(f"{{% set a{number} = 'a' * 4000000 %}}" for number in range(12))
@@ -217,7 +217,7 @@ def test_nothing_of_the_working_folder_is_run(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_process_is_kept() -> None:
     tok = byte_level("")
     for template in (A, "{{ x.y }}", "{{ 1 }}"):
@@ -233,7 +233,7 @@ def test_a_process_is_kept() -> None:
     assert process not in isolation._ALL
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_limits_are_those_of_the_block_and_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -256,7 +256,7 @@ def test_the_limits_are_those_of_the_block_and_of_the_environment(
         tok.chat(HELLO, template=A, isolate=1)  # type: ignore[arg-type]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_threads_have_processes_of_their_own() -> None:
     tok = byte_level("")
     expected = tok.chat(MESSAGES[1:], template="{{ messages }}").ids
@@ -295,7 +295,7 @@ print(*(it.process.pid for it in isolation._ALL))
 """
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forks_start_their_own_and_all_end_at_exit() -> None:
     done = subprocess.run(

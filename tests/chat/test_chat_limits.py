@@ -174,7 +174,7 @@ TOO_MUCH = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_endless_templates_are_ended(name: str) -> None:
     with limits(seconds=0.5), pytest.raises(UnsupportedError, match="template"):

@@ -38,7 +38,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 @pytest.mark.parametrize(
     ("name", "template"), [pytest.param(name, text, id=name) for name, text in templates()]

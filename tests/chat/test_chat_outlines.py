@@ -114,7 +114,7 @@ def with_end(tok: jeton.Tokenizer, template: str) -> jeton.Tokenizer:
     return tok.replace(roles={"bos": "<s>", "eos": tok.vocab.spelling(ends[-1]).decode()})
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     "kind", ["byte level", *(pytest.param(it, marks=pytest.mark.large) for it in [*KINDS][1:])]
 )

@@ -1056,7 +1056,7 @@ def _forged(rng: random.Random, marks: list[str]) -> list[str]:
     return [text]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_flags_of_published_tokenizers_do_not_matter() -> None:
     if not PUBLISHED.exists():

@@ -165,7 +165,7 @@ def _seen(given: dict[str, Any]) -> dict[str, Any]:
     return TemplateInput(Trust()).messages(sent_messages([given]))[0]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_random_templates_write_other_words_alike() -> None:
     written = sum(held_check(seed) for seed in range(1_000))
     assert written > 50

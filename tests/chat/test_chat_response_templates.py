@@ -289,7 +289,7 @@ def test_text_of_a_model_is_not_taken_for_marks_of_the_reader(tmp_path: Path) ->
     assert found.arguments == {"a": "x", "b": "\\u00010\x010\x02"}
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_nothing_that_a_model_writes_raises(tmp_path: Path) -> None:
     """A message or a problem, for any pieces in any order, whole and as a stream."""
     rng = random.Random(8)
@@ -341,7 +341,7 @@ def damaged(description: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     return damaged
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_a_damaged_description_is_refused_or_reads_every_answer(name: str, tmp_path: Path) -> None:
     described(DESCRIPTIONS[name], tmp_path)

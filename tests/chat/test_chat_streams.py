@@ -103,7 +103,7 @@ def test_ids_come_in_any_portions(kind: str) -> None:
         assert read(stream(), portions) == (events, parsed), (format, ids)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_text_comes_in_any_portions() -> None:
     tok, rng = of_long_tokens(), random.Random(5)
     for _ in range(300):

@@ -186,7 +186,7 @@ def test_each_part_is_checked_if_some_leave_a_trace() -> None:
     assert [str(it) for it in chat.unprinted] == ["messages[2].tool_calls"]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_questions_to_a_template_end() -> None:
     endless = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     template = "{% if messages | length < 4 %}" + endless + "{% endif %}" + CONTENTS

@@ -320,7 +320,7 @@ class TestConvert:
         kept = json.loads((here / "folder" / "tokenizer.json").read_text())
         assert kept["model"]["dropout"] == 0.5
 
-    @pytest.mark.medium
+    @pytest.mark.large
     def test_there_and_back(self, run: Run, here: Path, special: list[str]) -> None:
         assert "0 differences" in run("convert", *special, "a.json").stdout
         pair = run("convert", "a.json", "vocab.json").stdout
@@ -339,7 +339,7 @@ class TestConvert:
         again = jeton.load("a.tiktoken", pattern="gpt2")
         assert again.encode("hello the world") == ids_of("hello the world", pair)
 
-    @pytest.mark.medium
+    @pytest.mark.large
     @pytest.mark.parametrize(
         ("source", "target", "library"),
         [
@@ -377,7 +377,7 @@ class TestConvert:
         message = error_of(run("convert", "cased.json", "b.json", "--lowercase", code=1))
         assert "lowercase is not accepted for Hugging Face files" in message
 
-    @pytest.mark.medium
+    @pytest.mark.large
     def test_approximations(self, run: Run, here: Path) -> None:
         text = samples.read("languages").splitlines()
         jeton.UnigramTrainer(900).train(text).save("a.model")

@@ -69,7 +69,7 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(
             assert "KeyboardInterrupt" in run.stderr
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) -> None:
     pipe, link, target = (tmp_path / name for name in ("pipe", "link.txt", "target"))
     os.mkfifo(pipe)
@@ -83,14 +83,14 @@ def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) ->
     assert target.read_bytes() == b"97 98\n"
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_no_colour_in_a_pipe(tokenizer: str) -> None:
     for arguments in (["inspect", tokenizer, "--text", "some text"], ["inspect", tokenizer]):
         output = subprocess.run([*JETON, *arguments], capture_output=True, check=True)
         assert b"\x1b" not in output.stdout + output.stderr
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured: bool) -> None:
     _, output = in_a_terminal("inspect", tokenizer, "--text", "some text", variables=variable)

@@ -33,7 +33,7 @@ CLOSED = "bad file descriptor"
 FULL = "no space left on device"
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs_full
 @pytest.mark.parametrize(
     ("command", "code", "told"),
@@ -113,7 +113,7 @@ def test_output_that_does_not_fit_is_an_error(name: str, unbuffered: str) -> Non
     assert (code, errors) == (1, "Error: standard output: file too large\n")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.usefixtures("long_output")
 @pytest.mark.parametrize("name", ["encode", "decode", "count"])
 def test_a_reader_that_leaves_ends_a_command(name: str, unbuffered: str) -> None:
@@ -121,7 +121,7 @@ def test_a_reader_that_leaves_ends_a_command(name: str, unbuffered: str) -> None
     assert shell(command, PYTHONUNBUFFERED=unbuffered) == (141, "", "")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.usefixtures("long_output")
 def test_a_pipe_that_does_not_block_is_waited_for(unbuffered: str) -> None:
     read, write = os.pipe()
@@ -147,7 +147,7 @@ FILES = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_does_not_fit_is_named(name: str, folder: Path) -> None:
     Path("in.txt").write_text("hello\n" * 300, encoding="utf-8")
@@ -162,7 +162,7 @@ def test_a_closed_stream_is_not_the_next_file() -> None:
     assert Path("x.txt").read_text() == shell("jeton encode tok.json in.txt")[1]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("command", ["--help", "encode --help", "encode tok.json in.txt"])
 def test_a_reader_that_never_came(command: str) -> None:
     code, _, errors = shell(f"jeton {command} | true; exit ${{PIPESTATUS[0]}}")
@@ -189,14 +189,14 @@ def test_output_in_every_encoding_of_the_terminal(command: str, encoding: str) -
     assert output
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_signs_that_an_encoding_lacks_have_others() -> None:
     _, output, _ = shell("jeton inspect tok.json --text 'h 図'", PYTHONIOENCODING="latin-1")
     assert "-- 5 tokens · 3 characters" in output
     assert "h|·|?<1/3>|?<2/3>|?<3/3>" in output
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_names_that_are_no_utf8_are_shown_by_their_bytes() -> None:
     name = os.fsdecode(b"\xff.txt")
     try:
@@ -209,7 +209,7 @@ def test_names_that_are_no_utf8_are_shown_by_their_bytes() -> None:
     assert shell(f"jeton count tok.json no{name}")[2].startswith(f"Error: no{sign}: no such")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, folder: Path) -> None:
     before = sorted(os.listdir())

@@ -157,7 +157,7 @@ def test_standard_output_is_no_input(run: Run, command: str, read: str) -> None:
     assert not Path("new.json").exists() and not Path("set").exists()
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("command", ["data show set", "data verify set", "data mix set"])
 def test_standard_output_is_no_file_of_a_set(run: Run, command: str) -> None:
     run("prepare", "tok.json", "in.txt", "-o", "set", "--no-end-of-text")
@@ -205,7 +205,7 @@ def test_an_ending_that_says_no_form(run: Run, here: Path, name: str) -> None:
 
 @pytest.mark.parametrize("start", ["convert tok.json", "train in.txt --vocab-size 258 -o"])
 class TestFolders:
-    @pytest.mark.medium
+    @pytest.mark.large
     def test_existing_targets_are_not_overwritten(self, run: Run, start: str) -> None:
         folder = Path("folder.v2")
         folder.mkdir()
@@ -219,14 +219,14 @@ class TestFolders:
         assert jeton.load(folder).vocab_size == 258
         assert (folder / "weights").read_text(encoding="utf-8") == "mine"
 
-    @pytest.mark.medium
+    @pytest.mark.large
     def test_a_new_one(self, run: Run, start: str) -> None:
         run(*start.split(), "folder")
         assert jeton.load("folder").vocab_size == 258
         error_of(run(*start.split(), "folder", code=1))
         run(*start.split(), "folder", "--force")
 
-    @pytest.mark.medium
+    @pytest.mark.large
     def test_this_one_and_the_one_above(
         self, run: Run, start: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

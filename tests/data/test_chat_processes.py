@@ -68,7 +68,7 @@ def in_one(data: Any, folder: Path, **options: Any) -> dict[str, bytes]:
         return written(data, folder, **options)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_same_files(tmp_path: Path, several: list[Any]) -> None:
     lines = [json.dumps(it) for it in RECORDS]
     lines[40] = "no JSON"
@@ -110,7 +110,7 @@ def test_a_stopped_run_resumes(
     assert written(RECORDS, tmp_path / "set") == expected
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_first_error_is_that_of_one_process(tmp_path: Path, several: list[Any]) -> None:
     records: list[Any] = [*RECORDS]
     records[150] = {"messages": []}
@@ -129,7 +129,7 @@ def test_the_first_error_is_that_of_one_process(tmp_path: Path, several: list[An
     assert len(several) == 2
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_records_and_templates_of_any_kind(tmp_path: Path, several: list[Any]) -> None:
     # A view of a mapping cannot be sent to a process.
     views = [MappingProxyType(it) for it in RECORDS[:30]]
@@ -148,7 +148,7 @@ def test_records_and_templates_of_any_kind(tmp_path: Path, several: list[Any]) -
     assert len(told) == 1
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_limits_hold_in_the_processes(tmp_path: Path, several: list[Any]) -> None:
     template = (
         "{% for it in messages %}{{ it.content }}{% endfor %}"
@@ -160,7 +160,7 @@ def test_limits_hold_in_the_processes(tmp_path: Path, several: list[Any]) -> Non
     assert len(several) == 1
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_process_that_dies_is_an_error(tmp_path: Path, several: list[Any]) -> None:
     def read() -> Iterator[Any]:
         for at, it in enumerate(RECORDS):

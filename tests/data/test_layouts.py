@@ -85,7 +85,7 @@ def test_written_sets_are_read_again(tmp_path: Path, name: str, dtype: str) -> N
     assert name == "nanogpt" or len(shards) > 5
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(SHARDED),

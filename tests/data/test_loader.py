@@ -101,7 +101,7 @@ def test_ranks_take_equally_many_whole_batches(
     assert len({len(share) for share in shares}) == 1
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @given(**SHARED, stop=st.integers(0, 130), workers=st.integers(1, 4))
 def test_resumed_is_unbroken(
     tokens: TokenDataset,

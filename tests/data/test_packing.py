@@ -73,7 +73,7 @@ def test_no_token_is_lost_unreported(
         assert token in documents[document]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @settings(max_examples=200)
 @given(**GIVEN, shift=st.booleans(), seed=st.integers(0, 99))
 def test_rows(lengths: list[int], length: int, method: str, shift: bool, seed: int) -> None:

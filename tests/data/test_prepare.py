@@ -171,7 +171,7 @@ def test_hashed_documents_stay_in_their_split(tmp_path: Path) -> None:
     assert every[: len(some)] == some
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_number_of_threads_does_not_show(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("\n".join(TEXTS) * 60, "utf-8")
     TOK.save(tmp_path / "tok.json")

@@ -218,7 +218,7 @@ def test_files_that_were_read_and_files_that_were_not(tmp_path: Path) -> None:
     assert TOK.decode(TokenDataset(tmp_path / "out").documents[-1][:-1]) == "one more"
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("options", [{}, {"shuffle": 1}, {"validation": 0.1, "split": "cut"}])
 def test_bad_records_are_named_once_over_stops_and_parts(
     tmp_path: Path, options: dict[str, Any]

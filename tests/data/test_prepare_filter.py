@@ -162,7 +162,7 @@ def test_parts_are_merged(tmp_path: Path) -> None:
     assert set_of(tmp_path / "merged") == set_of(tmp_path / "whole")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("processes", [0, 2])
 def test_conversations(processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_processes, "process_count", lambda: processes)

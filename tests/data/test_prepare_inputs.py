@@ -455,7 +455,7 @@ def test_a_tokenizer_is_needed(tmp_path: Path) -> None:
         prepare(["to be"], TOK, 3)  # type: ignore[arg-type]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_table_with_a_vast_text_is_refused_before_it_is_read(tmp_path: Path) -> None:
     """13 kB of a table hold a text of 400 MB."""
     pa = pytest.importorskip("pyarrow")

@@ -160,7 +160,7 @@ def test_all_inputs_give_the_same_files(tmp_path: Path) -> None:
         assert rows_of(out) == wanted, name
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_labels_are_those_of_transformers(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     plain = [
@@ -299,7 +299,7 @@ def test_the_day_is_given(tmp_path: Path) -> None:
         prepare([record], TOK, tmp_path / "a", messages=other)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_long_conversations_are_truncated_or_dropped_and_counted(tmp_path: Path) -> None:
     most = 60
     wanted: list[tuple[list[int], list[bool]]] = []

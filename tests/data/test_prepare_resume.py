@@ -116,7 +116,7 @@ def test_stopped_after_every_few_blocks(tmp_path: Path, variant: int) -> None:
     assert contents(out) == contents(tmp_path / "whole")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_files_go_on_in_the_middle_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "in"
     folder.mkdir()

@@ -932,7 +932,7 @@ def test_kills_at_any_time_leave_a_set_in_s3_that_is_resumed(
     for kill in range(60):
         process = started("s3://bucket/set")
         try:
-            _, output = process.communicate(timeout=takes * (0.3 + kill % 8 * 0.12))
+            _, output = process.communicate(timeout=takes * (0.3 + kill % 8 * 0.12 + kill / 30))
             assert process.returncode == 0, output
             break
         except subprocess.TimeoutExpired:

@@ -72,7 +72,7 @@ def taken(batches: Any) -> list[int]:
     return [id for x, _ in batches for id in x.ravel().tolist()]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("frame", ["end", "begin", "none"])
 def test_the_tokens_are_those_of_prepare(kind: str, frame: str, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_the_tokens_are_those_of_prepare(kind: str, frame: str, tmp_path: Path) 
     assert all(batch.x.dtype == np.int64 for batch in batches)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_state_resumes(kind: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()

@@ -138,7 +138,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_wrong_values(call: Call) -> None:
     found = taken_amiss(call, lambda: shutil.rmtree("out", ignore_errors=True))

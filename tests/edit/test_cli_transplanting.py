@@ -13,7 +13,7 @@ from command_line import Run, error_of, here, run  # noqa: F401
 from jeton import edit
 from test_transplanting import NEW, OLD, model, random_table, tables_of
 
-pytestmark = pytest.mark.medium
+pytestmark = pytest.mark.large
 
 WORDS = "ibuprofen\n\n  weather \nthe\n"
 

@@ -45,7 +45,7 @@ def random_table(rows: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(rows, 48)).astype(np.float32)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_shared_rows_are_copied_and_the_others_are_means(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     table = random_table(OLD.vocab_size)
@@ -67,7 +67,7 @@ def test_shared_rows_are_copied_and_the_others_are_means(tmp_path: Path) -> None
     assert jeton.load(tmp_path / "new").encode("the theory") == NEW.encode("the theory")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_pursuit_finds_rows_that_a_linear_map_of_the_donor_gives(tmp_path: Path) -> None:
     """Where the model's table is the donor's, rotated, sums that are exact in one are in both."""
     pytest.importorskip("torch")
@@ -90,7 +90,7 @@ def test_pursuit_finds_rows_that_a_linear_map_of_the_donor_gives(tmp_path: Path)
     assert all(len(ids) <= 2 for ids, _ in few.weights.values())
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_heads_have_sums_of_their_own(tmp_path: Path) -> None:
     """The donor's head, rotated otherwise than the embeddings, is found for new tokens."""
     pytest.importorskip("torch")
@@ -112,7 +112,7 @@ def test_heads_have_sums_of_their_own(tmp_path: Path) -> None:
             np.testing.assert_allclose(tables[name][id], donor_table[id] @ rotation, atol=1e-3)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_special_tokens_of_the_same_role_share_a_row(tmp_path: Path) -> None:
     old, new = OLD.replace(roles={"eos": "<|old|>"}), NEW.replace(roles={"eos": "<|new|>"})
     moved = edit.transplant(old, new)
@@ -185,7 +185,7 @@ def test_sums_end_where_nothing_is_left() -> None:
     assert np.count_nonzero(values[1]) == 0
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_model_of_another_tokenizer_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     source = model(tmp_path / "old", OLD, random_table(OLD.vocab_size))
@@ -239,7 +239,7 @@ def test_extending_by_nothing_is_an_error() -> None:
         edit.extend(NEW, ["a b c d"], 500)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_models_of_sentencepiece_that_tokenizer_json_cannot_hold_are_written_as_such(
     tmp_path: Path,
 ) -> None:
@@ -266,7 +266,7 @@ TABLES_THAT_ARE_REFUSED: dict[str, tuple[float | None, type[JetonError], str]] =
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("whose", ["model", "donor"])
 @pytest.mark.parametrize(
     ("value", "error", "told"), TABLES_THAT_ARE_REFUSED.values(), ids=TABLES_THAT_ARE_REFUSED

@@ -210,7 +210,7 @@ def expect_everywhere_the_same(make: Callable[[], jeton.Tokenizer], folder: Path
 
 
 @pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", MADE)
 def test_every_family(name: str, tmp_path: Path) -> None:
     expect_everywhere_the_same(MADE[name], tmp_path)

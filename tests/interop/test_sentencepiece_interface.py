@@ -366,7 +366,7 @@ def test_other_normalization(sp: SentencePieceProcessor) -> None:
         sp.override_normalizer_spec(add_dummy_prefix="perhaps")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_case_is_folded() -> None:
     tok = jeton.UnigramTrainer(40, normalizer="nfkc_cf", hard_vocab_limit=False).train(LINES)
     sp = tok.as_sentencepiece()

@@ -256,7 +256,7 @@ def test_normalizers_are_those_of_sentencepiece(name: str) -> None:
         assert ours.decompile() == [tuple(rule) for rule in theirs.Decompile()]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_rules_of_a_model_and_of_a_file(tmp_path: Path) -> None:
     tok = jeton.UnigramTrainer(40, normalizer="nmt_nfkc_cf").train(LINES)
     tok.save(tmp_path / "m.model")

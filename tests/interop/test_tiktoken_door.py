@@ -141,7 +141,7 @@ def test_unknown_names_are_refused(wrong: Any) -> None:
             module.get_encoding(wrong)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", tiktoken.list_encoding_names())
 def test_encodings_are_tiktokens(
     name: str, monkeypatch: pytest.MonkeyPatch, vocabularies: Path

@@ -66,7 +66,7 @@ def loaded(folder: Path) -> Any:
 NEOX = SHARED / "vocab" / "neox"
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs(NEOX)
 def test_a_published_tokenizer_has_the_offsets_of_transformers() -> None:
     """Its normalizer composes characters; jeton's spans cover both parts."""

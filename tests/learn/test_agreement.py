@@ -98,7 +98,7 @@ def _trained(trainer: jeton.BPETrainer, texts: list[str]) -> jeton.Tokenizer:
         return trainer.train(texts)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_bpe_on_bytes() -> None:
     compared = 0
     for seed in itertools.count():
@@ -254,7 +254,7 @@ def _scores(tok: jeton.Tokenizer) -> dict[str, float]:
     return {token.decode(): by_id[id] for token, id in tok.vocab.items() if token not in special}
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_sentencepiece_encoding(tmp_path: Path) -> None:
     for seed in range(ROUNDS):
         numbers = random.Random(seed)

@@ -28,7 +28,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_right_answers(tmp_path: Path) -> None:
     grades = grade(written(tmp_path, SOLUTION))
     assert [(it.task.name, it.outcome) for it in grades] == [(it.name, "right") for it in TASKS]
@@ -129,7 +129,7 @@ def test_the_process_ends_with_the_grading(tmp_path: Path) -> None:
     assert process.poll() is not None
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_loop_outside_functions_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,7 +138,7 @@ def test_a_loop_outside_functions_is_stopped(
         grade(written(tmp_path, "while True: pass"))
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_process_of_a_file_closes_its_pipes(
     run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,7 +148,7 @@ def test_the_process_of_a_file_closes_its_pipes(
     assert "Warning" not in capfd.readouterr().err
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_syntax_error_keeps_its_line_and_caret(run: Run, here: Path) -> None:
     (here / "mine.py").write_text("def decode(tokens)\n    return 1\n")
     said = run("learn", "--grade", "mine.py", code=1).stderr.split("\n")
@@ -162,8 +162,11 @@ def test_a_syntax_error_keeps_its_line_and_caret(run: Run, here: Path) -> None:
     "name",
     "token tokenize string random types copy inspect pickle jeton subprocess numpy".split(),
 )
-def test_a_file_may_have_the_name_of_a_module(name: str, here: Path) -> None:
+def test_a_file_may_have_the_name_of_a_module(
+    name: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As the graded file, and as a file beside it, from the folder and from elsewhere."""
+    monkeypatch.setattr(sys, "path", ["", *sys.path])  # as in an interactive Python
     text = (
         "import random, string, my_helper\ndef decode(tokens):\n    return my_helper.joined(tokens)"
     )
@@ -176,24 +179,65 @@ def test_a_file_may_have_the_name_of_a_module(name: str, here: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes have no groups on Windows")
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_process_that_a_function_started_does_not_keep_the_grader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jeton.learn.grading_process.SECONDS", 3)
+    monkeypatch.setattr("jeton.learn.grading_process.SECONDS", 2)
     text = """
 import os, time
-def decode(tokens):
+def escape():
     if os.fork() == 0:
-        time.sleep(60)  # with all descriptors of its parent
+        os.setsid()
+        time.sleep(10)  # with all descriptors of its parent
+        os._exit(0)
+def decode(tokens):
+    escape()
     os._exit(1)
+def encode(piece, merges):
+    escape()
+    while True: pass
+"""
+    start = time.monotonic()
+    with LearnerProcess(written(tmp_path, text)) as answers:
+        assert answers.ask("decode", ([b"a"],)).kind == "ended"
+        assert answers.ask("encode", (b"a", [])).kind == "too long"
+    assert time.monotonic() - start < 9
+
+
+def test_what_a_function_writes_into_the_answers_ends_its_process(tmp_path: Path) -> None:
+    text = """
+import os
+def decode(tokens):
+    for descriptor in range(3, 20):
+        try:
+            os.write(descriptor, (5).to_bytes(8, "little") + b"abcde")
+        except OSError:
+            pass
 """
     with LearnerProcess(written(tmp_path, text)) as answers:
-        assert answers.ask("decode", ([b"a"],)).kind == "too long"
+        assert answers.ask("decode", ([b"a"],)).kind == "ended"
+
+
+def test_ctrl_c_while_a_file_loads_ends_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = LearnerProcess(written(tmp_path, "while True: pass"))
+    started: list[subprocess.Popen[bytes]] = []
+
+    def interrupted(_: float) -> None:
+        assert learner._process is not None
+        started.append(learner._process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learner, "_answer", interrupted)
+    with pytest.raises(KeyboardInterrupt), learner:
+        pass
+    assert started[0].poll() is not None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes have no groups on Windows")
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_looping_function_ends_with_the_grader(
     signal_number: signal.Signals, tmp_path: Path

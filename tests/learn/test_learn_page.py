@@ -52,7 +52,7 @@ def some_frames() -> list[Frame]:
     return frames_of_merging(start_rows(counts, "</w>"), list(learn.watch_bpe(counts, 4)))
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @in_a_browser
 def test_keys_and_buttons(opened: Callable[..., Any]) -> None:
     tab = opened(page(some_frames(), "BPE"))
@@ -72,7 +72,7 @@ def test_keys_and_buttons(opened: Callable[..., Any]) -> None:
     assert steps(tab) == ("3 / 6", [3])
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @in_a_browser
 def test_steps_play_and_pause(opened: Callable[..., Any]) -> None:
     tab = opened(page(some_frames(), "BPE"))
@@ -90,7 +90,7 @@ def test_steps_play_and_pause(opened: Callable[..., Any]) -> None:
         assert tab.get_attribute("#play", "aria-pressed") == playing, what
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @in_a_browser
 def test_light_and_dark(opened: Callable[..., Any]) -> None:
     tab = opened(page(some_frames(), "BPE"))
@@ -101,7 +101,7 @@ def test_light_and_dark(opened: Callable[..., Any]) -> None:
     assert grounds[0] == grounds[2] != grounds[1]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @in_a_browser
 def test_a_narrow_window(opened: Callable[..., Any]) -> None:
     tok = textbook.hug_pug_pun_bun_hugs("unigram")

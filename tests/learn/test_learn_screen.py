@@ -193,7 +193,7 @@ def test_the_environment_stays_as_it_was(
 # A real pseudo-terminal
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_real_terminal() -> None:
     keys = {"1/5": "\x1b[C", "2/5": "\x1b[F", "5/5": "?", "one step back": "?"}
     code, shown = in_a_terminal("learn", "bpe", "--merges", "3", answers={**keys, "learned": "q"})
@@ -201,7 +201,7 @@ def test_a_real_terminal() -> None:
     assert re.search(r"\x1b\[[0-9;]*48;[25];", shown)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(("options", "variables"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"})])
 def test_a_real_terminal_without_colour(options: list[str], variables: dict[str, str]) -> None:
     answers = {"1/3": " ", "* e s": "q"}
@@ -212,7 +212,7 @@ def test_a_real_terminal_without_colour(options: list[str], variables: dict[str,
     assert not re.search(r"\x1b\[(3[1-7]|4[1-7]|9[0-7])m", shown)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_ctrl_c_leaves_the_terminal_as_it_was() -> None:
     code, shown = in_a_terminal("learn", "bytes", answers={"1/4": "\x03"})
     assert code == 0 and "\x1b[?1049l" in shown  # back from the other screen

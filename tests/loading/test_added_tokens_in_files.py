@@ -151,7 +151,7 @@ def load(path: Path, tok: jeton.Tokenizer) -> jeton.Tokenizer:
 NAMES = ("x.json", "folder", "x.tiktoken", "vocab.json", "x.model", "vocab.txt")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("family", FAMILIES)
 def test_added_tokens_survive_every_format(family: str, tmp_path: Path) -> None:
     plain = FAMILIES[family]()

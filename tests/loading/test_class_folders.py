@@ -230,3 +230,21 @@ def test_every_class_has_a_folder() -> None:
     elsewhere = {"CTRL", "QWen", "TikToken"}
     like = {"MobileBert": "Bert", "Longformer": "Roberta", "LED": "Bart"}
     assert named | elsewhere | like.keys() == CLASSES.keys()
+
+
+@pytest.mark.parametrize("token", ["‹｜end▁of▁sentence｜>", "<my token>", "🙂"])
+@pytest.mark.parametrize("merges", ["a b\n", "a b \n", "\na  b\n\n"])
+def test_a_special_token_may_have_any_characters_and_merges_any_spaces(
+    token: str, merges: str, tmp_path: Path
+) -> None:
+    """As transformers' classes read them; they do not read `vocab.json` as bytes."""
+    letters = [*jeton.components.byte_alphabet.BYTES]
+    vocabulary = {piece: id for id, piece in enumerate([*letters, "ab", token])}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
+    (tmp_path / "merges.txt").write_text(f"#version: 0.2\n{merges}")
+    listed = {str(vocabulary[token]): {"content": token, "special": True}}
+    config = {"tokenizer_class": "GPT2Tokenizer", "added_tokens_decoder": listed}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    tok = jeton.load(tmp_path)
+    assert tok.encode(f"ab{token}", special="allow") == [256, 257]
+    assert tok.decode([256, 257]) == f"ab{token}"

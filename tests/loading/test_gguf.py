@@ -343,7 +343,7 @@ def test_components_that_gguf_cannot_hold_are_named(tmp_path: Path) -> None:
     assert not (tmp_path / "refused.gguf").exists()
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_command_converts_and_compares(here: Path, run: Run) -> None:  # noqa: F811
     tok = jeton.load(_file("gpt-2", here))
     weights = bytes((tok.vocab.max_id + 1) * 4 * 4)

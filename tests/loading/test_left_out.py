@@ -124,7 +124,7 @@ LEFT_OUT: dict[str, tuple[Any, str, list[str]]] = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("row", LEFT_OUT)
 def test_settings_that_are_not_saved_are_named(row: str, tmp_path: Path) -> None:
     make, name, left_out = LEFT_OUT[row]
@@ -194,7 +194,7 @@ def test_settings_that_were_left_out_are_arguments_of_load(tmp_path: Path) -> No
     assert again.encode(text, special="allow") == pair.encode(text, special="allow")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_of_two_names_of_an_id_the_one_that_decoding_gives_is_kept(tmp_path: Path) -> None:
     tok = harmony()
     name = tok.decode([200_018])

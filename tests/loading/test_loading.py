@@ -109,7 +109,7 @@ def test_known_names_load_from_a_folder(name: str, special: int) -> None:
     assert tok.decode(tok.encode("Hello world!")) == "Hello world!"
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs_vocabularies
 def test_encodings_have_the_special_tokens_of_tiktoken() -> None:
     public = pytest.importorskip("tiktoken_ext.openai_public")

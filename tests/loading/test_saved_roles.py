@@ -46,7 +46,7 @@ def same(tok: jeton.Tokenizer, again: jeton.Tokenizer, texts: list[str]) -> None
             )
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("number", range(60))
 def test_a_folder_changes_no_random_tokenizer(number: int, tmp_path: Path) -> None:
     rng = random.Random(number)
@@ -86,7 +86,7 @@ def test_a_folder_changes_no_kind(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.* decodes the unknown token")
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", ["llama2_sentencepiece_bpe.model", "bert_uncased_vocab.txt"])
 def test_a_folder_changes_no_published_tokenizer(name: str, tmp_path: Path) -> None:
     tok = jeton.load(needed(VOCABULARIES / name))

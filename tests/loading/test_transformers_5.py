@@ -80,7 +80,7 @@ CASES: dict[str, tuple[Tokenizer, dict[str, Any], bool]] = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", CASES)
 def test_a_warning_says_where_transformers_5_gives_other_ids(name: str, tmp_path: Path) -> None:
     tok, config, differs = CASES[name]
@@ -111,7 +111,7 @@ def of_bytes(steps: bool) -> Tokenizer:
     return tok
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("steps", [True, False])
 def test_the_pattern_of_mistral_replaces_the_one_of_the_file(steps: bool, tmp_path: Path) -> None:
     texts = ["ab12 HelloWorld's  \n x/\n", "aB AB 1212"]
@@ -147,7 +147,7 @@ WHISPER = [
 ]  # fmt: skip
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("before", "config", "differs"),
     [
@@ -196,7 +196,7 @@ def test_a_warning_says_where_whispers_class_puts_other_tokens_in_front(
     assert any("transformers 5 gives other ids" in it for it in said) == differs
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("config", "differs"),
     [

@@ -39,7 +39,7 @@ def pattern_of(tok: jeton.Tokenizer) -> str:
     return pattern if isinstance(pattern, str) else pattern.source
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base", "llama3"])
 def test_tiktoken_reads_our_ranks(name: str, tmp_path: Path) -> None:
     tiktoken = pytest.importorskip("tiktoken")
@@ -61,7 +61,7 @@ def test_tiktoken_reads_our_ranks(name: str, tmp_path: Path) -> None:
         assert tok.decode_bytes(ids) == theirs.decode_bytes(ids)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("source", ["gpt2", "r50k_base"])
 def test_tokenizers_and_transformers_read_our_pair(source: str, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")

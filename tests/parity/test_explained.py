@@ -32,7 +32,7 @@ def _compare(tok: jeton.Tokenizer, texts: list[str]) -> None:
             tok.explain(text, special=special, add_special_tokens=True)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_composed_pipelines(scale: Scale) -> None:
     for number in range(120 if scale.full else 8):
         tok = jeton.Tokenizer.from_json(pipelines.compose(number).to_str())

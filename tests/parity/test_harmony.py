@@ -62,7 +62,7 @@ def answer(rng: random.Random, tok: jeton.Tokenizer) -> list[int]:
     return ids
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs(VOCAB)
 def test_answers(scale: Scale, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIKTOKEN_ENCODINGS_BASE", str(VOCAB))

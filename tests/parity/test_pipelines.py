@@ -125,7 +125,7 @@ def test_classic(name: str, scale: Scale) -> None:
     _compare(ours, theirs, texts)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("number", NUMBERS)
 def test_written_files_load_and_agree(number: int, tmp_path: Any) -> None:
     ours = jeton.Tokenizer.from_json(pipelines.compose(number).to_str())
@@ -137,7 +137,7 @@ def test_written_files_load_and_agree(number: int, tmp_path: Any) -> None:
         _compare_encodings(ours, theirs, text, None, True)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_every_component_appears() -> None:
     seen: set[str] = set()
     for number in NUMBERS:

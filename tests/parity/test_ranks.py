@@ -104,7 +104,7 @@ def _differing(ours: Any, theirs: list[list[int]], texts: list[str]) -> list[str
     return [text for text, a, b in zip(texts, ours, theirs, strict=True) if a != b]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_documents(pair: Pair, documents: list[str]) -> None:
     for batch in _batches(iter(documents)):
         ours = pair.ours.encode_batch(batch).tolist()

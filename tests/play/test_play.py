@@ -506,7 +506,7 @@ def test_ids_show_a_character_that_is_split_in_each_of_its_tokens(
     ]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_slow_questions_keep_no_quick_one_waiting(
     tok: jeton.Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -526,7 +526,7 @@ def test_slow_questions_keep_no_quick_one_waiting(
                 thread.join()
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_command_ends_by_an_interrupt() -> None:
     command = [sys.executable, "-m", "jeton", "play", "jeton-4k", "--no-open"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:

@@ -188,7 +188,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 class TestBareInstall:
     """With the core dependencies alone, all works but what an extra is for."""
 

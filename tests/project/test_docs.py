@@ -57,16 +57,8 @@ def has_java() -> bool:
     return shutil.which("java", path=None if home is None else f"{home}/bin") is not None
 
 
-def size_of(path: Path) -> pytest.MarkDecorator:
-    """The size of the test of a page: what a newcomer types is tried in more runs."""
-    is_first = path.name == "README.md" or path.parent.name == "course"
-    return pytest.mark.medium if is_first else pytest.mark.large
-
-
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=size_of(path), id=str(path.relative_to(ROOT))) for path in FILES],
-)
+@pytest.mark.large
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 @pytest.mark.filterwarnings("error::jeton.errors.TrainingWarning")
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needed = needed_by(path)

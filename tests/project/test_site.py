@@ -153,7 +153,7 @@ a
 """
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_block_of_a_session_ends_in_an_empty_line(browser_page: Any) -> None:
     copied = browser_page.evaluate("typedPython", SESSION)
     assert copied == 'for word in ["a"]:\n    print(word)\n\n[1,\n 2]\n'

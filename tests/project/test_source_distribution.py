@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 FOR_RUST_USERS = "crates/jeton/"
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_the_source_distribution_holds_what_its_build_reads(tmp_path: Path) -> None:
     git = ["git", "-C", str(ROOT), "ls-files", "-z", "crates", "packaging", "python/jeton"]
     listed = subprocess.run(git, capture_output=True, text=True)

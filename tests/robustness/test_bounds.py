@@ -213,7 +213,7 @@ def test_nor_are_tokens_read_from_it(pipe: Path) -> None:
             TokenDataset(path)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
 @pytest.mark.parametrize(
     ("command", "says"),

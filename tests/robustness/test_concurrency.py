@@ -213,7 +213,7 @@ def test_nothing_is_printed_after_fork() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
 @pytest.mark.parametrize(
     "work",

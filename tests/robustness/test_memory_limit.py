@@ -147,7 +147,7 @@ def test_without_memory_a_conversion_leaves_nothing(
         assert fault not in errors
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to such a limit")
 @pytest.mark.parametrize(
     ("limit", "error"),

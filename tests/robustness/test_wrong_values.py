@@ -36,7 +36,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     jeton.set_cache_limit(limit)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_wrong_values(call: Call) -> None:
     if call.name == "Tokenizer.as_xgrammar":

@@ -216,7 +216,7 @@ def test_a_column_without_its_library_is_gone_through() -> None:
     assert ranks().encode_batch(column) == ranks().encode_batch(TEXTS)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @settings(max_examples=50)
 @given(st.lists(st.text(max_size=20)), st.integers(0, 3), st.integers(0, 3))
 def test_slices_of_columns_are_encoded(texts: list[str], before: int, after: int) -> None:

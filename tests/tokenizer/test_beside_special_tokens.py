@@ -246,7 +246,7 @@ def test_a_folder_that_does_not_say_is_read_as_by_the_class(tmp_path: Path) -> N
         assert ids_with() == ids_with(add_prefix_space=False) == legacy != ids_with(legacy=False)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("row", CONFIGURATIONS)
 def test_the_files_beside_a_model_count_as_in_transformers(row: str, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ print((peak() - before) // 1024)
 """
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems count memory otherwise")
 def test_a_cache_stays_within_its_limit() -> None:
     def grown(limit: int) -> int:

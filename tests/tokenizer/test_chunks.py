@@ -289,7 +289,7 @@ def test_sentences(text: str) -> None:
     assert [text[start:end] for start, end in pairwise(places)] == SENTENCES[text]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_every_terminator_of_unicode_ends_a_sentence() -> None:
     regex = pytest.importorskip("regex")
     # Of newer Unicode than that of the oldest `regex` that may be installed.
@@ -599,7 +599,7 @@ def test_where_parts_of_a_kind_of_text_begin(kind: str) -> None:
     assert structure.KINDS[kind]("") == structure.KINDS[kind]("x") == []
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("kind", STRUCTURES)
 @pytest.mark.parametrize("limit", [9, 20, 40, 200])
 @pytest.mark.parametrize("overlap", [0, None])

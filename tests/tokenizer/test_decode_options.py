@@ -179,7 +179,7 @@ def test_the_space_that_decoding_drops_at_the_front_has_no_place() -> None:
     assert tok.spans_of(ids) == [(0, 3), (3, 11), (11, 12), (12, 16)]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("is_json", [False, True])
 def test_spans_of_byte_tokens(is_json: bool) -> None:
     tok = jeton.load(needed(VOCABULARIES / "llama2_sentencepiece_bpe.model"))

@@ -151,7 +151,7 @@ FAMILIES: dict[str, Callable[[], jeton.Tokenizer]] = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_last_step_has_the_ids_of_encode(name: str) -> None:
     tok = FAMILIES[name]()
@@ -290,7 +290,7 @@ def test_the_lattice_and_its_best_path() -> None:
     assert len(piece.edges) == 9
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_a_long_piece_takes_no_quadratic_time() -> None:
     tok = textbook.aaabdaaabac()
     assert tok.explain("a" * 50_000).ids == tok.encode("a" * 50_000)

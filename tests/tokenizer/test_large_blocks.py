@@ -47,7 +47,7 @@ def hold_and_drop(seed: int) -> None:
         check(*result)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_results_are_what_they_were_while_others_come_and_go() -> None:
     hold_and_drop(0)
 
@@ -102,7 +102,7 @@ def numbers_of(script: str) -> list[int]:
     return [int(number) for number in run.stdout.split()]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_bounded_part_of_dropped_results_is_kept() -> None:
     script = """
@@ -118,7 +118,7 @@ def test_a_bounded_part_of_dropped_results_is_kept() -> None:
     assert full > 300 and left < 100
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_bounded_part_of_memory_lies_behind_results() -> None:
     script = """

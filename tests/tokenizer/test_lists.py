@@ -121,7 +121,7 @@ def test_rows_of_batches_share_them() -> None:
             broken.tolist()
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_references_do_not_run_out() -> None:
     ids = list(range(5, 5 + len(WORDS)))
     tok = tokenizer(ids)

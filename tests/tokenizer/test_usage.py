@@ -40,7 +40,7 @@ def test_counts_are_those_of_encode(tok: jeton.Tokenizer) -> None:
     assert usage.tokenizer == tok.digest and usage.version == jeton.__version__
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @given(st.lists(st.text(max_size=20), max_size=6), st.integers(0, 6))
 def test_parts_add_up(texts: list[str], at: int) -> None:
     tok = KINDS["byte-level"]()

@@ -117,7 +117,7 @@ def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
     jeton.BPETrainer(90, start_from=start, end_of_word_suffix="</w>").train(TEXTS)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
     start = jeton.BPETrainer(310, **LLAMA).train(TEXTS)
     start.save(tmp_path / "start.model")

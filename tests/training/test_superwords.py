@@ -207,7 +207,7 @@ def test_the_fast_path_takes_superwords() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"superwords": "bpe"}, "'super' or 'boundless'"),
+        ({"superwords": "bpe"}, 'one of "super", "boundless"'),
         ({"superwords": None, "joining": "all"}, "joining is for superwords"),
         ({"superwords": None, "superword_tokens": 3}, "superword_tokens is for superwords"),
         ({"superword_tokens": 3}, "superword_tokens is for superwords='super'"),

@@ -51,7 +51,7 @@ def joined(words: list[list[bytes]], model: models.Superwords) -> list[bytes]:
     return [token for word, _ in symbols for token in word]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @needs(VARIANTS)
 @pytest.mark.parametrize("texts", ["en", "ml"])
 def test_merges_deletions_and_encodings_are_those_of_the_authors(texts: str) -> None:

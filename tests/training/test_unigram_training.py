@@ -86,7 +86,7 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("options", [*STYLES.values(), {"treat_whitespace_as_suffix": True}])
 def test_sentencepiece_agrees(options: dict[str, Any], tmp_path: Path) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")

@@ -32,7 +32,7 @@ tokenizer_option = click.option(
     "--tokenizer",
     metavar="TOKENIZER",
     type=FilePath(),
-    help="The tokenizer, if none was saved with the set.",
+    help="The tokenizer, if none was saved beside the tokens.",
 )
 
 

@@ -8,7 +8,6 @@ file go to standard error, and what it reads is empty.
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import os
 import pickle
 import runpy
@@ -29,7 +28,7 @@ from jeton.processes import pipes_of_server, read_message, start_python, write_m
 SECONDS = 10.0
 """How long a call may take: every right answer takes a thousandth of it."""
 
-SECONDS_TO_START = 30.0
+SECONDS_TO_START = 60.0
 """How long the file itself may take, with what it imports: that may be as large as PyTorch."""
 
 _GRACE_SECONDS: Final = 2.0
@@ -91,7 +90,11 @@ class LearnerProcess:
         self._process = start_python(
             __name__, serve.__name__, os.fspath(self.path), start_new_session=True
         )
-        found = self._answer(SECONDS_TO_START)
+        try:
+            found = self._answer(SECONDS_TO_START)
+        except BaseException:  # Ctrl-C, or no thread
+            self._stop()
+            raise
         if found.kind != "value":
             self._stop()
             raised = ": ".join(filter(None, (found.place, str(found.value))))
@@ -104,39 +107,35 @@ class LearnerProcess:
         self.functions = frozenset(found.value)
 
     def _answer(self, seconds: float) -> CallResult:
-        """The next answer."""
+        """The next answer. A process that the file started may keep the pipe open after its end."""
         assert self._process is not None
-        is_late = threading.Event()
+        process, answers = self._process, list[object]()
 
-        def end() -> None:
-            is_late.set()
-            self._kill()
+        def read() -> None:
+            with contextlib.suppress(Exception):  # an end, or what the file wrote into the answers
+                answers.append(pickle.loads(read_message(process.stdout) or b""))
 
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            body = read_message(self._process.stdout)
-        finally:
-            timer.cancel()
-        if is_late.is_set():
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        end = time.monotonic() + seconds
+        while reader.is_alive() and process.poll() is None and time.monotonic() < end:
+            reader.join(0.2)
+        if process.poll() is not None:
+            reader.join(0.2)  # what it answered before its end
+        elif reader.is_alive():
             return CallResult("too long")
-        answer: CallResult = CallResult("ended") if body is None else pickle.loads(body)
-        return answer
+        answer = answers[0] if answers else None
+        return answer if isinstance(answer, CallResult) else CallResult("ended")
 
-    def _kill(self) -> None:
+    def _stop(self) -> None:
         """Ends the process and the group that it began."""
-        assert self._process is not None
+        if self._process is None:
+            return
         if sys.platform == "win32":
             self._process.kill()
         else:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-
-    def _stop(self) -> None:
-        if self._process is None:
-            return
-        self._kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
@@ -157,33 +156,35 @@ def serve(path: str) -> None:
 
     # Last, so that a file beside it that is named like a module of Python's is not taken for it.
     sys.path.append(os.path.dirname(os.path.abspath(path)))
-    with open(os.devnull, "w") as nowhere:
-
-        def end_after(seconds: float) -> None:
-            """Ends this process after so long, if the one that asks is gone by then."""
-            faulthandler.dump_traceback_later(seconds + _GRACE_SECONDS, exit=True, file=nowhere)
-
-        end_after(SECONDS_TO_START)
+    _end_after(SECONDS_TO_START + _GRACE_SECONDS)
+    try:
+        names = runpy.run_path(path, run_name="jeton_learn")
+    except BaseException as error:
+        send(_raised(error, path))
+        return
+    functions = {name: value for name, value in names.items() if callable(value)}
+    send(CallResult("value", sorted(functions)))
+    _end_after(0)
+    while (question := read_message(questions)) is not None:
+        name, arguments = pickle.loads(question)
+        _end_after(SECONDS + _GRACE_SECONDS)
         try:
-            names = runpy.run_path(path, run_name="jeton_learn")
+            start = time.process_time()
+            value = functions[name](*arguments)
+            seconds = time.process_time() - start
+            answer = replace(_returned(value), seconds=seconds)
         except BaseException as error:
-            send(_raised(error, path))
-            return
-        functions = {name: value for name, value in names.items() if callable(value)}
-        send(CallResult("value", sorted(functions)))
-        faulthandler.cancel_dump_traceback_later()
-        while (question := read_message(questions)) is not None:
-            name, arguments = pickle.loads(question)
-            end_after(SECONDS)
-            try:
-                start = time.process_time()
-                value = functions[name](*arguments)
-                seconds = time.process_time() - start
-                answer = replace(_returned(value), seconds=seconds)
-            except BaseException as error:
-                answer = _raised(error, path)
-            faulthandler.cancel_dump_traceback_later()
-            send(answer)
+            answer = _raised(error, path)
+        _end_after(0)
+        send(answer)
+    if sys.platform != "win32":
+        os.killpg(0, signal.SIGKILL)  # the one that asks is gone; what the file started ends too
+
+
+def _end_after(seconds: float) -> None:
+    """Ends this process after so long, if the one that asks is gone by then; 0: it goes on."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _returned(value: object) -> CallResult:

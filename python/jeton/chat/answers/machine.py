@@ -627,12 +627,12 @@ class Machine(Findings):
         came, and whether what follows may become a mark."""
         state, limit = self.state, len(buffer)
         has_symbols = self._compiled.symbols and not buffer.isascii()
-        match = state.expression.search(buffer, at) if has_symbols else None
+        match = state.mark(buffer, at) if has_symbols else None
         while match is not None:
             if not state.mark_of(match).is_text:
                 limit = match.start()
                 break
-            match = state.expression.search(buffer, max(match.end(), match.start() + 1))
+            match = state.mark(buffer, max(match.end(), match.start() + 1))
         is_held = False
         if match is None and has_symbols and not last:
             tail = state.tail(buffer, at)

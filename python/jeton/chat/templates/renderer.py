@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -57,8 +58,11 @@ class Renderer:
 
     def source(self, template: str) -> TemplateText:
         """What a template says, as `source_of` gives it."""
-        if not self.apart:
-            return source_of(template)
-        from jeton.chat.templates.isolation import source_apart
+        return _source_apart(template) if self.apart else source_of(template)
 
-        return source_apart(template)
+
+@functools.lru_cache(maxsize=64)
+def _source_apart(template: str) -> TemplateText:
+    from jeton.chat.templates.isolation import source_apart
+
+    return source_apart(template)

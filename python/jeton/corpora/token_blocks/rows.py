@@ -81,7 +81,7 @@ def blocks_of_texts(
         at = 0
         for tokens, lengths, _, keys, size, empty, dropped, *_ in results:
             rows = range(at, at + len(lengths) + empty + len(dropped))
-            bad = {row: why for row, why in batch.bad.items() if row in rows}
+            bad = {row: batch.bad[row] for row in rows if row in batch.bad}
             bad |= {row: why for _, _, row, why in dropped}
             filtered = [batch.filtered[row] for row in rows if row in batch.filtered]
             last = batch.row(rows[-1])

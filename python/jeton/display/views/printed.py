@@ -61,7 +61,7 @@ def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> Re
     title = Text()
     title.append(f"{place}  " if place else "", _QUIET)
     title.append(frame.title, f"bold {STRONG['']}" if colour else "bold")
-    parts = [title, Text(frame.note)] if frame.note else [title]
+    parts: list[Text] = [title, *map(Text, _wrapped(frame.note, width))]
     for block in frame.blocks:
         parts.append(Text(""))
         if block_title := getattr(block, "title", ""):
@@ -71,6 +71,17 @@ def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> Re
                 line.rstrip()
             parts.append(line)
     return Group(*parts)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A text in lines, broken at spaces; rich's own lines end with a space."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def print_frames(

@@ -53,7 +53,7 @@ class Caller:
         """The tokenizer's own padding and truncation."""
         return Defaults.of(self.spelling.tokenizer)
 
-    @cached_property
+    @property
     def _of_targets(self) -> Caller:
         """What texts in the target language share, for a translation model."""
         tokenizer = self.spelling.tokenizer
@@ -67,7 +67,12 @@ class Caller:
                 UserWarning,
             )
             return self
-        return Caller(tokenizer.replace(src_lang=config["tgt_lang"]))
+        return self._of_target_language
+
+    @cached_property
+    def _of_target_language(self) -> Caller:
+        tokenizer = self.spelling.tokenizer
+        return Caller(tokenizer.replace(src_lang=tokenizer.settings.config["tgt_lang"]))
 
     def frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
         """The special tokens around one text, or around two."""

@@ -7,6 +7,7 @@ with one token per byte; its tokens, joined, are the text that the real model ge
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 _Stage = TypeVar("_Stage", bound=Component)
+
+_CACHE_CAPACITY: Final = 64
+"""How many tokenizers of bytes are cached: each set of names in `special` has its own."""
 
 _BYTES: Final = {f"<0x{byte:02X}>".encode(): byte for byte in range(256)}
 
@@ -38,6 +42,7 @@ class FirstStages:
         self.normalizers = _flat(tok.stages.normalizer)
         self.pre_tokenizers = _flat(tok.stages.pre_tokenizer)
         self._of_core = type(tok)._of_core
+        self._kept = functools.lru_cache(_CACHE_CAPACITY)(self._tokenizer)
 
     def steps(
         self, text: str, special: SpecialPolicy
@@ -54,7 +59,7 @@ class FirstStages:
 
         if self.added_tokens:
             after = stretches
-            stretches = _read(self._tokenizer(0, 0, ()), text, "ignore", {})
+            stretches = _read(self._kept(0, 0, ()), text, "ignore", {})
             if not self.normalizers and normal_tokens:
                 after = self._stretches(text, special, 0, 0, True)
             add("added tokens", _many(self.added_tokens), after)
@@ -91,7 +96,7 @@ class FirstStages:
         """
         tokens, policy = self._tokens_to_find(special)
         tokens = [token for token in tokens if normal_tokens or not token.normalized]
-        byte_tokenizer = self._tokenizer(normalizer_count, pre_tokenizer_count, tokens)
+        byte_tokenizer = self._kept(normalizer_count, pre_tokenizer_count, tuple(tokens))
         ids = {it.content: it.id for it in self.added_tokens}
         id_map = {it.id: ids[it.content] for it in byte_tokenizer.stages.added_tokens}
         return _read(byte_tokenizer, text, policy, id_map)
@@ -113,7 +118,7 @@ class FirstStages:
         return [it for it in self.added_tokens if not it.special or it.content in names], "allow"
 
     def _tokenizer(
-        self, normalizer_count: int, pre_tokenizer_count: int, tokens: Sequence[AddedToken]
+        self, normalizer_count: int, pre_tokenizer_count: int, tokens: tuple[AddedToken, ...]
     ) -> BaseTokenizer:
         """A tokenizer of bytes behind the first normalizers and pre-tokenizers."""
         first = self.normalizers[:normalizer_count]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import jeton._core as _core
 from jeton.components import Regex, decoders, models, normalizers, post_processors, pre_tokenizers
+from jeton.components.byte_alphabet import BYTES
 from jeton.errors import FormatError
 from jeton.loading import languages
 from jeton.loading.class_folders.configuration import Configuration
@@ -21,8 +20,8 @@ from jeton.loading.class_folders.known_class import (
 )
 from jeton.loading.patterns import named_expression
 
-_VOCABULARY: Final = ("vocab.json", "encoder.json")
-_MERGES: Final = ("merges.txt", "vocab.bpe")
+_MAX_UNMADE: Final = 4
+"""How many tokens of no merge a sound vocabulary may have."""
 _CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
@@ -177,11 +176,10 @@ def ctrl(configuration: Configuration, known_class: KnownClass) -> ClassStages:
 
 
 def _files(configuration: Configuration) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """The vocabulary and the merges of a model over characters."""
-    vocabulary = configuration.vocabulary(*_VOCABULARY)
-    path = configuration.file(*_MERGES)
+    vocabulary = configuration.vocabulary("vocab.json", "encoder.json")
+    path = configuration.file("merges.txt", "vocab.bpe")
     try:
-        lines = configuration.read(*_MERGES).decode().split("\n")
+        lines = configuration.read("merges.txt", "vocab.bpe").decode().split("\n")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: {error}") from None
     merges = []
@@ -204,19 +202,50 @@ def _stages(
     **rest: Any,
 ) -> ClassStages:
     """The stages of a byte-level BPE."""
-    vocabulary = configuration.vocabulary(*_VOCABULARY)
-    path, merges = (os.fspath(configuration.file(*names)) for names in (_VOCABULARY, _MERGES))
-    core, of_files, _, _ = _core.load(path, None, None, None, merges, None)
+    vocabulary, merges = _files(configuration)
+    raw: dict[bytes, int] = {}
+    for token, id in vocabulary.items():
+        raw.setdefault(_raw(token), id)
     if pre_tokenizer is None:
         prefix = configuration.flag("add_prefix_space", False)
         pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+    pairs: list[tuple[bytes | str, bytes | str]] = [(_raw(a), _raw(b)) for a, b in merges]
+    warnings = [*warnings, *_tokens_of_no_merge(vocabulary, merges)]
     return ClassStages(
-        models.from_core(core.model()),
+        models.BPE(raw, pairs),
         vocabulary,
         len(vocabulary),
         pre_tokenizer=pre_tokenizer,
         decoder=decoders.ByteLevel(),
         frame=frame,
-        warnings=[*warnings, *(it.removeprefix(f"{path}: ") for it in of_files)],
+        warnings=warnings,
         **rest,
     )
+
+
+def _tokens_of_no_merge(
+    vocabulary: Mapping[str, int], merges: list[tuple[str, str]]
+) -> Iterator[str]:
+    """A warning about tokens that no text becomes, as for a `vocab.json` alone: the merges may be
+    cut short. A few are in real files, beside special tokens in brackets."""
+    if len(vocabulary) <= 256 + len(merges) + _MAX_UNMADE:
+        return
+    made = {left + right for left, right in merges}
+    unmade = [
+        token
+        for token in vocabulary
+        if token not in made and len(_raw(token)) > 1 and token[0] + token[-1] not in ("<>", "[]")
+    ]
+    if len(unmade) > _MAX_UNMADE:
+        yield (
+            f"{len(unmade)} of the {len(vocabulary)} tokens, {unmade[0]!r} the first of them, come "
+            "of no merge, so no text becomes them: are the vocabulary and the merges of one "
+            "tokenizer?"
+        )
+
+
+def _raw(token: str) -> bytes:
+    """The bytes of a token: those of GPT-2's characters, or else its UTF-8."""
+    if all(character in BYTES for character in token):
+        return bytes(BYTES[character] for character in token)
+    return token.encode()
