@@ -254,7 +254,7 @@ def one_of(name: str, value: object, choices: tuple[str, ...], others: str = "")
     """An argument that is one of a few words."""
     if isinstance(value, str) and value in choices:
         return value
-    expected = ", ".join([*(f'"{choice}"' for choice in choices), *filter(None, [others])])
+    expected = ", ".join([*filter(None, [others]), *(f'"{choice}"' for choice in choices)])
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} must be one of {expected}, not {type(value).__name__}")
     close = _core.did_you_mean(value, list(choices))

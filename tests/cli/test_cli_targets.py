@@ -115,6 +115,7 @@ def test_standard_input_is_an_input(run: Run) -> None:
     assert Path("in.txt").read_text(encoding="utf-8") == TEXT
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("command", "read"),
     [

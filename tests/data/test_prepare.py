@@ -207,6 +207,7 @@ def test_whole_files_are_documents_of_any_size(tmp_path: Path) -> None:
     assert tokens_of(tmp_path / "shuffled") == flat(rows(TOK, shuffled(texts, 4)))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("validation", [None, "cut", "hash"])
 @pytest.mark.parametrize("buckets", [1, 256])
 def test_copies_are_shuffled_apart(

@@ -257,6 +257,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         prepare("s3://b/a.txt", TOK, tmp_path / "set")
 
 
+@pytest.mark.large
 def test_a_truncated_download_is_repeated_and_then_an_error(
     memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

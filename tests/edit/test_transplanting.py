@@ -156,6 +156,7 @@ def plain_pursuit(target: np.ndarray, unit: np.ndarray, terms: int) -> list[int]
     return chosen
 
 
+@pytest.mark.large
 def test_sums_are_those_of_the_definition_and_of_scikit_learn() -> None:
     basis, targets = (
         random_table(400, 1) + np.float32(0.3),

@@ -514,6 +514,7 @@ def test_nothing_is_loaded() -> None:
         empty.foo  # noqa: B018
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("rules", ["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"])
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])
 def test_bytes_that_are_not_utf8_are_read_as_sentencepiece_reads_them(

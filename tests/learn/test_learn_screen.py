@@ -154,6 +154,7 @@ def test_a_narrow_screen_and_a_resize() -> None:
     piloted(play, NARROW)
 
 
+@pytest.mark.large
 def test_a_step_that_is_longer_than_the_screen_scrolls() -> None:
     async def play(shown: Learn, pilot: Any) -> None:
         await pilot.press("right")

@@ -99,6 +99,7 @@ def messages(told: Any) -> list[tuple[Any, ...]]:
     return [(told.text, round(told.score, 3)), *pieces]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("number", range(MODELS))
 def test_text_to_pieces(number: int) -> None:
     options, proto = model(number)
@@ -197,6 +198,7 @@ def test_pieces(number: int) -> None:
     assert {piece.replace("▁", " ") for piece in defined} >= {s for s in symbols if " " in s}
 
 
+@pytest.mark.large
 @pytest.mark.skipif(IS_OLD, reason="this sentencepiece knows of fewer characters")
 @pytest.mark.parametrize("name", ["nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
 def test_character_maps(name: str, scale: Scale) -> None:

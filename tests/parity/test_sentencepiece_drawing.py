@@ -55,6 +55,7 @@ def test_nbest(byte_fallback: bool, user_defined: int, tmp_path: Path) -> None:
             assert tokenizer.nbest(text, n) == judge.nbest_encode(text, nbest_size=n), text
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "pieces",
     [

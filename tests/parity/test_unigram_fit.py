@@ -104,6 +104,7 @@ def test_pieces_fit_real_corpora_as_well(
     _compare(lines, size, tmp_path)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", ["nmt_nfkc", "nfkc"])
 def test_the_map_has_all_of_their_rules(name: str, tmp_path: Path) -> None:
     trainer = jeton.UnigramTrainer(9, normalizer=name, hard_vocab_limit=False)

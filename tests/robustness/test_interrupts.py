@@ -97,6 +97,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("saved", "pipe"),
     [

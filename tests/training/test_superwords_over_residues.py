@@ -89,6 +89,7 @@ def test_merges_deletions_and_encodings_are_those_of_the_authors(texts: str) -> 
         assert tok.decode(ids) == text
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("become", ["pair", "bytes"])
 @pytest.mark.parametrize("kind", ["super", "boundless"])
 def test_encoding_is_that_of_the_definition(kind: str, become: str) -> None:

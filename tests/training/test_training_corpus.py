@@ -37,6 +37,7 @@ def words(data: Any, **options: Any) -> list[str]:
     return [word for word, _ in counts.items()]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("pipe", ["standard input", "silent FIFO", "FIFO nobody writes to"])
 def test_an_interrupt_while_a_pipe_brings_nothing(pipe: str, tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
