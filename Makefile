@@ -78,7 +78,7 @@ $(VENV)/built: $(VENV)/builder $(RUST) | $(VENV)/tools
 
 $(VENV)/optimised: $(VENV)/builder $(RUST)
 	@$(CARGO_IS_THERE)
-	@echo "Building jeton, optimised: some four minutes, once."
+	@echo "Building jeton, optimised: some three minutes, once."
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $(VENV)/built $@
 
