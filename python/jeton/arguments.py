@@ -155,12 +155,14 @@ def checked_numbers(
     return np.ascontiguousarray(array, dtype)
 
 
-def checked_number(name: str, value: object, *, above: float = 0.0, least: float = -1.0) -> float:
+def checked_number(
+    name: str, value: object, *, above: float = 0.0, least: float | None = None
+) -> float:
     """A finite number greater than `above`, or at least `least` if that is given."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
-    bound = f"of at least {least:g}" if least >= 0 else f"above {above:g}"
-    fits = value >= least if least >= 0 else value > above
+    bound = f"above {above:g}" if least is None else f"of at least {least:g}"
+    fits = value > above if least is None else value >= least
     if not fits or not value <= 1e300 or math.isnan(value):
         is_short = isinstance(value, float) or value.bit_length() < 99
         raise ArgumentError(

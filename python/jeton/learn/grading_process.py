@@ -26,7 +26,7 @@ from jeton.errors import FileError, FormatError
 from jeton.processes import pipes_of_server, read_message, start_python, write_message
 
 SECONDS = 10.0
-"""How long a call may take: every right answer takes a thousandth of it."""
+"""The time limit of a call; a right answer needs a thousandth of it."""
 
 SECONDS_TO_START = 60.0
 """How long the file itself may take, with what it imports: that may be as large as PyTorch."""

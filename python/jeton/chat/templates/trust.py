@@ -159,8 +159,9 @@ class Trust:
     def _unknown(self, entry: str, word: str | int, known: Iterable[str]) -> ArgumentError:
         names = {*known} or self._fields | _USUAL_FIELDS | self._roles | KNOWN_ROLES
         question = suggestion(str(word), sorted(names))
+        hint = f"; {question}" if question else ""
         return ArgumentError(
             f"trusted: {entry!r} names nothing that the messages have (their roles: "
             f"{', '.join(sorted(self._roles))}; their fields: {', '.join(sorted(self._fields))})"
-            f"{'; ' * bool(question)}{question}"
+            f"{hint}"
         )

@@ -151,7 +151,7 @@ class DocumentEncoding:
 
     tokenizer: BaseTokenizer
     field: str | None = None
-    """The field or column that holds the text."""
+    """The field or column of the text; `None` for the usual one."""
     errors: str = "strict"
     """What to do with bytes that are not UTF-8."""
     unit: bool | str = False

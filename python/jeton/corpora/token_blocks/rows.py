@@ -281,7 +281,7 @@ class SlicedTable:
     names: list[str]
     """The names of its columns."""
     text: str
-    """The column that holds texts unless another one is named."""
+    """The column of texts, unless the caller names another."""
     is_column: bool
     """Whether the data is this column alone."""
     count: int
