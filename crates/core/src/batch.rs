@@ -15,13 +15,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::tokenizer::spans::{Row, SpannedPart};
+use crate::tokenizer::spans::{Row, SpannedPart, rows};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 pub use entries::SpannedEntries;
 use flat::Flat;
 use jeton_fast::Place;
 use jeton_text::error::Error;
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::tick;
 use jeton_text::text::Unit;
 pub(crate) use jobs::{Buffers, Job, run_together};
 use jobs::{grouped, run};
@@ -95,12 +95,10 @@ impl Tokenizer {
             let mut ids = Vec::with_capacity(bytes / 4);
             let mut offsets = Vec::with_capacity(texts.len() + 1);
             offsets.push(0);
-            let mut pace = Pace::default();
             for (row, text) in texts.iter().enumerate() {
                 if cancelled.load(Ordering::Relaxed) {
                     break;
                 }
-                pace.step();
                 self.encode_into(text, options, &mut ids)
                     .map_err(|error| (row, error))?;
                 offsets.push(ids.len() as i64);
@@ -190,9 +188,7 @@ impl Tokenizer {
         let work = |task: usize| {
             let (mut ids, mut spans) = (flat.buffer(), flat_spans.buffer());
             let mut counts = Vec::with_capacity(tasks[task].len());
-            let mut pace = Pace::default();
             for number in tasks[task].clone() {
-                pace.step();
                 let part = &parts[number];
                 let first = ids.len();
                 let done = if part.cut {
@@ -233,7 +229,7 @@ impl Tokenizer {
             spans: flat_spans.into_list(),
         };
         let refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for row in paced(refused.into_iter()) {
+        for row in refused {
             if cancelled.load(Ordering::Relaxed) {
                 break;
             }
@@ -241,9 +237,7 @@ impl Tokenizer {
             let encoding = encoding.map_err(|error| (row, error))?;
             let Batch { offsets, .. } = &encoded.batch;
             let places = offsets[row] as usize..offsets[row + 1] as usize;
-            let spans = paced(encoding.spans.iter());
-            let spans = spans.map(|span| [span.start as i64, span.end as i64]);
-            encoded.spans.splice(places, spans);
+            encoded.spans.splice(places, rows(&encoding.spans));
         }
         Ok(encoded)
     }
@@ -302,11 +296,10 @@ impl Tokenizer {
         may_cut: bool,
     ) -> (Vec<Part<'t>>, Vec<Range<usize>>) {
         let mut parts = Vec::with_capacity(texts.len());
-        let mut pace = Pace::default();
         for (row, &text) in texts.iter().enumerate() {
             let mut start = 0;
             loop {
-                pace.step();
+                tick();
                 let is_whole = threads < 2 || !may_cut;
                 let end = if is_whole || text.len() - start <= 2 * size {
                     text.len()
@@ -365,7 +358,7 @@ fn offsets(parts: &[Part<'_>], counts: Vec<Vec<usize>>, texts: usize) -> Vec<i64
 /// How many units come before each part in its text.
 fn units_before(parts: &[Part<'_>], unit: Unit) -> Vec<usize> {
     let mut units = 0;
-    let before = paced(parts.iter()).map(|part| {
+    let before = parts.iter().map(|part| {
         if part.place == Place::First {
             units = 0;
         }

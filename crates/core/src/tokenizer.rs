@@ -48,7 +48,7 @@ use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::{Margins, Part, PostProcessor};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::{paced, tick};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::log;
 use jeton_text::mem::lazy::Lazy;
@@ -341,6 +341,7 @@ impl Tokenizer {
         options: &EncodeOptions,
         sink: &mut dyn Sink,
     ) -> Result<bool> {
+        tick();
         let Some(compiled) = &self.compiled else {
             return Ok(false);
         };
@@ -363,7 +364,7 @@ impl Tokenizer {
         } else {
             let text = AlignedText::original(text);
             let cuts = self.added_tokens.cut(text, normalizer, &options.special)?;
-            for cut in paced(cuts.into_iter()) {
+            for cut in cuts {
                 match cut {
                     TextOrToken::Token(id, _) => sink.push_all(&[id]),
                     TextOrToken::Text(text) => {
@@ -394,9 +395,7 @@ impl Tokenizer {
         sampler: &mut Sampler,
     ) -> Result<Part> {
         let mut rows = EncodingBuilder::new(unit);
-        let mut pace = Pace::default();
         for (number, text) in input.texts().iter().enumerate() {
-            pace.step();
             room::ask(text.len().saturating_mul(STAGED_BYTES));
             rows.begin(text, input.is_words().then_some(number as u32));
             self.encode_text(text, options, sampler, &mut rows)
@@ -413,16 +412,15 @@ impl Tokenizer {
         sampler: &mut Sampler,
         rows: &mut EncodingBuilder,
     ) -> Result<()> {
+        tick();
         let stages = &self.stages;
         let trims = stages
             .post_processor
             .as_ref()
             .is_some_and(PostProcessor::trims);
         let mut tokens = Vec::new();
-        let mut pace = Pace::default();
         let before_model = stages.before_model();
         for section in before_model.sections(&self.added_tokens, text, &options.special)? {
-            pace.step();
             match section? {
                 Section::Token(id, text) => {
                     rows.push(id, text.span_of(0..text.as_str().len()));
@@ -433,13 +431,11 @@ impl Tokenizer {
                 }
                 Section::Pieces(pieces) => {
                     for piece in pieces.iter() {
-                        pace.step();
                         tokens.clear();
                         stages
                             .model
                             .tokenize(piece.as_str(), sampler, &mut tokens)?;
-                        for token in &tokens {
-                            pace.step();
+                        for token in paced(tokens.iter()) {
                             rows.push(token.id, piece.span_of(token.range.clone()));
                             if trims {
                                 rows.margins.push(self.margins(token, piece.as_str()));

@@ -17,7 +17,6 @@ use crate::{Spanning, Stretch};
 use jeton_models::stages::Stages;
 use jeton_stages::split::any_splitter::AnySplitter;
 use jeton_text::error::Result;
-use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::short_keys::LONG;
 use jeton_text::printable;
@@ -155,7 +154,7 @@ impl NewChunks for PiecesCall<'_> {
         self.fallback.begin();
         if self.splitter.cuts_words() {
             let (text, pieces) = self.splitter.cut_word(word)?;
-            paced(pieces.into_iter()).try_for_each(|it| self.add(&text[it]))?;
+            pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
         } else {
             self.add(word)?;
         }

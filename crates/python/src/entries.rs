@@ -2,7 +2,6 @@
 //!
 //! Look here for what counts as a pair, as words, and as no text at all.
 
-use jeton_core::interrupt::paced;
 use jeton_core::tokenizer::spans::Row;
 use jeton_core::{Entry, Input};
 use pyo3::prelude::*;
@@ -75,7 +74,7 @@ impl Strings<'_> {
                 self.texts[entry].rows_of_caller(&mut rows[places]);
                 continue;
             };
-            for (row, origin) in paced(rows[places.clone()].iter_mut().zip(&origins[places])) {
+            for (row, origin) in rows[places.clone()].iter_mut().zip(&origins[places]) {
                 if let Some(origin) = origin {
                     let text = &self.texts[first + *origin as usize];
                     text.rows_of_caller(std::slice::from_mut(row));

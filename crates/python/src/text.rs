@@ -4,7 +4,7 @@
 //! character that it spells, a lone surrogate becomes U+FFFD. Spans still count the characters of
 //! the caller's string. Long strings are converted part by part, so that Ctrl-C works.
 
-use jeton_core::interrupt::{paced, poll};
+use jeton_core::interrupt::tick;
 use jeton_core::room;
 use jeton_core::text::Span;
 use jeton_core::tokenizer::spans::Row;
@@ -90,7 +90,7 @@ impl<'a> Text<'a> {
     /// Makes spans in characters of [`Text::as_str`] such of the caller's string.
     pub fn rows_of_caller(&self, rows: &mut [Row]) {
         let Self::Mended(mended) = self else { return };
-        for at in paced(rows.iter_mut().flatten()) {
+        for at in rows.iter_mut().flatten() {
             *at = mended.positions[*at as usize] as i64;
         }
     }
@@ -142,9 +142,7 @@ impl Mended {
         let mut positions = Vec::with_capacity(length + 1);
         let mut at = 0;
         while at < length {
-            if positions.len().is_multiple_of(AT_ONCE) {
-                poll();
-            }
+            tick();
             positions.push(at);
             let point = points.at(at);
             let next = || (at + 1 < length).then(|| points.at(at + 1));
@@ -242,7 +240,6 @@ impl<'a> Points<'a> {
 fn utf8_of<P: Copy + Into<u32>>(points: &[P]) -> Option<String> {
     let mut text = Vec::with_capacity(points.len());
     for part in points.chunks(AT_ONCE) {
-        poll();
         text.reserve(3 * part.len());
         let (blocks, rest) = part.as_chunks::<POINTS_AT_ONCE>();
         for block in blocks {

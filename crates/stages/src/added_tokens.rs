@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::normalizer::Normalizer;
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
-use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::text::{AlignedText, white_space};
 
@@ -334,7 +333,7 @@ impl AddedTokens {
     ) -> Result<Vec<TextOrToken>> {
         let mut cuts = Vec::new();
         let found = self.find(&searches.original, special, &text, &text)?;
-        for (token, range) in paced(found.into_iter()) {
+        for (token, range) in found {
             let mut piece = text.slice(range);
             if piece.is_empty() {
                 continue;
@@ -347,7 +346,7 @@ impl AddedTokens {
                 normalizer.normalize(&mut piece)?;
             }
             let found = self.find(&searches.normalized, special, &piece, &text)?;
-            for (token, range) in paced(found.into_iter()) {
+            for (token, range) in found {
                 let piece = piece.slice(range);
                 match token {
                     _ if piece.is_empty() => {}
@@ -376,12 +375,10 @@ impl AddedTokens {
             .filter(|search| !(search.all_special && special == Found::Passed));
         // The white space that the last token with `rstrip` took, so that none is read twice.
         let mut spaces = 0..0;
-        for hit in paced(
-            search
-                .iter()
-                .flat_map(|s| s.automaton.hits(text).map(|hit| (*s, hit))),
-        ) {
-            let (search, hit) = hit;
+        let hits = search
+            .iter()
+            .flat_map(|search| search.automaton.hits(text).map(|hit| (*search, hit)));
+        for (search, hit) in hits {
             let token = &self.tokens[search.owners[hit.spelling]];
             let Range { mut start, mut end } = hit.range;
             // Only a token that the normalizer leaves nothing of is found inside a character.

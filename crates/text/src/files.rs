@@ -206,7 +206,6 @@ pub fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
     let (streams, others): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_stream(path));
     let mut written = Vec::with_capacity(files.len());
     for (path, contents) in streams.into_iter().chain(others) {
-        poll();
         written.push(Beside::write(path, contents)?);
     }
     poll();

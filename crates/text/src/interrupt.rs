@@ -1,12 +1,24 @@
-//! Interrupts: long loops check now and then whether the caller still waits, and stop if not.
+//! Interrupts: long work checks now and then whether the caller still waits, and stops if not.
 //!
-//! Look here before writing a loop over a text. The caller of the core passes a check ([`listening`]);
-//! [`poll`] runs it and stops the work by unwinding, so that nothing half done is returned: the workspace
-//! of a stopped call is dropped with its stack, and never used again. Threads that a call starts run the
-//! check of that call ([`Listener`]). Without a check, polling costs nothing.
+//! The caller of the core passes a check ([`listening`]); [`poll`] runs it and stops the work by unwinding, so
+//! that nothing half done is returned: the workspace of a stopped call is dropped with its stack, and never
+//! used again. Threads that a call starts run the check of that call ([`Listener`]). Without a check,
+//! polling costs nothing.
 //!
-//! Loops poll themselves. Polling between the parts of a text would need less code, but a part may be a
-//! single word of a gigabyte, and many texts are never split into parts.
+//! Where to poll: where the work is done, in the innermost step that takes more than a few nanoseconds, with
+//! [`tick`]: at a look-up in a trie or a table of pairs, at an entry that leaves a queue, at a match, at a piece
+//! that is cut off. A thread counts the ticks of all its loops together, so that a million short loops are
+//! heard like a long one, and the loops around them need none. A word may be as long as a text: a step
+//! is what takes the same time for any text.
+//!
+//! New memory is work too: the system takes about a nanosecond to clear each byte of it, longer than a loop
+//! takes to fill it. So lists of which an item is much longer than its text tick while they grow, or are made by
+//! [`filled`] and [`append`].
+//!
+//! What needs none: a pass of a few nanoseconds a byte over a text or over a list made of it, which is over in
+//! a third of a second for 100 MB, between passes that tick; a loop whose length is bounded by a vocabulary, by
+//! options or by a stretch of some ten kilobytes. Work in larger portions, such as a stretch that was split or a file
+//! that was written, calls [`poll`] after each.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -25,8 +37,13 @@ thread_local! {
     static ASKED: Cell<Option<Ask<'static>>> = const { Cell::new(None) };
 }
 
-/// Steps of a loop between two polls.
-const STEPS: u32 = 1 << 14;
+/// Ticks between two polls.
+const TICKS: u32 = 1 << 14;
+
+thread_local! {
+    /// The ticks of this thread so far.
+    static TICKED: Cell<u32> = const { Cell::new(0) };
+}
 
 /// The interrupt check of a call, for the threads that the call starts.
 #[derive(Clone, Copy)]
@@ -83,13 +100,6 @@ pub fn poll() {
     }
 }
 
-/// As [`poll`]. Inlined, finding out what this thread asks would be done before each loop, however short.
-#[cold]
-#[inline(never)]
-fn poll_of_loop() {
-    poll();
-}
-
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
     if room::is_scarce() {
@@ -101,89 +111,48 @@ fn ask(is_to_end: Ask<'_>) {
     }
 }
 
-/// Counts the steps of a loop, and polls now and then.
-#[derive(Default)]
-pub struct Pace(u32);
-
-impl Pace {
-    /// A step.
-    #[inline(always)]
-    pub fn step(&mut self) {
-        self.0 = self.0.wrapping_add(1);
-        if self.0.is_multiple_of(STEPS) {
-            poll_of_loop();
-        }
-    }
-
-    /// Several steps that were taken in one go.
-    #[inline]
-    pub fn steps(&mut self, count: usize) {
-        let before = self.0;
-        self.0 = before.wrapping_add(count as u32);
-        if before / STEPS != self.0 / STEPS {
-            poll_of_loop();
-        }
+/// A step of the work of this thread: every so many, it polls.
+#[inline(always)]
+pub fn tick() {
+    let ticked = TICKED.get().wrapping_add(1);
+    TICKED.set(ticked);
+    if ticked.is_multiple_of(TICKS) {
+        poll_after_ticks();
     }
 }
 
-/// Bytes or numbers that a loop reads between two polls, where each takes about a nanosecond.
+/// As [`poll`]. Inlined, finding out what this thread asks would be done before each loop, however short.
+#[cold]
+#[inline(never)]
+fn poll_after_ticks() {
+    poll();
+}
+
+/// Items of a list that are written between two polls.
 const AT_ONCE: usize = 1 << 16;
 
-/// Yields a long slice part by part, and polls before each part but the first.
-pub fn parts<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
-    let mut is_first = true;
-    items.chunks(AT_ONCE).inspect(move |_| {
-        if !std::mem::take(&mut is_first) {
-            poll();
-        }
-    })
-}
-
-/// The first place in a long slice of what `is_it` accepts.
-pub fn position<T: Copy>(items: &[T], is_it: impl Fn(T) -> bool) -> Option<usize> {
-    (0..)
-        .step_by(AT_ONCE)
-        .zip(parts(items))
-        .find_map(|(start, part)| {
-            let place = part.iter().position(|&item| is_it(item));
-            place.map(|place| start + place)
-        })
-}
-
-/// The last place in a long slice of what `is_it` accepts.
-pub fn rposition<T: Copy>(items: &[T], is_it: impl Fn(T) -> bool) -> Option<usize> {
-    let mut end = items.len();
-    items.rchunks(AT_ONCE).find_map(|part| {
-        if end < items.len() {
-            poll();
-        }
-        end -= part.len();
-        let place = part.iter().rposition(|&item| is_it(item));
-        place.map(|place| end + place)
-    })
-}
-
-/// A long list of one value, filled part by part: the system takes longer to hand out memory than a loop
-/// over it takes. In large pages, of which it hands out and takes back fewer.
+/// A long list of one value, in large pages, of which the system hands out and takes back fewer.
 pub fn filled<T: Clone>(value: T, length: usize) -> Vec<T> {
     let mut list = large_pages::with_capacity(length);
-    fill_to(&mut list, length, value);
-    list
-}
-
-/// Fills a list up to a length, part by part, as [`filled`] does.
-pub fn fill_to<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
-    list.reserve(length.saturating_sub(list.len()));
     while list.len() < length {
         poll();
         list.resize(length.min(list.len() + AT_ONCE), value.clone());
     }
+    list
 }
 
-/// The same items, with a poll now and then.
+/// Appends a long list to another.
+pub fn append<T: Copy>(list: &mut Vec<T>, more: &[T]) {
+    room::reserve(list, more.len());
+    for part in more.chunks(AT_ONCE) {
+        poll();
+        list.extend_from_slice(part);
+    }
+}
+
+/// The same items, with a tick at each.
 pub fn paced<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
-    let mut pace = Pace::default();
-    items.inspect(move |_| pace.step())
+    items.inspect(|_| tick())
 }
 
 #[cfg(test)]
@@ -221,44 +190,19 @@ mod tests {
     }
 
     #[test]
-    fn steps_in_one_go_count_as_one_by_one() {
+    fn short_loops_are_heard_as_a_long_one() {
         let asked = AtomicUsize::new(0);
         let never = || asked.fetch_add(1, Ordering::Relaxed) == usize::MAX;
-        for (count, rounds) in [(1, STEPS * 3), (STEPS - 1, 4), (STEPS, 3), (5_000, 10)] {
+        for length in [1, 5, 1_000, TICKS, 3 * TICKS] {
             asked.store(0, Ordering::Relaxed);
             let work = || {
-                let mut pace = Pace::default();
-                (0..rounds).for_each(|_| pace.steps(count as usize));
+                for _ in 0..3 * TICKS / length {
+                    paced(0..length).for_each(drop);
+                }
             };
             assert_eq!(listening(&never, work), Ok(()));
-            assert_eq!(asked.load(Ordering::Relaxed), 3, "{count} at once");
-        }
-    }
-
-    #[test]
-    fn long_slices_are_gone_through_as_short_ones() {
-        let mut bytes = vec![0; 2 * AT_ONCE + 7];
-        assert_eq!(position(&bytes, |byte| byte == 1), None);
-        assert_eq!(rposition(&bytes, |byte| byte == 1), None);
-        for at in [0, 5, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE, 2 * AT_ONCE + 6] {
-            bytes[at] = 1;
-            assert_eq!(rposition(&bytes, |byte| byte == 1), Some(at));
-            assert_eq!(position(&bytes, |byte| byte == 1), Some(0));
-        }
-        let together: Vec<_> = parts(&bytes).flatten().copied().collect();
-        assert_eq!(together, bytes);
-        assert_eq!(filled('x', AT_ONCE + 1), vec!['x'; AT_ONCE + 1]);
-        let mut list = vec!['x'];
-        fill_to(&mut list, 3, 'y');
-        fill_to(&mut list, 2, 'z');
-        assert_eq!(list, ['x', 'y', 'y']);
-        assert_eq!(position(&[], |_: u8| true), None);
-        for work in [
-            || position(&[0; 2 * AT_ONCE], |byte: u8| byte == 1).is_some(),
-            || rposition(&[0; 2 * AT_ONCE], |byte: u8| byte == 1).is_some(),
-            || filled(0, 2).is_empty(),
-        ] {
-            assert_eq!(listening(&|| true, work), Err(Interrupted));
+            let asked = asked.load(Ordering::Relaxed);
+            assert!((2..=3).contains(&asked), "{length} at once: {asked}");
         }
     }
 

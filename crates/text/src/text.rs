@@ -5,7 +5,7 @@
 //! replaces. The other conventions (the span of an inserted character, the meaning of an empty range) are
 //! those of Hugging Face `tokenizers`, except that it gives composed text the span of its first character.
 
-use crate::interrupt::paced;
+use crate::interrupt::{paced, tick};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -19,13 +19,11 @@ mod units;
 mod utf8;
 
 pub use byte_set::ByteSet;
-pub use search::{
-    Occurrences, behind_space, boundary_before, copied, count, replaced, white_space,
-};
+pub use search::{boundary_before, count, replaced, white_space};
 pub use units::CharacterIndex;
 pub use units::{Unit, UnitIndex};
 pub use utf8::InvalidUtf8;
-pub use utf8::{NotUtf8, WholeCharacters, is_in_utf8, lossy};
+pub use utf8::{NotUtf8, WholeCharacters, is_in_utf8};
 
 /// A half-open range of the original text, in bytes or in characters as the context says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -89,7 +87,7 @@ impl AlignedText {
         Self {
             range: 0..text.len(),
             buffer: Rc::new(Buffer {
-                text: copied(text),
+                text: text.to_owned(),
                 origin: None,
                 late_from: usize::MAX,
                 limit: Rc::clone(limit),
@@ -132,6 +130,7 @@ impl AlignedText {
 
     /// The part of this piece in `range` (bytes, on character boundaries).
     pub fn slice(&self, range: Range<usize>) -> Self {
+        tick();
         let start = if range.is_empty() {
             self.start + range.start
         } else {
@@ -161,6 +160,10 @@ impl AlignedText {
     /// Whether a byte does not stand at the start of the original though its span may begin there.
     fn is_late(&self, index: usize) -> bool {
         self.range.start + index >= self.buffer.late_from
+    }
+
+    fn spans_of_bytes(&self, range: Range<usize>) -> impl Iterator<Item = Span> {
+        paced(range).map(|index| self.span_of_byte(index))
     }
 
     fn span_of_byte(&self, index: usize) -> Span {
@@ -233,12 +236,12 @@ impl AlignedText {
         let mut done = 0;
         let late = self.buffer.late_from.saturating_sub(self.range.start);
         let mut late_from = usize::MAX;
-        for range in paced(ranges) {
+        for range in ranges {
             if (done..range.start).contains(&late) {
                 late_from = late_from.min(text.len() + late - done);
             }
             text.push_str(&old[done..range.start]);
-            spans.extend(paced(done..range.start).map(|i| self.span_of_byte(i)));
+            spans.extend(self.spans_of_bytes(done..range.start));
             done = range.end;
             let span = if range.is_empty() {
                 self.span_before(done)
@@ -260,7 +263,7 @@ impl AlignedText {
             late_from = late_from.min(text.len() + late - done);
         }
         text.push_str(&old[done..]);
-        spans.extend(paced(done..old.len()).map(|i| self.span_of_byte(i)));
+        spans.extend(self.spans_of_bytes(done..old.len()));
         self.set(text, spans, late_from)
     }
 
@@ -278,7 +281,7 @@ impl AlignedText {
         text.push_str(prefix);
         text.push_str(old);
         let spans = std::iter::repeat_n(first, prefix.len())
-            .chain(paced(0..old.len()).map(|i| self.span_of_byte(i)))
+            .chain(self.spans_of_bytes(0..old.len()))
             .collect();
         let late_from = match self.buffer.late_from.saturating_sub(self.range.start) {
             0 => 0,
@@ -397,7 +400,7 @@ impl Pieces {
         mut cut: impl FnMut(AlignedText, &mut Vec<AlignedText>) -> Result<()>,
     ) -> Result<()> {
         let mut finer = Vec::with_capacity(self.0.len());
-        for piece in paced(self.0.drain(..)) {
+        for piece in self.0.drain(..) {
             cut(piece, &mut finer)?;
         }
         finer.retain(|piece| !piece.is_empty());

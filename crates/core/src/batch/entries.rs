@@ -7,7 +7,6 @@ use super::flat::Flat;
 use super::jobs::{grouped, run};
 use super::{Batch, Failure, LARGEST_TASK, SMALLEST_TASK, SpannedBatch, TASKS_PER_THREAD};
 use crate::tokenizer::{EncodeOptions, Encoder, Entry, Tokenizer};
-use jeton_text::interrupt::{Pace, paced};
 
 /// The ids of many entries, with where each came from.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -130,7 +129,7 @@ struct Tasks {
 
 impl Tasks {
     fn of(entries: &[Entry<'_>], threads: usize) -> Self {
-        let sizes: Vec<usize> = paced(entries.iter()).map(Entry::size).collect();
+        let sizes: Vec<usize> = entries.iter().map(Entry::size).collect();
         let bytes: usize = sizes.iter().sum();
         let size = bytes / (TASKS_PER_THREAD * threads.max(1));
         let size = size.clamp(SMALLEST_TASK, LARGEST_TASK);
@@ -156,18 +155,14 @@ fn counted(
     rows: Range<usize>,
     mut encode: impl FnMut(usize) -> jeton_text::Result<usize>,
 ) -> Result<Vec<usize>, Failure> {
-    let mut pace = Pace::default();
-    let counts = rows.map(|row| {
-        pace.step();
-        encode(row).map_err(|error| (row, error))
-    });
+    let counts = rows.map(|row| encode(row).map_err(|error| (row, error)));
     counts.collect()
 }
 
 /// Where each entry's tokens begin and end.
 fn offsets(counts: Vec<Vec<usize>>) -> Vec<i64> {
     let mut end = 0;
-    let ends = paced(counts.into_iter().flatten()).map(|count| {
+    let ends = counts.into_iter().flatten().map(|count| {
         end += count as i64;
         end
     });

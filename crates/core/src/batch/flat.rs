@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::lock;
-use jeton_text::interrupt::parts;
 use jeton_text::mem::room;
 
 /// A list that threads fill in order, each task's items as soon as their place is known.
@@ -83,17 +82,11 @@ impl<T: Copy> Flat<T> {
         }
         drop(state);
         for (start, items) in &placed {
-            let mut done = *start;
-            // In parts, so that interrupts are noticed: the system needs longer to provide new memory than
-            // it takes to fill it.
-            for part in parts(items) {
-                // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
-                // since `state.start` has moved past them under the lock; and `items` is another list.
-                unsafe {
-                    let place = self.room.start.add(done);
-                    std::ptr::copy_nonoverlapping(part.as_ptr(), place, part.len());
-                }
-                done += part.len();
+            // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
+            // since `state.start` has moved past them under the lock; and `items` is another list.
+            unsafe {
+                let place = self.room.start.add(*start);
+                std::ptr::copy_nonoverlapping(items.as_ptr(), place, items.len());
             }
         }
         let emptied = placed.into_iter().map(|(_, mut items)| {
@@ -113,7 +106,7 @@ impl<T: Copy> Flat<T> {
         // SAFETY: the tasks before the first of `overflow` have filled the memory up to there.
         unsafe { items.set_len(filled) };
         room::reserve_exact(&mut items, state.start - filled);
-        for part in state.overflow.values().flat_map(|items| parts(items)) {
+        for part in state.overflow.values() {
             items.extend_from_slice(part);
         }
         items.shrink_to_fit();

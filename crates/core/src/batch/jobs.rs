@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Failure, lock, task_size};
-use jeton_text::interrupt::{Listener, paced};
+use jeton_text::interrupt::Listener;
 
 /// The result of a task, or the error of its text.
 type Outcome<R> = Result<R, Failure>;
@@ -56,7 +56,7 @@ impl<'j, R> Job<'j, R> {
 pub(super) fn grouped(sizes: impl Iterator<Item = usize>, size: usize) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let (mut first, mut filled, mut end) = (0, 0, 0);
-    for bytes in paced(sizes) {
+    for bytes in sizes {
         filled += bytes;
         end += 1;
         if filled >= size {

@@ -19,7 +19,7 @@ use jeton_stages::decoder::Decoder;
 use jeton_stages::normalizer::{Normalizer, WhiteSpace};
 use jeton_stages::vocab::show;
 use jeton_text::error::Result;
-use jeton_text::interrupt;
+use jeton_text::interrupt::tick;
 use jeton_text::pattern::SearchPattern;
 
 /// The stages of the `.model` file that means what these stages of a `tokenizer.json` do. Those that put a
@@ -160,7 +160,7 @@ fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
     let mut pieces = Vec::with_capacity(bpe.vocab().len());
     let mut unmade = -(scores.len() as f32);
     for (token, id) in bpe.vocab().iter() {
-        interrupt::poll();
+        tick();
         if id as usize != pieces.len() {
             return cannot(format!("a gap in the ids: none is {}", pieces.len()));
         }
@@ -196,7 +196,6 @@ fn scores_of(made: &[Vec<u8>]) -> HashMap<&[u8], f32> {
     let mut scores = HashMap::new();
     let (mut score, mut end) = (0.0, None);
     for (at, token) in made.iter().enumerate() {
-        interrupt::poll();
         if end.is_some_and(|end| at > end) {
             score -= 1.0;
         }
@@ -212,10 +211,7 @@ fn made_tokens(bpe: &Bpe) -> Vec<Vec<u8>> {
     let merges = bpe.merges().merges;
     merges
         .into_iter()
-        .map(|(left, right)| {
-            interrupt::poll();
-            [token(left), token(right)].concat()
-        })
+        .map(|(left, right)| [token(left), token(right)].concat())
         .collect()
 }
 
@@ -230,7 +226,6 @@ fn by_token(bpe: &Bpe) -> Option<Vec<Vec<(u32, u32)>>> {
     Some(
         groups
             .map(|group| {
-                interrupt::poll();
                 let mut pairs: Vec<_> = group.iter().map(|(_, pair)| *pair).collect();
                 pairs.sort_unstable();
                 pairs

@@ -24,7 +24,7 @@ use jeton_stages::normalizer::{
 };
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_text::error::{Error, Result};
-use jeton_text::interrupt;
+use jeton_text::interrupt::tick;
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 use jeton_text::text::AlignedText;
 
@@ -307,7 +307,6 @@ fn convert_unigram(model: &SentencePiece) -> Result<Unigram> {
     let mut unk_id = None;
     let mut pieces = Vec::new();
     for (piece, id) in model.proto().pieces.iter().zip(0..) {
-        interrupt::poll();
         let score = match piece.kind {
             PieceKind::Normal => decimal(piece.score),
             PieceKind::UserDefined => decimal(SentencePiece::bonus(piece.text.len())),
@@ -349,7 +348,7 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         .collect();
     let mut made = Vec::new();
     for piece in of_kind(PieceKind::Normal) {
-        interrupt::poll();
+        tick();
         let text = piece.text;
         if text.chars().nth(1).is_none() {
             continue;
@@ -379,7 +378,6 @@ fn derive_merges(proto: &ModelProto) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     made.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
     let mut merges = Vec::new();
     for equals in made.chunk_by(|(a, _), (b, _)| a.score == b.score) {
-        interrupt::poll();
         check_equals(equals.iter().map(|(piece, _)| *piece))?;
         let mut pairs: Vec<_> = equals.iter().flat_map(|(_, pairs)| pairs.clone()).collect();
         let length = |text: &str| std::cmp::Reverse(text.chars().count());

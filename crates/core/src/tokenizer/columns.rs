@@ -9,13 +9,13 @@ use std::iter::repeat_n;
 
 use super::encoding_builder::EncodingBuilder;
 use super::entries::Encoder;
-use super::spans::Row;
+use super::spans::{Row, rows};
 use super::{EncodeOptions, Entry, Input, Tokenizer};
 use jeton_models::model::{Sampler, Sampling};
 use jeton_stages::encoding::Encoding;
 use jeton_stages::post_processor::{Part, PostProcessor};
 use jeton_text::error::Result;
-use jeton_text::interrupt::{filled, paced};
+use jeton_text::interrupt::filled;
 use jeton_text::text::Unit;
 
 /// An encoding of which ids and spans are computed.
@@ -62,9 +62,8 @@ pub enum Source<'t> {
 
 impl From<Encoding> for Spanned {
     fn from(encoding: Encoding) -> Self {
-        let spans = paced(encoding.spans.iter());
         Self {
-            spans: spans.map(|it| [it.start as i64, it.end as i64]).collect(),
+            spans: rows(&encoding.spans).collect(),
             ids: encoding.ids,
             rest: Rest::Known(Attributes {
                 word_ids: encoding.word_ids,
@@ -179,7 +178,7 @@ impl Tokenizer {
             Source::Words(counts) => {
                 let words = (0..).zip(counts);
                 let words = words.flat_map(|(word, &count)| repeat_n(Some(word), count));
-                Ok(paced(words).collect())
+                Ok(words.collect())
             }
             Source::Text(None, count) => Ok(filled(Some(0), count)),
             Source::Text(Some(text), count) => {

@@ -11,7 +11,6 @@ use super::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;
 use jeton_stages::added_tokens::SpecialPolicy;
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
 use jeton_text::mem::room;
 
 /// A text that grows at either end, with the counts of its parts.
@@ -239,7 +238,7 @@ impl CountedText {
     /// The tokens of these parts, all of which have neighbours on both sides.
     fn count_parts(&mut self, tokenizer: &Tokenizer, parts: Range<usize>) -> Result<usize> {
         let mut sum = 0;
-        for part in paced(self.parts.range_mut(parts)) {
+        for part in self.parts.range_mut(parts) {
             sum += match part.tokens {
                 Some(known) => known,
                 None => {

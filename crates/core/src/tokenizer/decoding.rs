@@ -11,7 +11,7 @@ use super::Tokenizer;
 use jeton_models::model::Model;
 use jeton_stages::decoder::{DecodeTable, Invalid};
 use jeton_text::error::{Error, ErrorKind, Result, by_name};
-use jeton_text::interrupt::{self, paced};
+use jeton_text::interrupt::paced;
 use jeton_text::mem::room;
 use jeton_text::text::{InvalidUtf8, NotUtf8};
 
@@ -143,7 +143,7 @@ impl Tokenizer {
             text.extend(self.decode_fallback(ids, options, invalid)?);
             return Ok(());
         };
-        let unknown = interrupt::position(ids, |id| !table.has(id));
+        let unknown = ids.iter().position(|&id| !table.has(id));
         match (unknown, options.unknown) {
             (Some(position), UnknownIds::Error) => {
                 self.known_input(ids[position], position)?;
@@ -165,8 +165,8 @@ impl Tokenizer {
             is_skipped || unknown.is_some() && !table.has(id)
         };
         let may_leave_out = unknown.is_some() || options.skipped != Skipped::Nothing;
-        if may_leave_out && interrupt::position(ids, is_left_out).is_some() {
-            let others = paced(ids.iter().copied()).filter(|&id| !is_left_out(id));
+        if may_leave_out && ids.iter().copied().any(is_left_out) {
+            let others = ids.iter().copied().filter(|&id| !is_left_out(id));
             kept = room::with_capacity(ids.len());
             kept.extend(others);
             ids = &kept;

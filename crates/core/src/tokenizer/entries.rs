@@ -4,13 +4,13 @@
 //! another, with the tokens of the post-processor around them.
 
 use super::frames::{Frame, PairFrame};
-use super::spans::Row;
+use super::spans::{Row, rows};
 use super::{EncodeOptions, Tokenizer};
 use jeton_models::model::Sampling;
 use jeton_stages::encoding::Encoding;
 use jeton_stages::post_processor::{PostProcessor, Trimming};
 use jeton_text::error::{Error, Result};
-use jeton_text::interrupt::{Pace, fill_to, filled, paced};
+use jeton_text::interrupt::filled;
 use jeton_text::text::{CharacterIndex, Unit};
 
 /// A text, or the words into which the caller split it. Each word is encoded as a text of its own; the
@@ -78,7 +78,7 @@ impl<'t> Entry<'t> {
                 (_, None) => continue,
             };
             let words = &encoding.word_ids[rows.clone()];
-            for (origin, word) in paced(origins[rows.clone()].iter_mut().zip(words)) {
+            for (origin, word) in origins[rows.clone()].iter_mut().zip(words) {
                 *origin = match input {
                     Input::Text(_) => Some(before),
                     Input::Words(_) => word.map(|word| before + word),
@@ -91,11 +91,9 @@ impl<'t> Entry<'t> {
     /// Gives the spans of an encoding of it, which count characters, in another unit.
     pub(super) fn change_unit(&self, encoding: &mut Encoding, unit: Unit) {
         let texts = self.inputs().flat_map(Input::texts);
-        let texts: Vec<_> = paced(texts)
-            .map(|text| CharacterIndex::new(text, unit))
-            .collect();
+        let texts: Vec<_> = texts.map(|text| CharacterIndex::new(text, unit)).collect();
         let origins = self.origins(encoding);
-        for (span, origin) in paced(encoding.spans.iter_mut().zip(origins)) {
+        for (span, origin) in encoding.spans.iter_mut().zip(origins) {
             if let Some(origin) = origin {
                 *span = texts[origin as usize].of(*span);
             }
@@ -163,10 +161,8 @@ impl<'a> Encoder<'a> {
             return Ok(());
         };
         ids.extend_from_slice(around[0]);
-        let mut pace = Pace::default();
         for (number, (input, after)) in entry.inputs().zip(&around[1..]).enumerate() {
             for (word, text) in input.texts().iter().enumerate() {
-                pace.step();
                 let encoded = self.tokenizer.encode_into(text, &self.bare, ids);
                 encoded.map_err(|error| entry.at(number, input.at(word, error)))?;
             }
@@ -192,7 +188,7 @@ impl<'a> Encoder<'a> {
             return self.spans_fallback(entry, ids, spans, origins);
         };
         self.spans_within(around, entry, ids, spans, |length, origin| {
-            fill_to(origins, length, origin);
+            origins.resize(length, origin);
         })
     }
 
@@ -246,10 +242,8 @@ impl<'a> Encoder<'a> {
         add(around[0], ids, spans);
         tell(ids.len(), None);
         let mut origin = 0;
-        let mut pace = Pace::default();
         for (number, (input, after)) in entry.inputs().zip(&around[1..]).enumerate() {
             for (word, text) in input.texts().iter().enumerate() {
-                pace.step();
                 let encoded = self
                     .tokenizer
                     .encode_with_spans(text, &self.bare, ids, spans);
@@ -271,8 +265,7 @@ impl<'a> Encoder<'a> {
         origins: &mut Vec<Option<u32>>,
     ) -> Result<()> {
         let encoding = self.tokenizer.encode_entry(entry, self.options)?;
-        let rows = encoding.spans.iter();
-        spans.extend(rows.map(|span| [span.start as i64, span.end as i64]));
+        spans.extend(rows(&encoding.spans));
         origins.extend(entry.origins(&encoding));
         ids.extend_from_slice(&encoding.ids);
         Ok(())

@@ -4,7 +4,6 @@ use super::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;
 use jeton_stages::added_tokens::SpecialPolicy;
 use jeton_text::error::Result;
-use jeton_text::interrupt;
 
 /// Bytes of text that are encoded at a time, at least and at most and about; and bytes for each token
 /// that is still missing.
@@ -52,7 +51,6 @@ impl Tokenizer {
         }
         let (mut start, mut count) = (0, 0);
         loop {
-            interrupt::poll();
             let missing = (most - count).saturating_add(1);
             let reach = missing
                 .saturating_mul(BYTES_PER_TOKEN)

@@ -5,6 +5,7 @@ use super::joining::Joining;
 use crate::cache::group::{GROUP, Group};
 use crate::sink::Sink;
 use jeton_models::merge::merges::SCANNED;
+use jeton_text::interrupt::tick;
 use jeton_text::mem::short_keys::{LONG, ShortKey};
 
 impl<'t> ByteLevelCall<'_, 't> {
@@ -30,7 +31,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         let mut group = Group::NONE;
         let mut bounds = [start as u32; GROUP + 1];
         loop {
-            self.pace.step();
+            tick();
             for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
                 *bound = end as u32;
             }

@@ -31,7 +31,7 @@ use jeton_stages::split::set_bits::set_bits;
 use jeton_stages::split::split_points::SplitPoints;
 use jeton_stages::split::splitter::{Splitter, uncut};
 use jeton_text::error::Result;
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::tick;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::short_keys::{LONG, ShortKey};
 use jeton_text::threads::{LARGE, both};
@@ -191,7 +191,6 @@ impl ByteLevel {
             words,
             works,
             pending: Pending::new(tokens, holes),
-            pace: Pace::default(),
         };
         let joining = self.joining.as_ref();
         let cuts_phrases = joining.is_some_and(|joining| !joining.joins_words());
@@ -309,7 +308,6 @@ struct ByteLevelCall<'c, 't> {
     words: &'c mut WordCache,
     works: &'c mut [ShortWord],
     pending: Pending<'c, 't>,
-    pace: Pace,
 }
 
 impl<'t> ByteLevelCall<'_, 't> {
@@ -320,7 +318,6 @@ impl<'t> ByteLevelCall<'_, 't> {
             .step_by(BLOCKS_AT_ONCE * 64)
             .zip(bits.chunks(BLOCKS_AT_ONCE))
         {
-            self.pace.step();
             set_bits(bits, base, bounds);
         }
         bounds.push(end);
@@ -342,7 +339,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         group.ask_between(self.words, text, &bounds[..=until(0)]);
         let mut first = 0;
         while first < end {
-            self.pace.step();
+            tick();
             let last = until(first);
             if last < end {
                 next.ask_between(self.words, text, &bounds[last..=until(last)]);

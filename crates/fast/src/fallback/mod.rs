@@ -18,10 +18,10 @@ use jeton_models::model::{Model, Sampler, Sampling, Token};
 use jeton_stages::normalizer::SPACE_MARK;
 use jeton_stages::split::scanner::Scanner;
 use jeton_text::error::Result;
-use jeton_text::interrupt::{Pace, paced, parts};
+use jeton_text::interrupt::tick;
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::mem::short_keys::SHORT;
-use jeton_text::text::{Pieces, lossy};
+use jeton_text::text::Pieces;
 use longest_match::Longest;
 
 /// No byte of UTF-8: before the key of a part of a piece, which is no word of the text.
@@ -197,7 +197,9 @@ impl<'c> Fallback<'c> {
     /// As the model.
     pub fn pieces(&mut self, pieces: &Pieces) -> Result<()> {
         self.ids.clear();
-        paced(pieces.iter()).try_for_each(|piece| self.add(piece.as_str().as_bytes()))
+        pieces
+            .iter()
+            .try_for_each(|piece| self.add(piece.as_str().as_bytes()))
     }
 
     /// No tokens yet.
@@ -220,7 +222,7 @@ impl<'c> Fallback<'c> {
     /// As the model.
     pub fn cut(&mut self, cut: &CutWord) -> Result<()> {
         self.ids.clear();
-        paced(cut.pieces()).try_for_each(|piece| self.add(piece))
+        cut.pieces().try_for_each(|piece| self.add(piece))
     }
 
     /// Appends the tokens of a piece. A long one is split where no token spans, and its parts are remembered:
@@ -229,9 +231,9 @@ impl<'c> Fallback<'c> {
     /// # Errors
     /// As the model.
     pub fn add(&mut self, piece: &[u8]) -> Result<()> {
-        let (mut start, mut pace) = (0, Pace::default());
+        let mut start = 0;
         while start < piece.len() {
-            pace.step();
+            tick();
             let end = match (self.tables.of(self.model), self.model) {
                 (ModelTable::BpeMerger(merger), Model::Bpe(bpe)) if piece.len() - start > SHORT => {
                     merger.first_split_point(bpe, piece, start)
@@ -268,11 +270,9 @@ impl<'c> Fallback<'c> {
         if !done {
             self.tokens.clear();
             let mut sampler = Sampler::new(Sampling::default());
-            let piece = lossy(piece);
+            let piece = String::from_utf8_lossy(piece);
             (self.model).tokenize(&piece, &mut sampler, &mut self.tokens)?;
-            for part in parts(&self.tokens) {
-                ids.extend(part.iter().map(|token| token.id));
-            }
+            ids.extend(self.tokens.iter().map(|token| token.id));
         }
         Ok(())
     }

@@ -18,9 +18,8 @@ use jeton_stages::normalizer::{SPACE_MARK, SentencePieceNormalizer};
 use jeton_stages::split::delimiters::Delimiters;
 use jeton_stages::split::split_points::SplitPoints;
 use jeton_text::error::Result;
-use jeton_text::interrupt::{Pace, position, rposition};
+use jeton_text::interrupt::tick;
 use jeton_text::mem::short_keys::{LONG, SHORT};
-use jeton_text::text::behind_space;
 
 /// Segments normalized text between places that no piece crosses.
 pub trait Solver {
@@ -83,7 +82,7 @@ impl<V: Solver> ChunksCall<'_, V> {
         let (compiled, mut text) = (self.compiled, stretch.text);
         if compiled.collapses && stretch.is_last {
             let is_space = |byte: u8| compiled.delimiters.is_space(byte);
-            let last = rposition(text.as_bytes(), |byte| !is_space(byte));
+            let last = text.bytes().rposition(|byte| !is_space(byte));
             text = &text[..last.map_or(0, |last| last + 1)];
         }
         let prefix = compiled.prefix && stretch.place == Place::First && !text.is_empty();
@@ -97,7 +96,9 @@ impl<V: Solver> ChunksCall<'_, V> {
 
     /// Normalizes a chunk.
     fn normalize(&self, chunk: &str) -> String {
-        let spaces = position(chunk.as_bytes(), |byte| !self.delimiters().is_space(byte));
+        let spaces = chunk
+            .bytes()
+            .position(|byte| !self.delimiters().is_space(byte));
         let (spaces, rest) = chunk.split_at(spaces.unwrap_or(chunk.len()));
         if !self.keeps(rest) {
             return self.normalizer.normalize_part(chunk, false);
@@ -116,13 +117,16 @@ impl<V: Solver> ChunksCall<'_, V> {
             return true;
         };
         let is_odd = |byte| !matches!(byte, b'!'..=b'~');
-        self.compiled.keeps_ascii && position(text.as_bytes(), is_odd).is_none() || map.keeps(text)
+        self.compiled.keeps_ascii && !text.bytes().any(is_odd) || map.keeps(text)
     }
 
     /// The first chunk, with a space in front; says where it ends.
     fn front(&mut self, text: &str, sink: &mut BufferedSink<'_>) -> usize {
         let end = self.delimiters().chunk_end(text.as_bytes(), 0);
-        if self.words.emit(behind_space(&text[..end]).as_bytes(), sink) {
+        if self
+            .words
+            .emit(format!(" {}", &text[..end]).as_bytes(), sink)
+        {
             return end;
         }
         self.new_chunk(text, 0..end, true, sink)
@@ -142,7 +146,7 @@ impl<V: Solver> ChunksCall<'_, V> {
         let mut more = 1;
         let (chunk, normalized, open) = loop {
             let chunk: Cow<'_, str> = if behind_a_space {
-                behind_space(&text[start..end]).into()
+                format!(" {}", &text[start..end]).into()
             } else {
                 text[start..end].into()
             };
@@ -182,10 +186,9 @@ impl<V: Solver> ChunksCall<'_, V> {
         let length = bytes.len();
         let (mut start, mut from) = (0, length - normalized.trim_start_matches(SPACE_MARK).len());
         let mut anywhere = true;
-        let mut pace = Pace::default();
         self.ids.clear();
         while start < length {
-            pace.step();
+            tick();
             let end = if length - from <= SHORT {
                 length
             } else {

@@ -15,7 +15,6 @@ use crate::cache::buffered_sink::BufferedSink;
 use crate::cache::word_cache::LONGEST;
 use crate::sink::Sink;
 use jeton_models::model::SentencePiece;
-use jeton_text::interrupt::Pace;
 
 /// Score that is more than 64-bit sums of chunks can be wrong by.
 const SLACK: f64 = 1e-6;
@@ -102,10 +101,8 @@ impl<'m> Viterbi<'m> {
 
     /// Appends the tokens of the best path.
     fn push_path(&self, text: &str, ids: &mut Vec<u32>) {
-        let mut pace = Pace::default();
         for &end in self.ends.iter().rev() {
             let Best { start, id, .. } = self.best[end];
-            pace.step();
             self.push(&text[start..end], (id != UNKNOWN).then_some(id), ids);
         }
     }
@@ -121,9 +118,7 @@ impl<'m> Viterbi<'m> {
         best[0].score = 0.0;
         let mut farthest = 0.0_f64;
         let mut start = 0;
-        let mut pace = Pace::default();
         while start < text.len() {
-            pace.step();
             let character = text[start].leading_ones().max(1) as usize;
             let before = best[start].score;
             farthest = farthest.max(before.abs());

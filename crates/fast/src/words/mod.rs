@@ -26,7 +26,6 @@ use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::split::delimiters::{Delimiters, split_point};
 use jeton_text::error::Result;
-use jeton_text::interrupt;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::short_keys::LONG;
 use jeton_text::text::AlignedText;
@@ -111,7 +110,7 @@ impl Compiled for Words {
         if self.fronts.is_none() {
             let from = start.saturating_add(reach);
             let rest = text.as_bytes().get(from..).unwrap_or_default();
-            let space = interrupt::position(rest, |byte| self.is_space(byte));
+            let space = rest.iter().position(|&byte| self.is_space(byte));
             return space.map_or(text.len(), |space| from + space);
         }
         let cuts_behind = |byte| self.delimiters.is_alone(byte);

@@ -13,7 +13,6 @@ use std::io::Read;
 use super::source::{Source, broken};
 use super::value::{ARRAY, Kind, TEXT, Texts, Value, whole};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
 
 /// The first bytes of a GGUF file.
 pub const MAGIC: &[u8; 4] = b"GGUF";
@@ -79,7 +78,7 @@ impl Metadata {
             ..Self::default()
         };
         let mut seen = hashbrown::HashSet::new();
-        for _ in paced(0..count) {
+        for _ in 0..count {
             let key = source.key()?;
             let value = source.value().map_err(|error| error.at(key.clone()))?;
             if !seen.insert(key.clone()) {

@@ -5,7 +5,6 @@ use std::io::Read;
 use super::value::{ARRAY, Kind, TEXT, Texts, Value};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files;
-use jeton_text::interrupt::paced;
 
 /// The most bytes of a key, as in llama.cpp.
 const LONGEST_KEY: u64 = 65_535;
@@ -122,7 +121,7 @@ impl<R: Read> Source<R> {
             (TEXT, _) => {
                 let count = self.count(8, "texts")?;
                 let mut texts = Texts::default();
-                for _ in paced(0..count) {
+                for _ in 0..count {
                     texts.push(&self.text()?);
                 }
                 Value::Texts(texts)

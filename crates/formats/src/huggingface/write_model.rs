@@ -10,7 +10,6 @@ use jeton_models::model::superwords::WordModel;
 use jeton_models::model::{Bpe, Model, Superwords};
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt;
 use jeton_text::printable;
 
 /// Makes what is written of the words what is written of a model of superwords.
@@ -55,10 +54,7 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
                 "type": "Unigram",
                 "unk_id": model.unk_id(),
                 "vocab": pieces
-                    .map(|((token, _), score)| {
-                        interrupt::poll();
-                        Ok(json!([text(token)?, finite(token, *score)?]))
-                    })
+                    .map(|((token, _), score)| Ok(json!([text(token)?, finite(token, *score)?])))
                     .collect::<Result<Value>>()?,
                 "byte_fallback": model.byte_fallback(),
             }))
@@ -110,12 +106,9 @@ fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
         )
         .hint("train with the suffix as a part of the last character"));
     }
-    let spell = |token: &[u8]| {
-        interrupt::poll();
-        match options.alphabet {
-            Alphabet::Bytes => Ok(printable::encode(token)),
-            Alphabet::Characters => text(token),
-        }
+    let spell = |token: &[u8]| match options.alphabet {
+        Alphabet::Bytes => Ok(printable::encode(token)),
+        Alphabet::Characters => text(token),
     };
     // A token of a rank file that no merge makes is only ever found as a whole piece, which is
     // what `ignore_merges` says.
@@ -179,10 +172,7 @@ fn write_vocab(
 ) -> Result<Value> {
     let mut entries = vocab
         .iter()
-        .map(|(token, id)| {
-            interrupt::poll();
-            Ok((spell(token)?, id))
-        })
+        .map(|(token, id)| Ok((spell(token)?, id)))
         .chain(
             extra
                 .iter()

@@ -7,7 +7,7 @@ use super::pairs::Pairs;
 use crate::merge::pair_table::PairTable;
 use crate::merge::queue::Queue;
 use jeton_stages::tables::perfect_hash::NONE;
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::paced;
 use jeton_text::mem::large_pages;
 
 /// A symbol of a long piece.
@@ -44,9 +44,7 @@ pub fn merge<T: PairTable>(
             queue.push(symbol.rank, at);
         }
     }
-    let mut pace = Pace::default();
     while let Some((rank, at)) = queue.pop() {
-        pace.step();
         let here = symbols[at as usize];
         // A place of a pair that is no more.
         if here.rank != rank {
@@ -77,6 +75,6 @@ pub fn merge<T: PairTable>(
             ..here
         };
     }
-    let ids = paced(symbols.iter()).map(|symbol| symbol.id);
+    let ids = symbols.iter().map(|symbol| symbol.id);
     ids.filter(|&id| id != NONE).collect()
 }

@@ -4,6 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use jeton_text::interrupt::tick;
+
 /// Places in a text, each with the rank of the pair that begins there. It does not notice when another merge
 /// takes a part of the pair: the caller checks each place that it returns.
 ///
@@ -21,6 +23,7 @@ impl Queue {
     /// Removes the place of the lowest rank, the leftmost among equals, and returns it with its rank.
     #[inline]
     pub fn pop(&mut self) -> Option<(u32, u32)> {
+        tick();
         let Reverse(first) = self.0.pop()?;
         Some(((first >> 32) as u32, first as u32))
     }

@@ -6,7 +6,6 @@ use super::steps::{Observer, UnitKind};
 use super::token::{Token, only_withheld};
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
 
 /// One token a character, over a closed or an open alphabet.
 ///
@@ -77,7 +76,7 @@ impl Characters {
         tokens: &mut Vec<Token>,
         observer: &mut impl Observer,
     ) -> Result<()> {
-        for (position, (start, character)) in paced(piece.char_indices().enumerate()) {
+        for (position, (start, character)) in piece.char_indices().enumerate() {
             let range = start..start + character.len_utf8();
             let spelled = &piece.as_bytes()[range.clone()];
             let known = self.vocab.text_id(spelled);

@@ -10,7 +10,6 @@ use super::token::{Token, only_withheld};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::Pace;
 
 /// Longest match over bytes.
 ///
@@ -55,10 +54,8 @@ impl LongestMatch {
         observer: &mut impl Observer,
     ) -> Result<()> {
         let bytes = piece.as_bytes();
-        let mut pace = Pace::default();
         let mut at = 0;
         while at < bytes.len() {
-            pace.step();
             let found = self.trie.prefixes(self.trie.root(), &bytes[at..]).last();
             let Some((id, length)) = found else {
                 let byte = &bytes[at..at + 1];

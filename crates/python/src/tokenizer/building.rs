@@ -5,7 +5,6 @@ use std::sync::Arc;
 use jeton_core::added_tokens::{AddedToken, numbered, with_more};
 use jeton_core::convert::{approximate_huggingface, approximate_model, for_json};
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
-use jeton_core::interrupt::paced;
 use jeton_core::normalizer::Normalizer;
 use jeton_core::pre_tokenizer::{PreTokenizer, named};
 use jeton_core::vocab::Vocab;
@@ -55,11 +54,7 @@ impl Added<'_> {
             let there = there
                 .as_ref()
                 .map_or(&[][..], |it| &it.stages().added_tokens);
-            numbered(
-                there,
-                paced(more.into_iter()).map(added_token).collect(),
-                vocab,
-            )
+            numbered(there, more.into_iter().map(added_token).collect(), vocab)
         }
     }
 }
@@ -110,7 +105,7 @@ impl Tokenizer {
         guard(py, || {
             let core = Arc::clone(&self.core);
             let build = move || {
-                let more = paced(more.into_iter()).map(added_token);
+                let more = more.into_iter().map(added_token);
                 let stages = core.stages();
                 let vocab = stages.model.vocab();
                 let added_tokens = with_more(&stages.added_tokens, more.collect(), vocab)?;

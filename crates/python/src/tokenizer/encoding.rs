@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use jeton_core::batch::{SpannedBatch, SpannedEntries};
-use jeton_core::interrupt::paced;
 use jeton_core::model::{Sampler, Sampling};
 use jeton_core::{EncodeOptions, Entry, Error, ErrorKind, Input};
 use numpy::{PyArray1, PyArray2};
@@ -75,7 +74,7 @@ impl Tokenizer {
                 detached(py, || {
                     if is_mended {
                         let origins = entry.origins(&encoding).into_iter();
-                        for (span, origin) in paced(encoding.spans.iter_mut().zip(origins)) {
+                        for (span, origin) in encoding.spans.iter_mut().zip(origins) {
                             if let Some(origin) = origin {
                                 *span = strings.texts[origin as usize].of_caller(*span);
                             }

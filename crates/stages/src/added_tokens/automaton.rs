@@ -12,7 +12,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
 
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::{self, Pace};
+use jeton_text::interrupt::{poll, tick};
 
 /// Bytes of all spellings from which on the automaton of `daachorse` finds them.
 const MANY_FROM: usize = 1 << 14;
@@ -111,10 +111,9 @@ impl Automaton {
             Kind::Few(automaton) if self.has_empty => Some(automaton.find_iter(text)),
             _ => None,
         };
-        let mut pace = Pace::default();
         let mut at = 0;
         std::iter::from_fn(move || {
-            pace.step();
+            tick();
             if let Some(all) = &mut all {
                 return all.next().map(Hit::from);
             }
@@ -127,7 +126,7 @@ impl Automaton {
                     at = hit.range.end;
                     return Some(hit);
                 }
-                interrupt::poll();
+                poll();
                 at = sure;
             }
             None

@@ -7,7 +7,7 @@
 use super::sentencepiece::SentencePieceDecoder;
 use super::{Decoder, Invalid, byte_level};
 use jeton_text::error::Result;
-use jeton_text::interrupt::{self, paced};
+use jeton_text::interrupt;
 use jeton_text::length_limit::is_in_proportion;
 use jeton_text::mem::room;
 
@@ -188,7 +188,7 @@ impl DecodeTable {
     ) -> usize {
         let is_byte = |id: u32| self.entries[id as usize][SHORT] == BYTE;
         let mut at_front = true;
-        for (position, &id) in paced(ids.iter().enumerate()) {
+        for (position, &id) in ids.iter().enumerate() {
             if !at_front || is_byte(id) {
                 return position;
             }

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use jeton_text::error::{Error, Result};
-use jeton_text::interrupt::paced;
+use jeton_text::interrupt::tick;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::pattern::{self, SearchPattern};
 
@@ -152,7 +152,8 @@ impl Decoder {
                 tokens = vec![byte_level::join(tokens, *printable, invalid)];
             }
             Self::WordPiece { prefix, cleanup } => {
-                for (position, token) in paced(tokens.iter_mut().enumerate()) {
+                for (position, token) in tokens.iter_mut().enumerate() {
+                    tick();
                     if position > 0 {
                         match token.strip_prefix(prefix.as_bytes()) {
                             Some(rest) => *token = rest.to_vec(),
@@ -170,14 +171,14 @@ impl Decoder {
                 ..
             } => {
                 let dropped = *prepend_scheme != crate::pre_tokenizer::PrependScheme::Never;
-                for (position, token) in paced(tokens.iter_mut().enumerate()) {
+                for (position, token) in tokens.iter_mut().enumerate() {
                     let space = if position == 0 && dropped { "" } else { " " };
                     in_text(token, |text| text.replace(*replacement, space));
                 }
             }
             Self::Bpe { suffix } => {
                 let last = tokens.len().saturating_sub(1);
-                for (position, token) in paced(tokens.iter_mut().enumerate()) {
+                for (position, token) in tokens.iter_mut().enumerate() {
                     let space = if position == last { "" } else { " " };
                     in_text(token, |text| text.replace(suffix, space));
                 }
@@ -189,13 +190,13 @@ impl Decoder {
                 start,
                 stop,
             } => {
-                for token in paced(tokens.iter_mut()) {
+                for token in &mut tokens {
                     strip(token, *content, *start, *stop);
                 }
             }
             Self::Replace { pattern, content } => {
                 let mut room = limit.longest();
-                for token in paced(tokens.iter_mut()) {
+                for token in &mut tokens {
                     replace_matches(token, pattern, content, room)?;
                     room = (room.checked_sub(token.len()))
                         .ok_or_else(|| self.named(limit.error("bytes")))?;
@@ -207,7 +208,7 @@ impl Decoder {
                 cleanup,
             } => {
                 tokens.dedup();
-                for token in paced(tokens.iter_mut()) {
+                for token in &mut tokens {
                     in_text(token, |text| {
                         let text = text.replace(pad_token, "");
                         if *cleanup {

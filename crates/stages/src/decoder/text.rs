@@ -1,10 +1,12 @@
 //! Rewriting the text of a token. Bytes that are not UTF-8 stay as they are.
 
 use jeton_text::error::Result;
+use jeton_text::interrupt::tick;
 use jeton_text::pattern::SearchPattern;
 
 /// Rewrites each stretch of text in `token`.
 pub(super) fn in_text(token: &mut Vec<u8>, mut rewrite: impl FnMut(&str) -> String) {
+    tick();
     if let Ok(text) = std::str::from_utf8(token) {
         *token = rewrite(text).into_bytes();
         return;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Charsmap;
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::tick;
 use jeton_text::length_limit::LONGEST_REPLACEMENT;
 
 /// Units of a block: one for each byte that a base can be combined with.
@@ -29,7 +29,6 @@ type State = Vec<(u8, u32)>;
 struct States {
     list: Vec<State>,
     numbers: HashMap<State, u32>,
-    pace: Pace,
 }
 
 impl States {
@@ -44,7 +43,6 @@ impl States {
             below = rest;
         }
         for same in below.chunk_by(|(a, _), (b, _)| a[depth] == b[depth]) {
-            self.pace.step();
             state.push((same[0].0[depth], self.of(same, depth + 1)));
         }
         let next = self.list.len() as u32;
@@ -61,7 +59,6 @@ struct Builder {
     taken: Vec<bool>,
     /// Whether a unit is the base of some state.
     is_base: Vec<bool>,
-    pace: Pace,
 }
 
 impl Charsmap {
@@ -177,7 +174,7 @@ impl Builder {
             !builder.is_base[base] && state.iter().all(free)
         };
         let recent = self.units.len().saturating_sub(RECENT * BLOCK_UNITS);
-        self.pace.steps(self.units.len() - recent);
+        tick();
         if let Some(base) = (recent..self.units.len()).find(|&base| fits(self, base)) {
             return base;
         }

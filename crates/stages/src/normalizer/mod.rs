@@ -27,11 +27,11 @@ use unicode_normalization_alignments::char::is_combining_mark;
 
 use jeton_text::error::{Error, Result};
 use jeton_text::function::Function;
-use jeton_text::interrupt::{Pace, paced, position};
+use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::pattern::{self, SearchPattern};
 use jeton_text::printable;
-use jeton_text::text::{self, AlignedText, copied, replaced, white_space};
+use jeton_text::text::{self, AlignedText, replaced, white_space};
 
 /// One normalizer. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -273,7 +273,7 @@ impl Normalizer {
             _ => {
                 let mut text = AlignedText::within(text, limit);
                 self.normalize(&mut text)?;
-                return Ok(copied(text.as_str()).into());
+                return Ok(text.as_str().to_owned().into());
             }
         };
         (limit.change(text.len(), new.len())).map_err(|error| self.named(error))?;
@@ -327,15 +327,13 @@ fn lowercase(text: &mut AlignedText) -> Result<()> {
 fn lowercased(text: &str) -> String {
     let mut lower = String::with_capacity(text.len());
     let mut rest = text;
-    let mut pace = Pace::default();
     while !rest.is_empty() {
-        pace.step();
         let start = lower.len();
-        let ascii = position(rest.as_bytes(), |byte| !byte.is_ascii());
+        let ascii = rest.bytes().position(|byte| !byte.is_ascii());
         let (plain, other) = rest.split_at(ascii.unwrap_or(rest.len()));
         lower.push_str(plain);
         lower[start..].make_ascii_lowercase();
-        let ascii = position(other.as_bytes(), |byte| byte.is_ascii());
+        let ascii = other.bytes().position(|byte| byte.is_ascii());
         let (other, after) = other.split_at(ascii.unwrap_or(other.len()));
         lower.extend(paced(other.chars()).flat_map(char::to_lowercase));
         rest = after;

@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use changed_characters::CharacterSet;
 use double_array::{Children, base, ends_key, label, value};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
+use jeton_text::interrupt::tick;
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::AlignedText;
 
@@ -99,7 +99,7 @@ impl Charsmap {
     /// Whether no key stands anywhere in `text`, so that it is left as it is. A key may begin where
     /// a character does.
     pub fn keeps(&self, text: &str) -> bool {
-        let mut starts = paced(text.char_indices()).map(|(at, _)| &text.as_bytes()[at..]);
+        let mut starts = text.char_indices().map(|(at, _)| &text.as_bytes()[at..]);
         starts.all(|rest| self.prefixes(rest).next().is_none())
     }
 
@@ -137,6 +137,7 @@ impl Charsmap {
     /// The keys at the front of `text`, shortest first: how many bytes each takes, and what it
     /// becomes.
     fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
+        tick();
         let mut base = base(0, self.units[0]);
         let steps = text.iter().map_while(move |&byte| {
             let at = base ^ usize::from(byte);
@@ -217,7 +218,7 @@ impl Charsmap {
             origins.push((from..at + part.len(), replacement.len()));
             new.len() <= room
         };
-        for (start, grapheme) in paced(old.as_str().grapheme_indices(true)) {
+        for (start, grapheme) in old.as_str().grapheme_indices(true) {
             let whole = if grapheme.len() < WHOLE_GRAPHEME_LIMIT {
                 self.replacement(grapheme)
             } else {

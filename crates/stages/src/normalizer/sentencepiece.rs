@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Charsmap;
 use crate::tables::trie::Trie;
 use jeton_text::error::Result;
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::tick;
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Unit};
 
@@ -199,6 +199,7 @@ impl SentencePieceNormalizer {
 
     /// What the text begins with: how many bytes, and what they become.
     fn step<'a>(&'a self, text: &'a str, at: usize) -> (usize, &'a str) {
+        tick();
         // Only a map with keys that end inside a character leads there.
         if !text.is_char_boundary(at) {
             let mapped = self.parts.charsmap.as_ref();
@@ -222,9 +223,7 @@ impl SentencePieceNormalizer {
     /// How many bytes in front of a text become spaces, which are removed there.
     pub fn spaces_in_front(&self, text: &str) -> usize {
         let mut at = 0;
-        let mut pace = Pace::default();
         while at < text.len() {
-            pace.step();
             let (length, new) = self.step(text, at);
             if new != " " {
                 break;
@@ -263,9 +262,7 @@ impl SentencePieceNormalizer {
             output.push(space, at..at);
         }
         let mut after_space = front && remove_extra;
-        let mut pace = Pace::default();
         while at < text.len() && output.text.len() <= most {
-            pace.step();
             let (length, mut new) = self.step(text, at);
             let end = at + length;
             if after_space {

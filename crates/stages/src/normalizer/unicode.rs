@@ -26,7 +26,7 @@ use unicode_normalization_alignments::{
 
 use super::Normalizer;
 use jeton_text::error::Result;
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::{paced, tick};
 use jeton_text::mem::lazy::LazyStatic;
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, ByteSet};
@@ -81,9 +81,7 @@ impl Form {
         let mut normalized = String::new();
         let mut done = 0;
         let mut at = 0;
-        let mut pace = Pace::default();
         while let Some((unsure, is_normalized)) = table.next_unsure(text, at) {
-            pace.step();
             at = unsure.end;
             if is_normalized {
                 continue;
@@ -109,10 +107,10 @@ impl Form {
 
     fn append(self, text: &str, normalized: &mut String) {
         match self {
-            Self::Nfc => normalized.extend(paced(text.nfc()).map(|(c, _)| c)),
-            Self::Nfd => normalized.extend(paced(text.nfd()).map(|(c, _)| c)),
-            Self::Nfkc => normalized.extend(paced(text.nfkc()).map(|(c, _)| c)),
-            Self::Nfkd => normalized.extend(paced(text.nfkd()).map(|(c, _)| c)),
+            Self::Nfc => extend(normalized, text.nfc()),
+            Self::Nfd => extend(normalized, text.nfd()),
+            Self::Nfkc => extend(normalized, text.nfkc()),
+            Self::Nfkd => extend(normalized, text.nfkd()),
         }
     }
 
@@ -153,12 +151,12 @@ impl Form {
             parts = composed(parts);
         }
         let mut end = 0;
-        for (_, origin) in paced(parts.iter_mut()) {
+        for (_, origin) in parts.iter_mut() {
             end = end.max(origin.end);
             origin.end = end;
         }
         let mut start = usize::MAX;
-        for (_, origin) in paced(parts.iter_mut().rev()) {
+        for (_, origin) in parts.iter_mut().rev() {
             start = start.min(origin.start);
             origin.start = start;
         }
@@ -180,9 +178,7 @@ impl Form {
     pub fn next_unsure(self, text: &str, from: usize) -> Option<Range<usize>> {
         let table = self.table();
         let mut from = from;
-        let mut pace = Pace::default();
         while let Some((unsure, is_normalized)) = table.next_unsure(text, from) {
-            pace.step();
             if !is_normalized {
                 return Some(unsure);
             }
@@ -202,6 +198,11 @@ impl Form {
         };
         (quick, canonical_combining_class(character))
     }
+}
+
+/// Appends the characters of a text that is normalized on the way.
+fn extend<T>(normalized: &mut String, characters: impl Iterator<Item = (char, T)>) {
+    normalized.extend(paced(characters).map(|(character, _)| character));
 }
 
 /// Decomposed text, composed: each character joins the one before it of class 0, unless a mark of the
@@ -276,6 +277,7 @@ impl FormTable {
     /// before one that is not, up to the next fixed character; and whether it is normalized for
     /// certain. `from` is the beginning of the text or the end of such a stretch.
     fn next_unsure(&self, text: &str, from: usize) -> Option<(Range<usize>, bool)> {
+        tick();
         let unfixed = self.next_unfixed(text, from)?;
         let before = text[from..unfixed].chars().next_back();
         let start = unfixed - before.map_or(0, char::len_utf8);

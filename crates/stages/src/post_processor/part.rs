@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::margins::Margins;
 use crate::encoding::Encoding;
-use jeton_text::interrupt::{filled, paced, parts};
+use jeton_text::interrupt::{append, filled};
 use jeton_text::text::Span;
 
 /// Tokens on their way through the post-processors: those of one text, or special tokens.
@@ -71,7 +71,7 @@ impl Part {
     /// Leaves the margins out of the spans.
     pub(super) fn trim(&mut self, add_prefix_space: bool) {
         let rows = self.encoding.spans.iter_mut().zip(&self.margins);
-        for (row, (span, margins)) in paced(rows.enumerate()) {
+        for (row, (span, margins)) in rows.enumerate() {
             margins.leave_out(span, row == 0, add_prefix_space);
         }
     }
@@ -83,13 +83,6 @@ pub fn number(parts: &mut [Part]) {
         part.encoding.type_ids.fill(number);
         part.encoding.texts = vec![(number, 0..part.encoding.len())];
         part.is_text(number);
-    }
-}
-
-/// Appends a column of a part, which may be long.
-fn append<T: Clone>(column: &mut Vec<T>, of_part: Vec<T>) {
-    for part in parts(&of_part) {
-        column.extend_from_slice(part);
     }
 }
 
@@ -113,17 +106,17 @@ pub fn merge(parts: Vec<Part>) -> Encoding {
             joined = encoding;
             continue;
         }
-        append(&mut joined.ids, encoding.ids);
-        append(&mut joined.spans, encoding.spans);
-        append(&mut joined.word_ids, encoding.word_ids);
-        append(&mut joined.type_ids, encoding.type_ids);
+        append(&mut joined.ids, &encoding.ids);
+        append(&mut joined.spans, &encoding.spans);
+        append(&mut joined.word_ids, &encoding.word_ids);
+        append(&mut joined.type_ids, &encoding.type_ids);
         let texts = encoding.texts.into_iter();
         joined
             .texts
             .extend(texts.map(|(number, rows)| (number, start + rows.start..start + rows.end)));
         append(
             &mut joined.special_tokens_mask,
-            encoding.special_tokens_mask,
+            &encoding.special_tokens_mask,
         );
     }
     joined.sequence_ids = filled(None, joined.len());

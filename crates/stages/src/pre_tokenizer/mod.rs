@@ -20,7 +20,6 @@ use unicode_categories::UnicodeCategories;
 pub use facts::{PreTokenizerFacts, SpaceMarking};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::function::Function;
-use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::lazy::LazyStatic;
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 use jeton_text::text::Pieces;
@@ -185,7 +184,7 @@ impl PreTokenizer {
                 let mut ranges = Vec::new();
                 pieces.cut(|piece, out| {
                     self.ranges(piece.as_str(), &mut ranges)?;
-                    out.extend(paced(ranges.drain(..)).map(|range| piece.slice(range)));
+                    out.extend(ranges.drain(..).map(|range| piece.slice(range)));
                     Ok(())
                 })
             }
@@ -274,7 +273,7 @@ pub(crate) fn refine(
     mut cut: impl FnMut(&str, &mut Vec<Range<usize>>) -> Result<()>,
 ) -> Result<()> {
     let mut finer = Vec::new();
-    for piece in paced(coarse.into_iter()) {
+    for piece in coarse {
         let start = piece.start;
         cut(&text[piece], &mut finer)?;
         let moved = finer.drain(..).filter(|piece| !piece.is_empty());
@@ -294,9 +293,7 @@ fn cut_every(text: &str, length: usize, pieces: &mut Vec<Range<usize>>) -> Resul
     }
     let starts = text.char_indices().map(|(at, _)| at).step_by(length);
     let mut starts = starts.peekable();
-    let mut pace = Pace::default();
     while let Some(start) = starts.next() {
-        pace.step();
         pieces.push(start..starts.peek().copied().unwrap_or(text.len()));
     }
     Ok(())

@@ -6,7 +6,7 @@
 mod masks;
 
 use super::BLOCK;
-use jeton_text::interrupt::{self, Pace, paced};
+use jeton_text::interrupt;
 pub use masks::Set;
 use masks::{BLOCKS_AT_ONCE, MAX_CHUNKS, mask, write};
 
@@ -55,16 +55,13 @@ impl Delimiters {
             return at + 1;
         }
         let mut end = at;
-        let mut pace = Pace::default();
         while text.get(end).is_some_and(|byte| self.is_space(*byte)) {
-            pace.step();
             end += 1;
         }
         while text
             .get(end)
             .is_some_and(|byte| !self.is_space(*byte) && !self.is_alone(*byte))
         {
-            pace.step();
             end += 1;
         }
         end
@@ -215,7 +212,7 @@ pub fn split_point(
     let first = start.saturating_add(reach.max(1)).min(text.len());
     let space_before = bytes[start..first].iter().rposition(|byte| *byte == b' ');
     let mut space = start + space_before.unwrap_or(0);
-    for (at, &byte) in paced((first..).zip(&bytes[first..])) {
+    for (at, &byte) in (first..).zip(&bytes[first..]) {
         if cuts_behind(byte) {
             return at + 1;
         }

@@ -8,7 +8,7 @@ use super::scanner::{CLASSES, Classes, LETTER, NUMBER, SPACE};
 use super::stretch::Stretches;
 use crate::pre_tokenizer::named;
 use jeton_text::error::Result;
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::tick;
 use jeton_text::pattern::{Dialect, Regex};
 
 /// What the second stage of SuperBPE is trained with: its phrases have no numbers, no runs of signs, and no
@@ -50,10 +50,10 @@ impl Phrases {
     pub fn split(&self, text: &str, visit: impl FnMut(usize, usize, &[u64])) -> Result<()> {
         let (classes, bytes) = (&*CLASSES, text.as_bytes());
         let mut stretches = Stretches::new(visit);
-        let (mut at, mut pace) = (0, Pace::default());
+        let mut at = 0;
         stretches.begin(0, u64::from(!bytes.is_empty()));
         while at < bytes.len() {
-            pace.step();
+            tick();
             at = self.quiet_end(bytes, at);
             if at == bytes.len() {
                 break;
@@ -137,9 +137,8 @@ fn run_end(
     most: usize,
     belongs: impl Fn(u8) -> bool,
 ) -> usize {
-    let (mut end, mut count, mut pace) = (start, 0, Pace::default());
+    let (mut end, mut count) = (start, 0);
     while end < text.len() && count < most {
-        pace.step();
         let (class, length) = classes.at(text, end);
         if !belongs(class) {
             break;

@@ -5,7 +5,6 @@
 //! without spaces falls apart into runs of a few characters, most of which the cache holds.
 
 use crate::vocab::Vocab;
-use jeton_text::interrupt::Pace;
 use jeton_text::mem::prefetch::prefetch;
 
 /// Characters for which the table is prefetched ahead.
@@ -94,9 +93,7 @@ impl SplitPoints {
     pub fn first_split_point(&self, text: &[u8], start: usize, end: usize) -> usize {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
-        let mut pace = Pace::default();
         while at < end {
-            pace.step();
             let (right, length) = decode(text, at);
             if !self.may_hold_together(text, at, left, right) {
                 return at;
@@ -122,9 +119,7 @@ impl SplitPoints {
         let mut at = start + length;
         let mut count = 0;
         let mut places = [(0, 0); PREFETCHED];
-        let mut pace = Pace::default();
         while at < end {
-            pace.step();
             let mut asked = 0;
             while at < end && asked < PREFETCHED {
                 let (right, length) = decode(text, at);

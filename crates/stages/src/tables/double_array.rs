@@ -5,6 +5,7 @@
 //! model's own trie, which is smaller and faster to build, at the first new word.
 
 use crate::tables::trie::Trie;
+use jeton_text::interrupt::tick;
 
 /// No token ends at this node.
 const NO_TOKEN: u32 = u32::MAX;
@@ -98,6 +99,7 @@ impl DoubleArray {
         text: &[u8],
         mut found: impl FnMut(usize, u32, f32),
     ) {
+        tick();
         let ArrayNode(mut place) = place;
         let mut base = self.nodes[place as usize].base;
         for (&byte, length) in text.iter().zip(1..) {

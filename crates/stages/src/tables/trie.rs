@@ -4,6 +4,7 @@
 //! sorted by byte, in one flat array; building is linear in the bytes of the tokens.
 
 use crate::vocab::Vocab;
+use jeton_text::interrupt::tick;
 
 /// No token ends at this node.
 const NO_TOKEN: u32 = u32::MAX;
@@ -187,6 +188,7 @@ impl Trie {
     /// The tokens that continue from `place` with a beginning of `text`: their ids and how many
     /// bytes of `text` they took, shortest first.
     pub fn prefixes(&self, place: TrieNode, text: &[u8]) -> impl Iterator<Item = (u32, usize)> {
+        tick();
         let mut bytes = text.iter().zip(1..);
         let mut place = Some(place);
         std::iter::from_fn(move || {

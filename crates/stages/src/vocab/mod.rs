@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::tick;
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
 use withheld::Withheld;
 
@@ -176,6 +177,7 @@ impl Vocab {
 
     /// The id of a token.
     pub fn id(&self, token: &[u8]) -> Option<u32> {
+        tick();
         self.id_of_part(token, 0, token.len())
     }
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::file_error;
 use crate::error::Result;
-use crate::interrupt::{parts, poll};
+use crate::interrupt::poll;
 
-/// Bytes that are written to a pipe or a device between two looks for an interrupt.
+/// Bytes that are written between two polls for an interrupt.
 const AT_ONCE: usize = 1 << 20;
 /// Time between two tries to write to a pipe that has no reader, or a slow one.
 const PIPE_WAIT: Duration = Duration::from_millis(2);
@@ -40,10 +40,10 @@ impl Beside {
                 });
             }
             let (beside, mut file) = Self::create(path)?;
-            for part in parts(contents) {
+            for part in contents.chunks(AT_ONCE) {
                 file.write_all(part)?;
+                poll();
             }
-            poll();
             file.sync_all()?;
             Ok(beside)
         };

@@ -15,7 +15,7 @@ use regex_automata::util::primitives::{PatternID, StateID};
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::Hir;
 
-use crate::interrupt::Pace;
+use crate::interrupt::tick;
 use crate::pattern::character_classes::CharacterClasses;
 use crate::pattern::dead_ends::DeadEnds;
 use crate::text::boundary_before;
@@ -135,9 +135,8 @@ impl Automaton {
         const MAX_READ_AGAIN: usize = 4 << 10;
         let mut read_again = 0;
         let mut start = from;
-        let mut pace = Pace::default();
         while start < text.len() {
-            pace.step();
+            tick();
             let found = self.match_at(text, start, dead_ends);
             if let Some(end) = found.end {
                 return Ok(Some(start..end));

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 
-use crate::interrupt::{Pace, paced};
+use crate::interrupt::tick;
 
 /// Bytes of a block. Their first character is where the automaton looks whether it has been there.
 const LOOK_EVERY: usize = 64;
@@ -33,7 +33,6 @@ pub(super) struct DeadEnds {
     looks: Vec<(usize, usize)>,
     /// Where the next look is due.
     due: usize,
-    pace: Pace,
     /// Bytes that were read and belong to no match.
     read_in_vain: u64,
 }
@@ -56,7 +55,7 @@ impl DeadEnds {
     #[inline(never)]
     fn look(&mut self, row: usize, at: usize, end: Option<usize>) -> bool {
         self.due = behind_block(at);
-        self.pace.steps(LOOK_EVERY);
+        tick();
         if at <= self.last && self.known.contains(&(row, at)) {
             return true;
         }
@@ -94,7 +93,7 @@ impl DeadEnds {
         }
         let room = MIN_PLACES.max(length / LOOK_EVERY * STATES);
         let looks = self.looks.iter().filter(|(_, at)| Some(*at) > end);
-        for &(row, at) in paced(looks.take(room.saturating_sub(self.known.len()))) {
+        for &(row, at) in looks.take(room.saturating_sub(self.known.len())) {
             self.known.insert((row, at));
             self.last = self.last.max(at);
         }

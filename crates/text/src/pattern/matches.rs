@@ -11,7 +11,6 @@ use super::look_around::LookAround;
 use super::regex::{Engine, Regex, SearchPattern};
 use super::side_thread::SideSearch;
 use crate::error::Result;
-use crate::text::{Occurrences, copied};
 
 /// The matches of a pattern in a text, from left to right; see `SearchPattern::matches`.
 pub struct Matches<'t> {
@@ -24,9 +23,7 @@ pub struct Matches<'t> {
 }
 
 enum Search<'t> {
-    Literal(Occurrences<'t>, usize),
-    /// The empty text.
-    Nothing(MatchIndices<'t, &'t str>),
+    Literal(MatchIndices<'t, &'t str>),
     Linear {
         regex: &'t Linear,
         text: &'t str,
@@ -54,12 +51,7 @@ impl SearchPattern {
     /// up yields an error as the last item.
     pub fn matches<'t>(&'t self, text: &'t str) -> Matches<'t> {
         let search = match self {
-            Self::Literal(literal) if literal.is_empty() => {
-                Search::Nothing(text.match_indices(literal.as_str()))
-            }
-            Self::Literal(literal) => {
-                Search::Literal(Occurrences::new(text, literal), literal.len())
-            }
+            Self::Literal(literal) => Search::Literal(text.match_indices(literal.as_str())),
             Self::Regex(regex) => return regex.matches(text),
         };
         Matches::new(search, text)
@@ -103,13 +95,9 @@ impl Iterator for Matches<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let dead_ends = &mut self.dead_ends;
         let (found, at) = match &mut self.search {
-            Search::Literal(matches, length) => {
-                let start = matches.next()?;
-                (Ok(start..start + *length), start)
-            }
-            Search::Nothing(matches) => {
-                let (start, _) = matches.next()?;
-                (Ok(start..start), start)
+            Search::Literal(matches) => {
+                let (start, literal) = matches.next()?;
+                (Ok(start..start + literal.len()), start)
             }
             Search::Linear {
                 regex,
@@ -199,7 +187,7 @@ impl<'t> Matches<'t> {
             _ => return,
         };
         let budget = self.budget.clone();
-        let (regex, text) = (regex.clone(), copied(self.text));
+        let (regex, text) = (regex.clone(), self.text.to_owned());
         let search = SideSearch::start(move |outlet| {
             outlet.send_all(Matches {
                 budget,

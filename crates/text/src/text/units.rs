@@ -1,7 +1,6 @@
 //! The units that spans count: characters, bytes or the code units of UTF-16.
 
 use super::Span;
-use crate::interrupt::paced;
 
 /// The unit that spans count in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +65,7 @@ impl UnitIndex {
         }
         before.reserve_exact(length + 1);
         let mut units = 0;
-        for character in paced(text.chars()) {
+        for character in text.chars() {
             before.extend(std::iter::repeat_n(units, character.len_utf8()));
             units += unit.of_length(character.len_utf8()) as u32;
         }
@@ -103,7 +102,7 @@ impl CharacterIndex {
             before.push(0);
             let lengths = text.chars().map(char::len_utf8);
             let mut units = 0;
-            before.extend(paced(lengths).map(|length| {
+            before.extend(lengths.map(|length| {
                 units += unit.of_length(length) as u32;
                 units
             }));

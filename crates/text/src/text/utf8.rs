@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result, by_name};
-use crate::interrupt::poll;
 use crate::mem::room;
 
 /// Whether some text holds this byte.
@@ -69,28 +68,6 @@ impl InvalidUtf8 {
             Self::Ignore => Ok(bytes.utf8_chunks().map(|chunk| chunk.valid()).collect()),
         }
     }
-}
-
-/// Bytes of which nearly all are UTF-8, as [`String::from_utf8_lossy`] decodes them, with polls for interrupts.
-pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
-    /// Bytes between two looks for an interrupt.
-    const PART: usize = 1 << 20;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        poll();
-        let part = &rest[..rest.len().min(PART)];
-        let checked = match std::str::from_utf8(part) {
-            Ok(_) => part.len(),
-            // A character that the part splits.
-            Err(error) if error.error_len().is_none() && part.len() < rest.len() => {
-                error.valid_up_to()
-            }
-            Err(_) => return String::from_utf8_lossy(bytes),
-        };
-        rest = &rest[checked..];
-    }
-    // SAFETY: each part is UTF-8, and they are all of it.
-    Cow::Borrowed(unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
 /// The first byte that is not UTF-8.
@@ -250,18 +227,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn characters_on_the_edge_of_a_part_are_whole() {
-        for front in 0..4 {
-            let mut bytes = ("a".repeat(front) + &"é漢😀".repeat(300_000)).into_bytes();
-            assert!(lossy(&bytes) == String::from_utf8_lossy(&bytes));
-            bytes.pop();
-            assert!(lossy(&bytes) == String::from_utf8_lossy(&bytes));
-            bytes[1_500_000] = 0xFF;
-            assert!(lossy(&bytes) == String::from_utf8_lossy(&bytes));
-        }
-        assert_eq!(lossy(b""), "");
     }
 }

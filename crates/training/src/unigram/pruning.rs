@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::expectation::sum_by_thread;
 use super::matches::{MatchedPiece, Matches, NONE};
-use jeton_text::interrupt::{Listener, Pace};
+use jeton_text::interrupt::{Listener, tick};
 
 /// Drops pieces until about this many are left: those that no best segmentation uses, those whose own text is
 /// better split into others, and then those that cost the least; but no single characters. Of longer
@@ -25,11 +25,11 @@ pub(super) fn prune(matches: &mut Matches, kept: usize, least: usize) {
     let sum = uses.iter().map(|&uses| uses as f64).sum();
     let costs: Vec<Option<f64>> = Listener::lend(|listener| {
         let pieces = (0..matches.len()).into_par_iter();
-        let cost = |(path, pace): &mut (BestPath, Pace), piece| {
-            listener.during(|| pace.step());
+        let cost = |path: &mut BestPath, piece| {
+            listener.during(tick);
             cost(matches, &steps, &uses, sum, piece, path)
         };
-        pieces.map_init(<(BestPath, Pace)>::default, cost).collect()
+        pieces.map_init(BestPath::default, cost).collect()
     });
     let mut ranking: Vec<(f64, usize)> = (costs.iter().enumerate())
         .filter_map(|(piece, cost)| Some((cost.as_ref().copied()?, piece)))

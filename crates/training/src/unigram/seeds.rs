@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::matches::{Matches, NONE};
 use super::suffixes;
 use crate::pieces::{Class, END, Fragments, PieceRules};
-use jeton_text::interrupt::{paced, parts};
+use jeton_text::interrupt::paced;
 
 /// A substring: the suffixes from `left` to `right` begin with its `length` symbols.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ pub(super) fn find(fragments: Fragments, rules: &PieceRules, seed_size: usize) -
 /// The sums of the weights of the first suffixes, of none, of one, and so on.
 fn frequencies(fragments: &Fragments, sorted: &[u32]) -> Vec<u64> {
     let mut weight_at = vec![0; fragments.symbols.len()];
-    for (bounds, &weight) in paced(fragments.starts.windows(2).zip(&fragments.weights)) {
+    for (bounds, &weight) in fragments.starts.windows(2).zip(&fragments.weights) {
         weight_at[bounds[0] as usize..bounds[1] as usize].fill(weight);
     }
     let mut sum = 0;
@@ -181,14 +181,14 @@ fn matches(fragments: Fragments, sorted: &[u32], candidates: &[Candidate]) -> Ma
             let (piece, stop) = open
                 .last()
                 .map_or((NONE, end), |&(piece, right)| (piece, right.min(end)));
-            for &start in parts(&sorted[filled..stop]).flatten() {
+            for &start in paced(sorted[filled..stop].iter()) {
                 longest[start as usize] = piece;
             }
             filled = stop;
         }
         while open.pop_if(|(_, right)| *right <= end).is_some() {}
     };
-    for (candidate, piece) in paced(candidates.iter().zip(0..)) {
+    for (candidate, piece) in candidates.iter().zip(0..) {
         fill_to(&mut open, candidate.left as usize);
         parents.push(open.last().map_or(NONE, |&(parent, _)| parent));
         open.push((piece, candidate.right as usize));

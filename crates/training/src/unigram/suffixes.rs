@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::pieces::END;
 use crate::sorting::sort;
-use jeton_text::interrupt::{Listener, Pace, poll};
+use jeton_text::interrupt::{Listener, paced, poll};
 
 /// A suffix by where it begins, with the symbols that it is sorted by.
 #[derive(Clone, Copy)]
@@ -115,10 +115,9 @@ impl Sorting<'_> {
         suffixes
             .par_chunk_by_mut(|a, b| a.key == b.key)
             .filter(|same| same.len() > 1 && !self.packing.ends(same[0].key))
-            .for_each_init(Pace::default, |pace, same| {
+            .for_each(|same| {
                 self.listener.during(|| {
-                    for suffix in same.iter_mut() {
-                        pace.step();
+                    for suffix in paced(same.iter_mut()) {
                         let rest = &self.symbols[suffix.start as usize + reach..];
                         suffix.key = self.packing.key(rest);
                     }

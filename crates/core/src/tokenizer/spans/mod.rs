@@ -21,7 +21,7 @@ use jeton_models::model::Sampling;
 use jeton_stages::added_tokens::TextOrToken;
 use jeton_stages::post_processor::{Margins, Trimming};
 use jeton_text::error::Result;
-use jeton_text::interrupt::paced;
+use jeton_text::interrupt::{paced, tick};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
@@ -30,6 +30,11 @@ pub(super) use walk::Walk;
 
 /// A span as an array holds it: where it begins and where it ends.
 pub type Row = [i64; 2];
+
+/// Spans as rows.
+pub fn rows(spans: &[Span]) -> impl Iterator<Item = Row> {
+    paced(spans.iter()).map(|span| [span.start as i64, span.end as i64])
+}
 
 /// Text between added tokens.
 struct Section<'t> {
@@ -126,8 +131,7 @@ impl Tokenizer {
             spans.truncate(before.1);
             let encoding = self.encode(text, None, options)?;
             ids.extend_from_slice(&encoding.ids);
-            let rows = paced(encoding.spans.iter());
-            spans.extend(rows.map(|span| [span.start as i64, span.end as i64]));
+            spans.extend(rows(&encoding.spans));
         }
         Ok(())
     }
@@ -164,6 +168,7 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         spans: &mut Vec<Row>,
     ) -> Result<bool> {
+        tick();
         let Some((compiled, walk, (before, after))) = self.ways_to_spans(options) else {
             return Ok(false);
         };
@@ -202,7 +207,7 @@ impl Tokenizer {
             let cuts = self
                 .added_tokens
                 .cut(aligned, normalizer, &options.special)?;
-            for cut in paced(cuts.into_iter()) {
+            for cut in cuts {
                 match cut {
                     TextOrToken::Token(id, token) => {
                         ids.push(id);

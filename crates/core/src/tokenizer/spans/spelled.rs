@@ -14,7 +14,7 @@ use jeton_models::model::sentencepiece::spec::PieceKind;
 use jeton_models::model::{Model, byte_of_token};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::SPACE_MARK;
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::tick;
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::{AlignedText, Span, boundary_before};
 
@@ -66,9 +66,8 @@ impl Unknown {
         let text = piece.as_str().as_bytes();
         let mut at = part.start;
         let mut ids = ids.iter();
-        let mut pace = Pace::default();
         while at < part.end {
-            pace.step();
+            tick();
             let &id = ids.next()?;
             let rest = &text[at..part.end];
             let is_first = at == 0;
@@ -150,7 +149,7 @@ impl Unknown {
         if stands_for == UnknownText::Character {
             return Some(first.len_utf8());
         }
-        let run = paced(rest.char_indices()).find(|(_, it)| known.contains(it));
+        let run = rest.char_indices().find(|(_, it)| known.contains(it));
         let length = run.map_or(rest.len(), |(length, _)| length);
         // A run of unknown characters can spell the token itself only if all of its characters are unknown.
         let token = std::str::from_utf8(token).ok()?;
@@ -200,7 +199,7 @@ fn known_characters(model: &Model) -> KnownCharacters {
         }
         _ => !vocab.withheld().contains(id),
     };
-    let tokens = paced(vocab.iter()).filter(|(_, id)| is_text(*id));
+    let tokens = vocab.iter().filter(|(_, id)| is_text(*id));
     let mut known = HashSet::default();
     let mut all = HashSet::<char, RandomState>::from_iter([SPACE_MARK]);
     for text in tokens.filter_map(|(token, _)| std::str::from_utf8(token).ok()) {

@@ -27,7 +27,7 @@ use jeton_models::model::{Model, Sampler, Sampling};
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Form, Normalizer, SPACE_MARK};
 use jeton_stages::post_processor::{Margins, Trimming};
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::{poll, tick};
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
 
@@ -150,9 +150,8 @@ impl Walk {
                 call.bytes(self.tables.of(vocab, call.output.ruler.unit))?;
             }
             (None, Spanning::Chunks) => {
-                let mut pace = Pace::default();
                 while call.at < section.stretch.text.len() {
-                    pace.step();
+                    tick();
                     call.chunk()?;
                 }
             }
@@ -225,9 +224,7 @@ impl Call<'_, '_, '_> {
         };
         let pieces = before_model.pieces(text.clone()).ok()?;
         let mut found = std::mem::take(&mut self.found);
-        let mut pace = Pace::default();
         for piece in pieces.iter() {
-            pace.step();
             found.clear();
             let part = 0..piece.as_str().len();
             let ids = &self.ids[self.next..];
@@ -261,15 +258,15 @@ impl Call<'_, '_, '_> {
         if adds_space || self.output.trimming != Trimming::None {
             self.window(form, adds_space, changed.as_ref())?;
         }
-        let mut pace = Pace::default();
         while self.at < text.len() {
-            pace.step();
             while let Some(passed) = changed.as_ref().filter(|it| it.end <= self.at) {
                 changed = next_changed(passed.end);
             }
             let end = changed.as_ref().map_or(text.len(), |it| it.start);
             let done = self.run(table, end);
-            pace.steps(done);
+            if done == STEPS {
+                poll();
+            }
             // A window begins with a whole character.
             while !text.is_char_boundary(self.at) {
                 self.next -= 1;
@@ -378,7 +375,7 @@ impl Call<'_, '_, '_> {
                 && !is_space(*at - 1)
                 && before().is_some_and(|it| self.walk.kept.has(normalizer, it))
         };
-        let end = paced(self.at + 1..text.len()).find(ends);
+        let end = (self.at + 1..text.len()).find(ends);
         let chunk = Chunk {
             text: &text[self.at..end.unwrap_or(text.len())],
             begins_with_space: is_space(self.at),

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::merge::queue::Queue;
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::paced;
 use jeton_text::mem::large_pages;
 
 /// Symbols up to which scanning is faster than a heap.
@@ -136,21 +136,18 @@ pub(crate) fn merge_by_queue(
     // The merge of each symbol with its right neighbour, so that an entry of the queue can be
     // found to be out of date without a look-up.
     let mut merges = large_pages::with_capacity(symbols.len());
-    for pair in paced(symbols.windows(2)) {
-        merges.push(pairs.get(pair[0], pair[1], except));
+    let mut queue = Queue::default();
+    for (pair, at) in paced(symbols.windows(2).zip(0..)) {
+        let merge = pairs.get(pair[0], pair[1], except);
+        if merge != Merge::NONE {
+            queue.push(merge.rank, at);
+        }
+        merges.push(merge);
     }
     merges.push(Merge::NONE);
 
-    let mut queue = Queue::default();
-    for (merge, at) in paced(merges.iter().zip(0..)) {
-        if *merge != Merge::NONE {
-            queue.push(merge.rank, at);
-        }
-    }
     let mut dropped = Vec::new();
-    let mut pace = Pace::default();
     while let Some((rank, at)) = queue.pop() {
-        pace.step();
         if drop() {
             dropped.push((rank, at));
             continue;
@@ -188,10 +185,7 @@ pub(crate) fn merge_by_queue(
             }
         }
     }
-    symbols.retain(|symbol| {
-        pace.step();
-        symbol.id != GONE
-    });
+    symbols.retain(|symbol| symbol.id != GONE);
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::model::steps::{MergeStep, Observer, Priority, UnitKind};
 use crate::model::token::{Token, byte_token, only_withheld};
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::paced;
 use jeton_text::printable;
 
 impl Bpe {
@@ -154,7 +154,7 @@ impl Bpe {
             observer.unit(unit, &[id], UnitKind::Known);
             Ok(Symbol { id, length: 1 })
         };
-        paced(piece.iter()).map(symbol).collect()
+        piece.iter().map(symbol).collect()
     }
 
     /// One symbol a unit, with its prefix and suffix, where the vocabulary has it; bytes or the
@@ -177,9 +177,7 @@ impl Bpe {
         let mut unknown: Option<Symbol> = None;
         let mut marked = Vec::new();
         let mut start = 0;
-        let mut pace = Pace::default();
         while start < piece.len() {
-            pace.step();
             let end = start + length_at(start);
             marked.clear();
             if start > 0 {
@@ -263,7 +261,7 @@ fn spelled_length(unit: &[u8]) -> usize {
 /// `tokenizers` sees such a piece, so where a byte is dropped, this is by how much its ranges shift.
 fn bytes_of_spelled(piece: &[u8], tokens: &mut [Token]) {
     let mut end = 0;
-    let ends = paced(piece.iter()).map(|byte| {
+    let ends = piece.iter().map(|byte| {
         end += spelled_length(std::slice::from_ref(byte));
         end
     });

@@ -21,7 +21,6 @@ use crate::model::steps::{Observer, UnitKind};
 use crate::model::token::{Token, only_withheld};
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result, by_name};
-use jeton_text::interrupt::Pace;
 
 /// What a deleted token becomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,11 +250,9 @@ impl PickyBpe {
         let symbols = self.replay(bytes);
         let mut start = 0;
         let mut rest = Vec::new();
-        let mut pace = Pace::default();
         while start < bytes.len() {
             rest.push(symbols[start].symbol);
             while let Some(symbol) = rest.pop() {
-                pace.step();
                 let symbol = &self.symbols[symbol as usize];
                 match (symbol.id, symbol.pair) {
                     (Some(id), _) => {

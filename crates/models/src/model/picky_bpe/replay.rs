@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{PickyBpe, Residue, Step};
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::tick;
 
 impl PickyBpe {
     /// The symbols of a piece after all events, each where it begins.
@@ -20,9 +20,8 @@ impl PickyBpe {
         for start in 1..bytes.len() {
             run.expect_merge(start, 0);
         }
-        let mut pace = Pace::default();
         while let Some(Reverse((event, start))) = run.queue.pop() {
-            pace.step();
+            tick();
             match self.steps[event as usize] {
                 Step::Merge { pair, made } => run.merge(start, pair, made, event),
                 Step::Deletion { deleted, pair } => run.delete(start, deleted, pair, event),
@@ -67,6 +66,7 @@ impl Run<'_> {
     /// Queues the first merge from event `from` on of the symbol at `start`, if there is one, and the one
     /// before it.
     fn expect_merge(&mut self, start: usize, from: u32) {
+        tick();
         let Some(at) = self.places.get(start).filter(|_| start > 0) else {
             return;
         };

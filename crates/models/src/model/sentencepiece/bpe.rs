@@ -11,7 +11,7 @@ use super::{Segment, SentencePiece};
 use crate::model::Sampler;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::model::steps::{MergeStep, Observer, Priority};
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::tick;
 
 /// A stretch of text in the list of what is not merged yet.
 struct Symbol {
@@ -80,7 +80,7 @@ impl SentencePiece {
             candidates: BinaryHeap::new(),
             unused: HashMap::new(),
         };
-        for (range, frozen) in paced(self.symbols(text)) {
+        for (range, frozen) in self.symbols(text) {
             observer.symbol(text[range.clone()].as_bytes());
             let position = merging.symbols.len();
             merging.symbols.push(Symbol {
@@ -95,7 +95,7 @@ impl SentencePiece {
                 frozen,
             });
         }
-        for right in paced(1..merging.symbols.len()) {
+        for right in 1..merging.symbols.len() {
             merging.consider(right - 1, right);
         }
         merging.run(sampler, observer);
@@ -131,9 +131,8 @@ impl Merging<'_> {
 
     fn run<O: Observer>(&mut self, sampler: &mut Sampler, observer: &mut O) {
         let dropout = sampler.dropout().or(sampler.alpha()).unwrap_or(0.0);
-        let mut pace = Pace::default();
         while let Some(candidate) = self.candidates.pop() {
-            pace.step();
+            tick();
             let Candidate {
                 score,
                 left,
@@ -173,7 +172,7 @@ impl Merging<'_> {
     fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::with_capacity(self.symbols.len());
         let mut rest = Vec::new();
-        for symbol in paced(self.symbols.iter().filter(|symbol| symbol.length > 0)) {
+        for symbol in self.symbols.iter().filter(|symbol| symbol.length > 0) {
             rest.push(symbol.start..symbol.start + symbol.length);
             // An unused piece falls apart into what it was made of, and so do its parts.
             while let Some(range) = rest.pop() {

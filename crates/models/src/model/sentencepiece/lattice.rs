@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::spec::PieceKind;
 use super::{Segment, SentencePiece};
-use jeton_text::interrupt::paced;
+use jeton_text::interrupt::{filled, paced};
 
 /// A piece at a place of the text.
 pub(super) struct Node {
@@ -27,10 +27,10 @@ impl Lattice {
     pub fn new(model: &SentencePiece, text: &str) -> Self {
         let mut lattice = Self {
             nodes: Vec::new(),
-            ending_at: vec![Vec::new(); text.len() + 1],
+            ending_at: filled(Vec::new(), text.len() + 1),
         };
         let trie = model.trie();
-        for (start, character) in paced(text.char_indices()) {
+        for (start, character) in text.char_indices() {
             let mut covered = false;
             let rest = &text.as_bytes()[start..];
             for (id, length) in trie.prefixes(trie.root(), rest) {
@@ -66,7 +66,7 @@ impl Lattice {
 
     /// For each node, the best score of a path from the front that ends with it.
     pub fn best_scores(&self) -> Vec<f32> {
-        let mut best_at = vec![f32::NEG_INFINITY; self.ending_at.len()];
+        let mut best_at = filled(f32::NEG_INFINITY, self.ending_at.len());
         best_at[0] = 0.0;
         let mut scores = Vec::with_capacity(self.nodes.len());
         // Nodes are in the order of where they begin, so all that end there came before.

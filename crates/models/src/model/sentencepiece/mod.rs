@@ -27,7 +27,6 @@ use super::token::Token;
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::paced;
 use jeton_text::threads::{LARGE, both};
 use roles::{Roles, is_text, vocab_of};
 use spec::{Algorithm, ModelProto, PieceKind};
@@ -352,8 +351,7 @@ impl SentencePiece {
 
     /// Whether user-defined pieces are split off from this text.
     pub fn holds_user_defined(&self, text: &str) -> bool {
-        self.roles.has_user_defined
-            && paced(self.symbols(text)).any(|(_, user_defined)| user_defined)
+        self.roles.has_user_defined && self.symbols(text).any(|(_, user_defined)| user_defined)
     }
 
     fn characters(&self, text: &str) -> Vec<Segment> {

@@ -6,7 +6,7 @@
 
 use super::lattice::{Lattice, Node};
 use super::{Segment, SentencePiece};
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::tick;
 
 /// Segmentations that are searched for, at most.
 pub const MAX_PATHS: usize = 512;
@@ -58,15 +58,13 @@ impl SentencePiece {
         agenda.push(best, 0);
         let mut paths = Vec::new();
         let mut shrinks = 0;
-        let mut pace = Pace::default();
         while let Some(top) = agenda.pop() {
-            pace.step();
+            tick();
             let hypothesis = hypotheses[top];
             if hypothesis.start == 0 && hypothesis.node.is_none() {
                 let mut path = Vec::new();
                 let mut rest = hypothesis.next;
                 while let Some(Hypothesis { node, next, .. }) = rest.map(|at| hypotheses[at]) {
-                    pace.step();
                     path.extend(node.map(|node| lattice.segment(node)));
                     rest = next;
                 }

@@ -14,7 +14,7 @@ use super::lattice::{Lattice, Node};
 use super::{Segment, SentencePiece};
 use crate::model::Sampler;
 use jeton_text::error::Result;
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::{filled, tick};
 
 /// Beginnings of samples that may wait; when there are more, those that are hardly drawn are forgotten,
 /// as in SentencePiece. So many are kept for each sample, and this many at most.
@@ -37,10 +37,10 @@ impl Weighted {
         let mut this = Self {
             lattice: Lattice::new(model, text),
             alpha,
-            sums: vec![f64::NEG_INFINITY; text.len() + 1],
+            sums: filled(f64::NEG_INFINITY, text.len() + 1),
         };
         this.sums[0] = 0.0;
-        for end in paced(1..=text.len()) {
+        for end in 1..=text.len() {
             this.sums[end] = log_sum(&this.weights(end));
         }
         this
@@ -53,6 +53,7 @@ impl Weighted {
 
     /// The weights of these nodes, each with all that may come before it, as logarithms.
     fn weights(&self, end: usize) -> Vec<f64> {
+        tick();
         let weight = |node: &usize| {
             let Node { start, score, .. } = self.lattice.nodes[*node];
             self.sums[start] + self.alpha * f64::from(score)
@@ -117,9 +118,7 @@ impl SentencePiece {
         let lattice = Weighted::new(self, text, alpha);
         let mut path = Vec::new();
         let mut end = text.len();
-        let mut pace = Pace::default();
         while end > 0 {
-            pace.step();
             let node = lattice.ending_at(end)[choose(&lattice.weights(end), sampler)];
             path.push(lattice.segment(node));
             end = lattice.start(node);
@@ -137,12 +136,10 @@ impl SentencePiece {
         sampler: &mut Sampler,
     ) -> Vec<Scored> {
         let lattice = Weighted::new(self, text, alpha);
-        let mut pace = Pace::default();
         let one = |_| {
             let (mut path, mut score) = (Vec::new(), 0.0);
             let mut end = text.len();
             while end > 0 {
-                pace.step();
                 let weights = lattice.weights(end);
                 let chosen = choose(&weights, sampler);
                 let node = lattice.ending_at(end)[chosen];
@@ -201,8 +198,8 @@ impl SentencePiece {
     pub fn entropy(&self, text: &str, alpha: f64) -> Result<f64> {
         self.check_knows_all()?;
         let lattice = Weighted::new(self, text, alpha);
-        let mut entropies = vec![0.0; text.len() + 1];
-        for end in paced(1..=text.len()) {
+        let mut entropies = filled(0.0, text.len() + 1);
+        for end in 1..=text.len() {
             let parts = lattice.transitions(end).map(|(node, log)| {
                 let before: f64 = entropies[lattice.start(node)];
                 log.exp() * (before - log)
@@ -231,14 +228,12 @@ impl Weighted {
         // Pieces, each with the one after it.
         let mut pieces: Vec<(usize, Option<usize>)> = Vec::new();
         let mut drawn = Vec::new();
-        let mut pace = Pace::default();
         while let Some(top) = waiting.pop() {
-            pace.step();
+            tick();
             if top.start == 0 {
                 let mut path = Vec::new();
                 let mut next = top.first;
                 while let Some((node, behind)) = next.map(|at| pieces[at]) {
-                    pace.step();
                     path.push(self.segment(node));
                     next = behind;
                 }

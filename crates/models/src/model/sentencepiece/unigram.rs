@@ -7,7 +7,7 @@
 use super::{Segment, SentencePiece, UNK_PENALTY};
 use crate::model::sentencepiece::spec::{Algorithm, PieceKind};
 use crate::model::steps::Observer;
-use jeton_text::interrupt::paced;
+use jeton_text::interrupt::filled;
 
 /// The best segmentation of the text up to some byte.
 #[derive(Clone, Copy)]
@@ -45,10 +45,10 @@ impl SentencePiece {
             start: UNREACHED,
             id: UNKNOWN,
         };
-        let mut best = vec![unreached; text.len() + 1];
+        let mut best = filled(unreached, text.len() + 1);
         best[0].score = before;
         let mut farthest = 0;
-        for (start, character) in paced(text.char_indices()) {
+        for (start, character) in text.char_indices() {
             if best[start].score.abs() > REBASE_ABOVE {
                 let base = best[start].score;
                 for pending in &mut best[start..=farthest] {

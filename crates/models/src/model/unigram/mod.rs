@@ -14,7 +14,7 @@ use super::token::{Token, byte_token};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::{Pace, filled, paced};
+use jeton_text::interrupt::{filled, tick};
 
 /// Score by which an unknown character is worse than the worst token.
 const UNK_PENALTY: f64 = 10.0;
@@ -135,7 +135,7 @@ impl Unigram {
     fn emit(&self, piece: &str, path: &[(usize, u32)], tokens: &mut Vec<Token>) -> Result<()> {
         let unknown = |id: &u32| Some(*id) == self.parts.unk_id;
         let mut start = 0;
-        for run in paced(path.chunk_by(|(_, a), (_, b)| unknown(a) && unknown(b))) {
+        for run in path.chunk_by(|(_, a), (_, b)| unknown(a) && unknown(b)) {
             let end = run.last().map_or(start, |(end, _)| *end);
             self.push(piece, start..end, tokens)?;
             start = end;
@@ -147,7 +147,7 @@ impl Unigram {
     fn best_path(&self, piece: &str, observer: &mut impl Observer) -> Result<Vec<(usize, u32)>> {
         let Parts { scores, unk_id, .. } = &self.parts;
         let mut best = filled(BestStep::NONE, piece.len() + 1);
-        for (start, character) in paced(piece.char_indices()) {
+        for (start, character) in piece.char_indices() {
             // A path leads to each character: the one before it is a token or unknown.
             let score_here = best[start].score;
             let mut known = false;
@@ -172,9 +172,8 @@ impl Unigram {
         }
         let mut path = Vec::new();
         let mut end = piece.len();
-        let mut pace = Pace::default();
         while best[end].length > 0 {
-            pace.step();
+            tick();
             path.push((end, best[end].id));
             observer.path(end);
             end -= best[end].length as usize;

@@ -20,7 +20,7 @@ use hashbrown::HashMap;
 use super::Unigram;
 use crate::model::Token;
 use jeton_text::error::{Error, ErrorKind, Result};
-use jeton_text::interrupt::{Pace, paced};
+use jeton_text::interrupt::{filled, paced, tick};
 
 /// A part of a text: what the model splits into tokens, or a token that is there already.
 pub enum LatticePart<'t> {
@@ -113,10 +113,10 @@ impl Unigram {
         }
         let mut lattice = Lattice {
             edges: Vec::new(),
-            best: vec![None; places],
-            detours: vec![Vec::new(); places],
+            best: filled(None, places),
+            detours: filled(Vec::new(), places),
         };
-        let mut sums = vec![0.0; places];
+        let mut sums = filled(0.0, places);
         let mut before = 0;
         for part in parts {
             let first = lattice.edges.len();
@@ -138,7 +138,7 @@ impl Unigram {
 
     /// Gives all tokens of a piece, by where they begin: its start, its length, its id and its score.
     fn edges_of(&self, text: &str, mut edge: impl FnMut(usize, usize, Option<u32>, f64)) {
-        for (start, character) in paced(text.char_indices()) {
+        for (start, character) in text.char_indices() {
             let mut known = false;
             let rest = &text.as_bytes()[start..];
             for (id, length) in self.trie.prefixes(self.trie.root(), rest) {
@@ -156,7 +156,7 @@ impl Unigram {
         let mut ids = Vec::with_capacity(path.len());
         let mut tokens: Vec<Token> = Vec::new();
         let mut steps = Vec::new();
-        let mut path = paced(path.iter()).peekable();
+        let mut path = path.iter().peekable();
         let mut before = 0;
         for part in parts {
             match part {
@@ -227,7 +227,6 @@ impl Lattice {
         let mut limit = f64::INFINITY;
         // The first detour of each path that was found, and the path that has the others.
         let mut found: Vec<(Option<u32>, Option<usize>)> = Vec::new();
-        let mut pace = Pace::default();
         let paths = std::iter::from_fn(move || {
             let path = waiting.pop()?;
             let here = found.len();
@@ -236,7 +235,7 @@ impl Lattice {
                 self.edges[edge as usize].start as usize
             });
             while let Some(best) = self.best[place] {
-                pace.step();
+                tick();
                 for &(edge, cost) in &self.detours[place] {
                     let cost = path.cost + cost;
                     if cost < limit {
@@ -259,7 +258,6 @@ impl Lattice {
             let mut detours = Vec::new();
             let mut next = Some(here);
             while let Some((detour, others)) = next.map(|at| found[at]) {
-                pace.step();
                 detours.extend(detour);
                 next = others;
             }
@@ -274,9 +272,8 @@ impl Lattice {
         let mut path = Vec::new();
         let mut detours = detours.iter().peekable();
         let mut place = self.best.len() - 1;
-        let mut pace = Pace::default();
         while let Some(best) = self.best[place] {
-            pace.step();
+            tick();
             let here = |edge: &&u32| self.edges[**edge as usize].end as usize == place;
             let edge = detours.next_if(here).copied().unwrap_or(best);
             let edge = self.edges[edge as usize];

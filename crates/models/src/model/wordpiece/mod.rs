@@ -9,7 +9,6 @@ use super::token::{Token, missing_unk};
 use jeton_stages::tables::trie::{Trie, TrieNode};
 use jeton_stages::vocab::Vocab;
 use jeton_text::error::Result;
-use jeton_text::interrupt::Pace;
 
 /// WordPiece: the longest token that the rest of the piece begins with, again and again.
 ///
@@ -116,9 +115,7 @@ impl WordPiece {
         observer: &mut impl Observer,
     ) -> bool {
         let mut start = 0;
-        let mut pace = Pace::default();
         while start < piece.len() {
-            pace.step();
             let place = match start {
                 0 => Some(self.trie.root()),
                 _ => self.continuing,

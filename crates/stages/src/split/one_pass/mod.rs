@@ -15,14 +15,12 @@ use std::sync::Arc;
 use super::stretch::Stretches;
 use crate::pre_tokenizer::{PreTokenizer, SplitRule, refine};
 use jeton_text::error::Result;
-use jeton_text::interrupt::{self, Pace, paced};
+use jeton_text::interrupt::tick;
 use jeton_text::pattern::CharacterClasses;
 use jeton_text::text::boundary_before;
 use stage::Stage;
 use table::{MAX_HELD, OnePassTable, TableStep, held, read};
 
-/// Bytes between two looks for an interrupt.
-const POLLED: usize = 64 << 10;
 /// Characters that are held back before all stages are run, one after another.
 const MAX_HELD_BACK: usize = 128;
 /// Stages at most: what a table takes to be made grows with their square. Published files have six.
@@ -110,12 +108,8 @@ impl OnePass {
             at: 0,
             before: [0; MAX_HELD],
         };
-        let mut polled = 0;
         while reader.at < text.len() {
-            if reader.at - polled >= POLLED {
-                interrupt::poll();
-                polled = reader.at;
-            }
+            tick();
             if self.read_table(text.as_bytes(), &mut reader, &mut stretches)
                 && !self.read_on(text, &mut reader, &mut stretches)
             {
@@ -200,9 +194,8 @@ impl OnePass {
         let mut states = table.states(reader.row).clone();
         let before = reader.before[..held(&states)].iter().rev();
         let mut places: VecDeque<usize> = before.copied().collect();
-        let (mut at, mut known, mut pace) = (reader.at, Vec::new(), Pace::default());
+        let (mut at, mut known) = (reader.at, Vec::new());
         while places.len() <= MAX_HELD_BACK {
-            pace.step();
             let (class, length) = if at < bytes.len() {
                 classes.at(bytes, at)
             } else {
@@ -250,7 +243,7 @@ impl OnePass {
         let pieces = stage_by_stage(&self.0.plain, text)?.into_iter();
         // One that ends there is yet to be ended, where what follows is dropped.
         let pieces = pieces.filter(|piece| piece.end >= from);
-        let mut pieces = paced(pieces).peekable();
+        let mut pieces = pieces.peekable();
         while let Some(piece) = pieces.next() {
             if piece.start >= from {
                 stretches.begin(piece.start, 1);
@@ -308,12 +301,10 @@ impl OnePass {
         // The states of all matches that may be read there.
         let mut open: Vec<Vec<u32>> = stages.iter().map(|stage| stage.rows().collect()).collect();
         let (mut before, mut last) = (None, None);
-        let mut pace = Pace::default();
-        interrupt::poll();
         while at < limit && *steps <= MAX_STEPS {
             let more = 1 + open.iter().map(Vec::len).sum::<usize>();
             *steps += more;
-            pace.steps(more);
+            tick();
             let (class, length) = classes.at(text.as_bytes(), at);
             if let Some(before) = before.filter(|_| at > start) {
                 let all = stages.iter().zip(&open);

@@ -21,7 +21,7 @@ use bits::STRIP;
 use blocks::{Blocks, classify, next, previous};
 pub use classes::decode;
 pub(super) use classes::{CLASSES, Classes, LETTER, NUMBER, SPACE};
-use jeton_text::interrupt::{self, Pace};
+use jeton_text::interrupt;
 pub use rules::{Contraction, Numbers, Rules};
 
 /// Bytes that are scanned at a time; their masks stay in the nearest cache.
@@ -219,7 +219,6 @@ impl Scanner {
     #[inline(always)]
     fn decide_by(&mut self, rules: Rules, extent: Extent, text: &[u8]) {
         let mut decided = 0;
-        let mut pace = Pace::default();
         for i in 0..self.blocks.len() {
             if self.undecided[i] == 0 || i * BLOCK + BLOCK <= decided {
                 continue;
@@ -248,7 +247,6 @@ impl Scanner {
             while at < to {
                 let end = extent.end(text, at, to);
                 while at < to.min(end) {
-                    pace.step();
                     self.set(at);
                     at = rules.piece_end(&text[..end], at);
                 }

@@ -10,7 +10,6 @@ use super::classes::{
     BLANK, CLASSES, Classes, DEEPSEEK, HAN, LETTER, LOWER, MARK, MARKED, NEWLINE, NUMBER, NUMERIC,
     SPACE, UNPRINTED, UPPER,
 };
-use jeton_text::interrupt::Pace;
 
 /// Which characters may come before a word and belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -368,9 +367,7 @@ impl Rules {
 
     fn space_end(&self, view: &View, start: usize, length: usize) -> usize {
         let (mut end, mut last, mut after_newline) = (start, start, None);
-        let mut pace = Pace::default();
         let at_end = loop {
-            pace.step();
             let (class, length) = view.at(end);
             if class & SPACE == 0 {
                 break length == 0;
@@ -415,9 +412,7 @@ impl View<'_> {
     #[inline(always)]
     fn run_end(&self, start: usize, belongs: impl Fn(u8) -> bool) -> usize {
         let mut end = start;
-        let mut pace = Pace::default();
         loop {
-            pace.step();
             let (class, length) = self.at(end);
             if length == 0 || !belongs(class) {
                 return end;
@@ -472,9 +467,7 @@ fn may_be_lower(class: u8) -> bool {
 fn mixed_case_end(view: &View, start: usize) -> Option<usize> {
     let mut end = start;
     let mut after_either = None;
-    let mut pace = Pace::default();
     loop {
-        pace.step();
         let (class, length) = view.at(end);
         if length == 0 || !may_be_upper(class) {
             break;

@@ -29,7 +29,7 @@ use graph::Graph;
 use letters::Letters;
 use source::Node;
 
-use crate::interrupt::{Pace, paced, position};
+use crate::interrupt::paced;
 
 /// A pattern with look-around that runs by automata.
 pub struct LookAround {
@@ -92,9 +92,7 @@ impl LookAround {
         let text = text.as_bytes();
         let mut places = vec![0; text.len() + 1];
         let mut at = 0;
-        let mut pace = Pace::default();
         while at < text.len() {
-            pace.step();
             let (class, length) = self.letters.classes.at(text, at);
             places[at] = class;
             at += length;
@@ -131,7 +129,7 @@ impl LookAround {
         let (near, far) = rest.split_at(rest.len().min(NEARBY_BYTES));
         let start = match near.iter().position(|&place| begins(place)) {
             Some(at) => from + at,
-            None => from + near.len() + position(far, begins)?,
+            None => from + near.len() + far.iter().copied().position(begins)?,
         };
         let end = if self.is_look {
             start

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use crate::bpe::queue::{Candidate, Queue};
 use crate::bpe::tokens::Tokens;
 use crate::bpe::words::Words;
-use jeton_text::interrupt::Pace;
+use jeton_text::interrupt::tick;
 
 /// A pair of neighbours.
 struct Pair {
@@ -55,9 +55,8 @@ impl Corpus {
             changes: HashMap::default(),
             words: Words::default(),
         };
-        let mut pace = Pace::default();
         for start in words.starts() {
-            pace.step();
+            tick();
             let (symbols, count) = words.word(start);
             for &symbol in symbols {
                 corpus.frequencies[symbol as usize] += count.unsigned_abs();
@@ -193,9 +192,8 @@ impl Corpus {
         self.frequencies.resize(tokens.ids(), 0);
         self.words_of.resize(tokens.ids(), Vec::new());
         let mut written = Written::default();
-        let mut pace = Pace::default();
         for word in words {
-            pace.step();
+            tick();
             let (symbols, count) = self.words.word(word);
             written.clear(symbols.len());
             write(symbols, &mut written);

@@ -18,11 +18,8 @@ mod portable;
 use super::bits::{Bits, STRIP};
 use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
 use crate::split::BLOCK;
-use jeton_text::interrupt;
 use jeton_text::mem::prefetch::prefetch;
 
-/// Strips between two polls for interrupts.
-const POLLED: usize = 1 << 10;
 /// Bytes by which text is prefetched ahead.
 const AHEAD: usize = 16 * BLOCK;
 
@@ -250,9 +247,6 @@ impl Blocks {
     fn push(&mut self, block: &Block) {
         let number = self.count % STRIP;
         if number == 0 {
-            if self.strips.len() % POLLED == POLLED - 1 {
-                interrupt::poll();
-            }
             self.strips.push(Strip::EMPTY);
         }
         if let Some(strip) = self.strips.last_mut() {
