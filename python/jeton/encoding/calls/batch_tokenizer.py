@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from jeton.components import post_processors
 from jeton.components.byte_alphabet import BYTES
+from jeton.components.component import steps_of
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -51,7 +51,11 @@ class BatchTokenizer:
         Spans of other tokens leave their spaces out. Such a post-processor assumes that the
         pre-tokenizer added the space.
         """
-        return any(_keep_front_space(self.tokenizer.stages.post_processor))
+        kinds = post_processors.ByteLevel, post_processors.RobertaProcessing
+        return any(
+            isinstance(step, kinds) and step.trim_offsets and step.add_prefix_space
+            for step in steps_of(self.tokenizer.stages.post_processor)
+        )
 
     @cached_property
     def _added_ids(self) -> set[int]:
@@ -70,16 +74,3 @@ def _unpickled(image: bytes) -> BaseTokenizer:
 
 _ALPHABET = {byte: character for character, byte in BYTES.items()}
 """GPT-2's printable character for each byte."""
-
-
-def _keep_front_space(
-    post_processor: post_processors.PostProcessor | None,
-) -> Iterator[bool]:
-    """For each stage that leaves spaces out of spans, whether it keeps one at the front."""
-    match post_processor:
-        case post_processors.Sequence():
-            for step in post_processor.steps:
-                yield from _keep_front_space(step)
-        case post_processors.ByteLevel() | post_processors.RobertaProcessing():
-            if post_processor.trim_offsets:
-                yield post_processor.add_prefix_space

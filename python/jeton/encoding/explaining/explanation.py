@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jeton.encoding.explaining.steps import ModelStep, Step, TextStep, Token, model_step, tokens_of
+from jeton.encoding.explaining.steps import ModelStep, PostStep, Step, Token
 
 __all__ = ["Explanation"]
 
@@ -34,19 +34,18 @@ class Explanation:
     @property
     def ids(self) -> list[int]:
         """The ids: those that `Tokenizer.encode` returns."""
-        last = self.steps[-1]
-        assert not isinstance(last, TextStep)  # the model always comes after the text
-        return last.ids
+        return [token.id for token in self.tokens]
 
     @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens."""
-        return tokens_of(self.steps)
+        last = self.steps[-1]
+        return last.after if isinstance(last, PostStep) else self.model.tokens
 
     @property
     def model(self) -> ModelStep:
         """The step of the model."""
-        return model_step(self.steps)
+        return next(step for step in self.steps if isinstance(step, ModelStep))
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self.text):,} characters: {len(self.steps)} steps>"
@@ -55,10 +54,10 @@ class Explanation:
         from jeton.display.views.printed import text_of
         from jeton.encoding.explaining.view_frames import frames_of_encoding
 
-        return text_of(frames_of_encoding(self.text, self.steps))
+        return text_of(frames_of_encoding(self))
 
     def _repr_html_(self) -> str:
         from jeton.display.views.page import fragment
         from jeton.encoding.explaining.view_frames import frames_of_encoding
 
-        return fragment(frames_of_encoding(self.text, self.steps))
+        return fragment(frames_of_encoding(self))

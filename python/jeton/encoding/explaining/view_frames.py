@@ -6,7 +6,8 @@ Look here for how each stage and each kind of model is shown.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from jeton.display.human_readable import counted, visible
 from jeton.display.views.frames import Arc, Arcs, Chip, Frame, Row, Rows, Table
@@ -19,24 +20,25 @@ from jeton.encoding.explaining.steps import (
     ModelStep,
     Piece,
     PostStep,
-    Step,
     Stretch,
     TextStep,
     Token,
     Unit,
-    tokens_of,
 )
+
+if TYPE_CHECKING:
+    from jeton.encoding.explaining.explanation import Explanation
 
 _MAX_CANDIDATES = 8
 
 
 def frames_of_encoding(
-    text: str,
-    steps: Sequence[Step],
+    explanation: Explanation,
     merging: Callable[[str, Merging], Iterable[Frame]] | None = None,
 ) -> list[Frame]:
     """Frames of the text, each stage, each piece in the model, and the ids. `merging`: draws a
     piece of a BPE, with its title, in other frames."""
+    text = explanation.text
     frames = [
         Frame(
             "The text",
@@ -44,7 +46,7 @@ def frames_of_encoding(
             (Rows((Row((Chip(_visible_text(text)),) if text else ()),)),),
         ),
     ]
-    for step in steps:
+    for step in explanation.steps:
         match step:
             case TextStep():
                 frames.append(_text_frame(step))
@@ -52,7 +54,7 @@ def frames_of_encoding(
                 frames.extend(_model_frames(step, merging))
             case PostStep():
                 frames.append(_post_frame(step))
-    frames.append(_last_frame(tokens_of(steps)))
+    frames.append(_last_frame(explanation.tokens))
     return frames
 
 
