@@ -77,11 +77,11 @@ def every_frame() -> dict[str, list[Frame]]:
         "wordpiece": frames_of_merging(marked_rows(hug), list(learn.watch_wordpiece(hug, 3))),
         "unigram": frames_of_unigram(hug, list(learn.watch_unigram(hug, 10))),
         "bytes": frames_of_bytes("un café 🙂\n"),
-        "encode": frames_of_encoding(told),
+        "encode": frames_of_encoding(told.text, told.steps),
         "nothing": [
             *frames_of_merging(start_rows({"a": 1}, None), []),
             *frames_of_bytes(""),
-            *frames_of_encoding(nothing),
+            *frames_of_encoding(nothing.text, nothing.steps),
         ],
     }
 

@@ -108,7 +108,7 @@ def test_a_narrow_window(opened: Callable[..., Any]) -> None:
     told, hug = tok.explain("unhugspun" * 9), textbook.HUG_COUNTS
     frames = [
         *some_frames(),
-        *frames_of_encoding(told),
+        *frames_of_encoding(told.text, told.steps),
         *frames_of_unigram(hug, list(learn.watch_unigram(hug, 10))),
     ]
     tab = opened(page(frames, "narrow " * 40), width=500)

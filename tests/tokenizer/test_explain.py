@@ -312,7 +312,7 @@ def test_an_explanation_prints_and_shows_in_a_notebook() -> None:
 def told_frames(told: explaining.Explanation) -> list[Any]:
     from jeton.encoding.explaining.view_frames import frames_of_encoding
 
-    return list(frames_of_encoding(told))
+    return list(frames_of_encoding(told.text, told.steps))
 
 
 def test_markup_in_text_stays_text() -> None:

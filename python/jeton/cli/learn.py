@@ -400,7 +400,9 @@ def encode(
     tok = source.load()
     note_on_special_tokens(tok, options)
     explanation = tok.explain(content, **options)
-    view.show(frames_of_encoding(explanation), f"Encoding with {source.name}")
+    view.show(
+        frames_of_encoding(explanation.text, explanation.steps), f"Encoding with {source.name}"
+    )
 
 
 def _read(text: tuple[str, ...], file: str | None) -> list[str]:

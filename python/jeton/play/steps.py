@@ -32,7 +32,9 @@ def steps(card: Card, text: str, special: str) -> dict[str, object]:
     policy: Any = "allow" if special == "allow" else "ignore"
     explanation = explain(card.tokenizer, text, special=policy, add_special_tokens=False)
     return {
-        "frames": frames_as_json(frames_of_encoding(explanation, _merging(card))),
+        "frames": frames_as_json(
+            frames_of_encoding(explanation.text, explanation.steps, _merging(card))
+        ),
         "tokens": [
             {"id": token.id, "shown": token_text(token.token)} for token in explanation.tokens
         ],

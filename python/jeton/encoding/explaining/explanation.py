@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jeton.encoding.explaining.steps import ModelStep, PostStep, Step, Token
+from jeton.encoding.explaining.steps import ModelStep, Step, Token, tokens_of
 
 __all__ = ["Explanation"]
 
@@ -39,8 +39,7 @@ class Explanation:
     @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens."""
-        last = self.steps[-1]
-        return last.after if isinstance(last, PostStep) else self.model.tokens
+        return tokens_of(self.steps)
 
     @property
     def model(self) -> ModelStep:
@@ -54,10 +53,10 @@ class Explanation:
         from jeton.display.views.printed import text_of
         from jeton.encoding.explaining.view_frames import frames_of_encoding
 
-        return text_of(frames_of_encoding(self))
+        return text_of(frames_of_encoding(self.text, self.steps))
 
     def _repr_html_(self) -> str:
         from jeton.display.views.page import fragment
         from jeton.encoding.explaining.view_frames import frames_of_encoding
 
-        return fragment(frames_of_encoding(self))
+        return fragment(frames_of_encoding(self.text, self.steps))

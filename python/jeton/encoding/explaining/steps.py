@@ -6,7 +6,7 @@ holds all steps, and `view_frames.py` turns them into frames for a view.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -28,6 +28,7 @@ __all__ = [
     "TextStep",
     "Token",
     "Unit",
+    "tokens_of",
 ]
 
 Span: TypeAlias = tuple[int, int]
@@ -288,3 +289,10 @@ class PostStep:
 
 Step: TypeAlias = TextStep | ModelStep | PostStep
 """One stage, or one step of a stage that is a sequence."""
+
+
+def tokens_of(steps: Sequence[Step]) -> tuple[Token, ...]:
+    """The tokens after the last step."""
+    last = steps[-1]
+    assert not isinstance(last, TextStep)  # the model always comes after the text
+    return last.after if isinstance(last, PostStep) else last.tokens

@@ -6,8 +6,7 @@ Look here for how each stage and each kind of model is shown.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jeton.display.human_readable import counted, visible
 from jeton.display.views.frames import Arc, Arcs, Chip, Frame, Row, Rows, Table
@@ -20,25 +19,24 @@ from jeton.encoding.explaining.steps import (
     ModelStep,
     Piece,
     PostStep,
+    Step,
     Stretch,
     TextStep,
     Token,
     Unit,
+    tokens_of,
 )
-
-if TYPE_CHECKING:
-    from jeton.encoding.explaining.explanation import Explanation
 
 _MAX_CANDIDATES = 8
 
 
 def frames_of_encoding(
-    explanation: Explanation,
+    text: str,
+    steps: Sequence[Step],
     merging: Callable[[str, Merging], Iterable[Frame]] | None = None,
 ) -> list[Frame]:
     """Frames of the text, each stage, each piece in the model, and the ids. `merging`: draws a
     piece of a BPE, with its title, in other frames."""
-    text = explanation.text
     frames = [
         Frame(
             "The text",
@@ -46,7 +44,7 @@ def frames_of_encoding(
             (Rows((Row((Chip(_visible_text(text)),) if text else ()),)),),
         ),
     ]
-    for step in explanation.steps:
+    for step in steps:
         match step:
             case TextStep():
                 frames.append(_text_frame(step))
@@ -54,7 +52,7 @@ def frames_of_encoding(
                 frames.extend(_model_frames(step, merging))
             case PostStep():
                 frames.append(_post_frame(step))
-    frames.append(_last_frame(explanation.tokens))
+    frames.append(_last_frame(tokens_of(steps)))
     return frames
 
 
