@@ -130,18 +130,16 @@ class Finding(Record):
         return f"Finding({self.severity}: {self.rule}, {len(self.cases):,} cases: {self.message})"
 
 
-def found(rule: str, cases: Iterable[Case], message: str | tuple[str, str]) -> Iterator[Finding]:
+def found(rule: str, cases: Iterable[Case], message: str | None = None) -> Iterator[Finding]:
     """The finding of a rule, if it has cases.
 
     Args:
         rule: The name of the rule.
-        message: The finding in a sentence; or what follows the number of cases, for one and for
-            several.
+        message: The finding in a sentence; by default the rule's title and the number of cases.
     """
     cases = tuple(cases)
     if cases:
-        text = message if isinstance(message, str) else counted(len(cases), *message)
-        yield Finding(rule, text, cases)
+        yield Finding(rule, message or f"{RULES[rule].title} ({len(cases):,})", cases)
 
 
 @dataclass(frozen=True, repr=False)

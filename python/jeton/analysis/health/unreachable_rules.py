@@ -1,12 +1,11 @@
 """Rules about tokens that encoding never gives, or that a corpus never uses.
 
-Look here for the wording of the findings. `unreachable_tokens.py` has the reasons.
+`unreachable_tokens.py` has the reasons.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 
@@ -17,19 +16,6 @@ from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.unreachable_tokens import Unreached, unreached_tokens
 from jeton.display.human_readable import counted
-
-_DESCRIPTIONS: Final = {
-    "unreachable-bytes": "bytes that no text has",
-    "unreachable-added": "hidden by added tokens",
-    "unreachable-normalizer": "always rewritten by the normalizer",
-    "unreachable-cut": "always split by the pre-tokenizer",
-    "unreachable-merge": "not a result of merging",
-    "unreachable-score": "their parts always score more",
-    "unreachable-match": "in no word that the model takes",
-    "unreached": "not given by any text that was tried",
-    "spare-byte": "bytes whose character is a token",
-    "unused-piece": "unused, as the model file says",
-}
 
 
 @looks_for(
@@ -119,20 +105,19 @@ def unreachable(subject: Subject) -> Iterator[Finding]:
     examples = [(it, it.tried) for it in tokens if it.tried is not None]
     rows = subject.encode([text for _, text in examples])
     gave = {it.id: tuple(row.tolist()) for (it, _), row in zip(examples, rows, strict=True)}
-    for name, description in _DESCRIPTIONS.items():
-        cases = [
-            Case(
-                it.id,
-                subject.tokens[it.id],
-                told=it.why if it.is_proved else _observed(it),
-                tried=it.tried,
-                gave=gave.get(it.id),
-                evidence="proved" if it.is_proved else "observed",
-            )
-            for it in tokens
-            if it.rule == name
-        ]
-        yield from found(name, cases, (f"token: {description}", f"tokens: {description}"))
+    cases: dict[str, list[Case]] = {}
+    for it in tokens:
+        case = Case(
+            it.id,
+            subject.tokens[it.id],
+            told=it.why if it.is_proved else _observed(it),
+            tried=it.tried,
+            gave=gave.get(it.id),
+            evidence="proved" if it.is_proved else "observed",
+        )
+        cases.setdefault(it.rule, []).append(case)
+    for rule_name in cases:
+        yield from found(rule_name, cases[rule_name])
 
 
 def _observed(it: Unreached) -> str:
@@ -166,8 +151,7 @@ def unstable(subject: Subject) -> Iterator[Finding]:
         remark = "" if continued(subject, id) is None else "continues a word"
         token, gave = subject.tokens[id], tuple(rows[at].tolist())
         cases.append(Case(id, token, "", remark, text, gave, "observed"))
-    differs = "to a text that encodes differently"
-    yield from found("other-alone", cases, (f"token decodes {differs}", f"tokens decode {differs}"))
+    yield from found("other-alone", cases)
 
 
 @looks_for(

@@ -35,9 +35,10 @@ from jeton.analysis.health.attack import (
     unblocked,
     words,
 )
-from jeton.analysis.health.spellings import steps, text_or_none
+from jeton.analysis.health.spellings import text_or_none
 from jeton.analysis.health.subject import Subject
 from jeton.components import AddedToken, models, normalizers, pre_tokenizers
+from jeton.components.component import steps_of
 from jeton.display.human_readable import visible
 from jeton.edit import derivations
 from jeton.edit.spelling import best_path, token_text
@@ -159,8 +160,8 @@ class _Reasons:
         self.subject, self.tok, self.model = subject, subject.tok, subject.model
         normalizer, cutter = self.tok.stages.normalizer, self.tok.stages.pre_tokenizer
         self.spelling = subject.spelling
-        self.steps = steps(normalizer)
-        self.is_local = all(isinstance(step, _LOCAL) for step in steps(cutter))
+        self.steps = steps_of(normalizer)
+        self.is_local = all(isinstance(step, _LOCAL) for step in steps_of(cutter))
         self.normalize: Callable[[str], str] = normalizer or (lambda text: text)
         self.cut = cutter
         self.added_contents = [
