@@ -14,7 +14,7 @@ from jeton.analysis.health.findings import Case, Finding, found
 from jeton.analysis.health.rules import rule
 from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
-from jeton.analysis.health.unreachable_tokens import Unreached, unreached_tokens
+from jeton.analysis.health.unreachable_tokens import unreached_ids, unreached_tokens
 from jeton.display.human_readable import counted
 
 
@@ -101,28 +101,8 @@ from jeton.display.human_readable import counted
 )
 def unreachable(subject: Subject) -> Iterator[Finding]:
     """Tokens that no text gives, by the reason."""
-    tokens = subject.once(unreached_tokens)
-    examples = [(it, it.tried) for it in tokens if it.tried is not None]
-    rows = subject.encode([text for _, text in examples])
-    gave = {it.id: tuple(row.tolist()) for (it, _), row in zip(examples, rows, strict=True)}
-    cases: dict[str, list[Case]] = {}
-    for it in tokens:
-        case = Case(
-            it.id,
-            subject.tokens[it.id],
-            told=it.why if it.is_proved else _observed(it),
-            tried=it.tried,
-            gave=gave.get(it.id),
-            evidence="proved" if it.is_proved else "observed",
-        )
-        cases.setdefault(it.rule, []).append(case)
-    for rule_name in cases:
-        yield from found(rule_name, cases[rule_name])
-
-
-def _observed(it: Unreached) -> str:
-    attempts = f"{counted(it.texts, 'text was', 'texts were')} tried"
-    return f"{attempts}; {it.why}" if it.why else attempts
+    for name, cases in subject.once(unreached_tokens).items():
+        yield from found(name, cases)
 
 
 @looks_for(
@@ -138,7 +118,7 @@ def _observed(it: Unreached) -> str:
 )
 def unstable(subject: Subject) -> Iterator[Finding]:
     """Tokens that some text gives, but not the text that they decode to."""
-    nothing = {it.id for it in subject.once(unreached_tokens)}
+    nothing = unreached_ids(subject)
     rows, ids = subject.alone_again, subject.ordinary
     cases = []
     is_stable = np.diff(rows.offsets) == 1
@@ -166,7 +146,7 @@ def unstable(subject: Subject) -> Iterator[Finding]:
 def never_used(subject: Subject) -> Iterator[Finding]:
     """Tokens that the corpus does not use, though some text gives them."""
     assert subject.usage is not None
-    unreachable = {it.id for it in subject.once(unreached_tokens)}
+    unreachable = unreached_ids(subject)
     cases = [
         Case(id, subject.tokens[id], evidence="observed")
         for id in subject.usage.never_used.tolist()
