@@ -395,11 +395,12 @@ def mix(
         3000
     """
     if isinstance(sources, Mapping):
-        pairs = []
+        pairs: list[tuple[str, MixSource]] = []
         for key, value in sources.items():
             path = checked_path("each key of sources", key, urls=True)
-            is_whole = isinstance(value, MixSource)
-            pairs.append((path, value if is_whole else MixSource(path, weight=value)))
+            if not isinstance(value, MixSource):
+                value = MixSource(path, weight=value)
+            pairs.append((path, value))
     elif isinstance(sources, (str, Iterable)) and not isinstance(sources, bytes):
         pairs = _blend(sources)
     else:
