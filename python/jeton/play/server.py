@@ -142,7 +142,7 @@ class Page:
             family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
             self._socket = socket.create_server(address[:2], family=family)
         except OSError as error:
-            reason = error.strerror.partition(" (while")[0]
+            reason = str(error.strerror).partition(" (while")[0]
             message = f"cannot listen on {host!r}, port {port}: {reason}"
             raise OSError(error.errno, message) from None
         port = self._socket.getsockname()[1]
