@@ -36,12 +36,11 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
     match found {
         Ok(Found::Text(text)) => Ok(text.map_or(Cow::Borrowed(""), |Text(text)| text)),
         Ok(Found::Only(keys)) => {
-            let message = format!("there is no field {field:?}; it has {}", keys.join(", "));
-            let error = Error::new(ErrorKind::Format, message);
-            Err(match did_you_mean(field, keys.iter().map(String::as_str)) {
-                Some(close) => error.hint(format!("did you mean {close:?}?")),
-                None => error.hint("name one by field=").parameter("field"),
-            })
+            let hint = match did_you_mean(field, keys.iter().map(String::as_str)) {
+                Some(close) => format!("did you mean {close:?}?"),
+                None => format!("it has {}; name one by field=", keys.join(", ")),
+            };
+            Err(Error::new(ErrorKind::Format, format!("there is no field {field:?}")).hint(hint))
         }
         Err(error) => {
             let told = error.to_string();
