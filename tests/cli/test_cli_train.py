@@ -256,7 +256,7 @@ class TestTrain:
             (["-o", "vocab.json", "--pattern=gpt2"], "merges.txt: exists already"),
             (["-o", "a.bin"], "a.bin: the name does not say the format"),
             (["-o", "a."], "a.: the name does not say the format"),
-            (["-o", "-"], "a tokenizer is not text"),
+            (["-o", "-"], "-: this is not written to standard output"),
             (["-o", "encoder.json"], "encoder.json: a GPT-2 pair goes with GPT-2's pattern"),
             (["-o", "encoder.json", "--kind=wordpiece"], "cannot hold a WordPiece model"),
             (["-o", "a.tiktoken", "--pattern=whitespace"], "a file of ranks goes with one pattern"),

@@ -249,8 +249,6 @@ def train(
         sizes = tuple(start.vocab_size + size for size in new_tokens)
     sizes = tuple(sorted(set(sizes))) or (DEFAULT_SIZES.get(kind, 30_000),)
     check_kind(kind, sizes)
-    if target.name == "-":
-        raise FileError("-: standard output takes text, and a tokenizer is not text (name a file)")
     if len(sizes) > 1 and not target.name:
         raise click.UsageError(f"{target}: several sizes need a file name to add the sizes to")
     targets = {
