@@ -60,8 +60,11 @@ class TextRecordEncoder(RecordEncoder):
         if isinstance(record, Mapping):
             if self._field not in record:
                 close = suggestion(self._field, [str(name) for name in record])
-                hint = close or "name one by field="
-                raise FormatError(f"there is no field {self._field!r}", hint=hint)
+                raise FormatError(
+                    f"there is no field {self._field!r}",
+                    hint=close or "name one by field=",
+                    parameter=None if close else "field",
+                )
             record = record[self._field]
             record = "" if record is None else record
         if isinstance(record, bytes) and row.name.unit == "row":
