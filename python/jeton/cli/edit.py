@@ -296,7 +296,7 @@ def _merge(tok: jeton.Tokenizer, other: str) -> Edited:
     "--words",
     type=FilePath(),
     metavar="FILE",
-    help="Add the words in FILE, one a line, as plain tokens.",
+    help="Add the words in FILE, one per line, as plain tokens.",
 )
 @_target_options
 def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...], words: str | None) -> Edited:

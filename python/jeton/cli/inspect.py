@@ -78,6 +78,7 @@ Examples:
 @click.option(
     "--rows",
     default=48,
+    type=click.IntRange(0),
     metavar="N",
     help="Maximum number of rows of the table.",
 )

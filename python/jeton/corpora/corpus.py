@@ -22,7 +22,6 @@ from jeton.corpora.tables import (
     ROWS,
     ParquetColumn,
     as_text,
-    check_text_type,
     is_table,
     texts_of_cells,
 )
@@ -41,7 +40,7 @@ from jeton.stores.urls import StorePath, is_url
 TextsOrFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 """A corpus: texts, or files by a path, a pattern of paths, or several paths; also by URLs."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 _BATCH_CHARACTERS = 4_000_000
 """Text that is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
 
@@ -127,7 +126,7 @@ def count(
     for batch in batches(texts, size):
         read = batch
         if drop and errors == "strict":
-            bad = [not text.isascii() and bool(_SURROGATE.search(text)) for text in batch]
+            bad = [not text.isascii() and bool(SURROGATE.search(text)) for text in batch]
             read = [text for text, is_bad in zip(batch, bad, strict=True) if not is_bad]
             dropped.add(
                 DroppedRecord(RecordPlace(None, "document", number + at), "it has a lone surrogate")
@@ -297,7 +296,6 @@ def _texts_of_column(
     def texts() -> Iterator[str]:
         for first in range(0, rows.count, ROWS):
             column = rows.slice(first, min(first + ROWS, rows.count))
-            check_text_type(f"data: column {rows.identity['column']!r}", column.type)
             yield from texts_of_cells(as_text(column), errors, "data: ", first, bad_cells)
 
     return texts()

@@ -129,7 +129,8 @@ def check_text_type(place: str, kind: Any) -> None:
     """Raises an error unless an Arrow type holds text, as str or as bytes."""
     from pyarrow import types
 
-    values = kind.value_type if types.is_dictionary(kind) else kind
+    values = getattr(kind, "storage_type", kind)  # JSON is a type of its own, stored as text
+    values = values.value_type if types.is_dictionary(values) else values
     if str(values) not in ("null", *_BYTES_AS_TEXT, *_BYTES_AS_TEXT.values()):
         raise FormatError(f"{place} holds {kind}, not text")
 
@@ -139,6 +140,7 @@ def as_text(column: Any) -> Any:
     of its texts, also if it was a dictionary."""
     if getattr(column, "chunks", None):
         return _chunked([as_text(chunk) for chunk in column.chunks])
+    column = getattr(column, "storage", column)
     if hasattr(column, "dictionary"):
         values = column.dictionary
         if "_view" in str(values.type):  # pyarrow cannot take these

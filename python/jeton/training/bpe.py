@@ -17,7 +17,7 @@ from jeton.components import (
     post_processors,
     pre_tokenizers,
 )
-from jeton.components.component import check_stage
+from jeton.components.component import check_stage, steps_of
 from jeton.corpora.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Counting, Needs, Reading
 from jeton.corpora.progress import Progress
 from jeton.corpora.word_counts import Corpus, WordCounts
@@ -633,9 +633,7 @@ _FOR_WORDS = (
 
 def _spells_bytes(stage: pre_tokenizers.PreTokenizer | None) -> bool:
     """Whether a pre-tokenizer writes bytes as characters, for a model that does not see bytes."""
-    if isinstance(stage, pre_tokenizers.Sequence):
-        return any(map(_spells_bytes, stage.steps))
-    return isinstance(stage, pre_tokenizers.ByteLevel)
+    return any(isinstance(step, pre_tokenizers.ByteLevel) for step in steps_of(stage))
 
 
 def _sizes(name: str, value: int | Sequence[int]) -> tuple[int, ...]:

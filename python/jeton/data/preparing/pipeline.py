@@ -7,7 +7,8 @@ content of the manifest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton._core import __version__
+from jeton.corpora.dropped import DroppedRecord
 from jeton.corpora.token_blocks.blocks import DocumentSource, Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import Writer
@@ -173,6 +175,7 @@ class PrepareRun:
         self._writers: dict[str, Writer] = {}
         self._last_told = 0.0
         self._disk = DiskNeed()
+        self._first_dropped: DroppedRecord | None = None
 
     def go(self) -> Manifest:
         """Makes the set, or resumes making it."""
@@ -240,7 +243,7 @@ class PrepareRun:
             self._dropped = stack.enter_context(closing(dropped))
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
-            self._check_splits()
+            self._check_splits(state["read"])
             self._tell("finishing", 0, 0, 0, 0, now=True)
             self._save(state, last=True)
             shards = {split: writer.finish() for split, writer in self._writers.items()}
@@ -306,6 +309,7 @@ class PrepareRun:
             for block in blocks:
                 state["digests"] += ([state["pass"], *digest] for digest in block.digests)
                 if block.dropped:
+                    self._first_dropped = self._first_dropped or block.dropped[0]
                     self._dropped.append(written(block.dropped))
                 sink.append(block)
                 progress = block.after or progress
@@ -328,11 +332,12 @@ class PrepareRun:
         self._dropped.sync()
         state["dropped"] = self._dropped.state
 
-    def _check_splits(self) -> None:
+    def _check_splits(self, read: list[Any]) -> None:
         for split, writer in self._writers.items():
             if not writer.documents and self._plan.part is None:
                 self._journal.forget()
-                raise nothing_left(split)
+                positions = [SourcePosition.from_json(position) for position in read]
+                raise nothing_left(split, positions, self._first_dropped)
 
     def _save(self, state: dict[str, Any], last: bool = False) -> None:
         for split, writer in self._writers.items():
@@ -383,11 +388,28 @@ class PrepareRun:
         return manifest_of(self._plan, folder, shards, by_split, files)
 
 
-def nothing_left(split: str) -> ArgumentError:
-    """The error for a split without documents."""
+def nothing_left(
+    split: str, read: Iterable[SourcePosition] = (), dropped: DroppedRecord | None = None
+) -> ArgumentError:
+    """The error for a split without documents.
+
+    Args:
+        read: What was read of each source.
+        dropped: A record that was left out because it cannot be read or encoded.
+    """
     use = {"train": "training", "val": "validation"}[split]
+    counts = Counter[str]()
+    for position in read:
+        counts["left out by filters"] += sum((position.filtered or {}).values())
+        counts["empty"] += position.empty
+        chats = position.chats or {}
+        counts["bad"] += position.bad + chats.get("bad", 0)
+        counts["too long"] += chats.get("too_long", 0)
+    why = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    first = "" if dropped is None else f"; the first bad record is {dropped}"
     return ArgumentError(
-        f"there is no document for {use}, the split {split!r}: there is too little data"
+        f"there is no document for {use}, the split {split!r}: "
+        + (f"what was read is left out ({why}){first}" if why else "there is too little data")
     )
 
 
