@@ -226,9 +226,7 @@ def findings_table(health: Health, name: str, everything: bool, of_new: bool) ->
 
 def _summary(health: Health, of_new: bool) -> str:
     counts = [
-        counted(number, severity)
-        for severity in ("error", "warning", "note")
-        if (number := sum(finding.severity == severity for finding in health))
+        counted(number, severity) for severity in SEVERITIES if (number := health.count(severity))
     ]
     new = " that are new" if of_new and counts else ""
     nothing = "nothing new" if of_new else "nothing found"

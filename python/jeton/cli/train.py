@@ -282,10 +282,6 @@ def train(
         _check_superwords(files, from_counts=from_counts, saves_counts=save_counts is not None)
     if from_counts:
         _refuse_options_of_counting(files[0])
-        if weights and temperature is not None:
-            raise click.UsageError("--weight and --temperature exclude each other")
-        if weights and len(weights) != len(files):
-            raise click.UsageError(f"--weight is there {len(weights)} times for {len(files)} files")
     elif weights or temperature is not None:
         option = "--weight" if weights else "--temperature"
         raise click.UsageError(f"{option} is for files of word counts (--save-counts writes them)")
