@@ -23,9 +23,9 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     with contextlib.suppress(RuntimeError):  # of newer platformdirs; older ones leave the `~`
-        folder = user_cache_path("jeton", appauthor=False)
-        if folder.is_absolute():
-            return folder
+        path = user_cache_path("jeton", appauthor=False)
+        if path.is_absolute():
+            return path
     raise DownloadError(
         "there is no home folder to keep fetched files in", hint="set JETON_CACHE_DIR to a folder"
     )
