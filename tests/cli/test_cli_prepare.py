@@ -323,10 +323,19 @@ def test_conversations(run: Run, here: Path) -> None:
 def test_the_output_says_what_a_document_is(run: Run, here: Path) -> None:
     said = "each file of text is a document (--documents line: each line is;"
     (here / "in.jsonl").write_text('{"text": "to be"}\n')
+    for name, files in {"lines": ["a.jsonl"], "mixed": ["a.jsonl", "b.txt"]}.items():
+        (here / name).mkdir()
+        for file in files:
+            (here / name / file).write_text('{"text": "to be"}\n')
+    cases = {
+        "in.txt": True,
+        "in.jsonl": False,
+        "in.txt --documents file": False,
+        "lines": False,
+        "mixed": True,
+    }
     for command in ("prepare tok.json {} -o {}", "train {} -o {} --kind char"):
-        for number, (given, is_said) in enumerate(
-            (("in.txt", True), ("in.jsonl", False), ("in.txt --documents file", False))
-        ):
+        for number, (given, is_said) in enumerate(cases.items()):
             out = f"{command[0]}{number}" + ".json" * command.startswith("train")
             assert (said in run(*command.format(given, out).split()).stderr) == is_said
 
