@@ -21,11 +21,11 @@ from jeton.cli.documents import (
 from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
-from jeton.cli.targets import FilePath, check_target
+from jeton.cli.targets import FilePath, check_target, corpus_path
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.display.human_readable import counted
-from jeton.stores.urls import StorePath, is_url, shown
+from jeton.stores.urls import StorePath, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,13 +129,9 @@ def _validation(
     if "" in values:
         raise click.BadParameter("the path is empty")
     try:
-        return float(values[0]) if len(values) == 1 else [*map(_path, values)]
+        return float(values[0]) if len(values) == 1 else [*map(corpus_path, values)]
     except ValueError:
-        return [_path(values[0])]
-
-
-def _path(value: str) -> Path | StorePath:
-    return StorePath(value) if is_url(value) else Path(value)
+        return [corpus_path(values[0])]
 
 
 @click.command(cls=Command, help=HELP, short_help="Encode a corpus into files to train on.")
@@ -275,7 +271,7 @@ def prepare(
         (options if messages is None else chosen_options)["bad_records"] = bad_records
     check_target(None, inputs=inputs, force=False)
     tok = source.load()
-    paths = [_path(os.fspath(it)) for it in inputs]
+    paths = [corpus_path(os.fspath(it)) for it in inputs]
     with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,
