@@ -359,10 +359,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str
         "cannot be read as a column of Arrow: Duplicate column names",
     ),
     "too little to validate": (
-        lambda at: ["to be"],
+        lambda at: ["to be", ""],
         {"validation": 0.001, "split": "hash"},
         ArgumentError,
-        "there is no document for validation, the split 'val'",
+        "there is no document for validation, the split 'val': there is too little data",
     ),
     "a share of more than all": (
         lambda at: ["to be"],

@@ -7,8 +7,7 @@ content of the manifest.
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -243,11 +242,12 @@ class PrepareRun:
             self._dropped = stack.enter_context(closing(dropped))
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
-            self._check_splits(state["read"])
+            facts = self._facts(state["read"], digests_in(state))
+            self._check_splits(facts)
             self._tell("finishing", 0, 0, 0, 0, now=True)
             self._save(state, last=True)
             shards = {split: writer.finish() for split, writer in self._writers.items()}
-        whole = self._manifest(shards, state["read"], digests_in(state))
+        whole = self._manifest(shards, facts)
         self._journal.save({"manifest": whole.to_json(), "digests": state["digests"]})
         return whole
 
@@ -332,12 +332,11 @@ class PrepareRun:
         self._dropped.sync()
         state["dropped"] = self._dropped.state
 
-    def _check_splits(self, read: list[Any]) -> None:
+    def _check_splits(self, facts: dict[str, Facts]) -> None:
         for split, writer in self._writers.items():
             if not writer.documents and self._plan.part is None:
                 self._journal.forget()
-                positions = [SourcePosition.from_json(position) for position in read]
-                raise nothing_left(split, positions, self._first_dropped)
+                raise nothing_left(split, facts, self._first_dropped)
 
     def _save(self, state: dict[str, Any], last: bool = False) -> None:
         for split, writer in self._writers.items():
@@ -365,52 +364,55 @@ class PrepareRun:
                 )
             )
 
-    def _manifest(
-        self,
-        shards: dict[str, list[layouts.WrittenShard]],
-        read: list[Any],
-        digests: dict[int, dict[int, tuple[int, str]]],
-    ) -> Manifest:
-        facts = [
-            source.facts(
+    def _facts(
+        self, read: list[Any], digests: dict[int, dict[int, tuple[int, str]]]
+    ) -> dict[str, Facts]:
+        """The facts about each source, once all of them are read."""
+        return {
+            name: source.facts(
                 SourcePosition.from_json(read[number]), digests.get(number % len(read), {})
             )
             # Training data is read first, validation data last.
-            for number, source in zip((0, -1), self._sources.values(), strict=False)
-        ]
+            for number, (name, source) in zip((0, -1), self._sources.items(), strict=False)
+        }
+
+    def _manifest(
+        self, shards: dict[str, list[layouts.WrittenShard]], facts: dict[str, Facts]
+    ) -> Manifest:
         folder = self._journal.set
         files = {} if self._plan.part is None else digests_of(folder, [Keyed.FILE])
         for writer in self._writers.values():
             files |= writer.digests
         if (folder / DROPPED).exists():
             files |= digests_of(folder, [DROPPED])
-        by_split = dict(zip(self._sources, facts, strict=True))
-        return manifest_of(self._plan, folder, shards, by_split, files)
+        return manifest_of(self._plan, folder, shards, facts, files)
 
 
 def nothing_left(
-    split: str, read: Iterable[SourcePosition] = (), dropped: DroppedRecord | None = None
+    split: str, facts: Mapping[str, Facts], dropped: DroppedRecord | None = None
 ) -> ArgumentError:
     """The error for a split without documents.
 
     Args:
-        read: What was read of each source.
+        facts: The facts about each source.
         dropped: A record that was left out because it cannot be read or encoded.
     """
     use = {"train": "training", "val": "validation"}[split]
-    counts = Counter[str]()
-    for position in read:
-        counts["left out by filters"] += sum((position.filtered or {}).values())
-        counts["empty"] += position.empty
-        chats = position.chats or {}
-        counts["bad"] += position.bad + chats.get("bad", 0)
-        counts["too long"] += chats.get("too_long", 0)
-    why = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    first = "" if dropped is None else f"; the first bad record is {dropped}"
-    return ArgumentError(
-        f"there is no document for {use}, the split {split!r}: "
-        + (f"what was read is left out ({why}){first}" if why else "there is too little data")
-    )
+    read = facts.get(split, facts["train"]).read
+    chats = read.chats or {}
+    counts = {
+        "left out by filters": sum((read.filtered or {}).values()),
+        "empty": read.empty,
+        "bad": read.bad + chats.get("bad", 0),
+        "too long": chats.get("too_long", 0),
+    }
+    left_out = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    why = "there is too little data"
+    if left_out and not read.documents:
+        why = f"what was read is left out ({left_out})"
+        if dropped is not None:
+            why += f"; the first bad record is {dropped}"
+    return ArgumentError(f"there is no document for {use}, the split {split!r}: {why}")
 
 
 def manifest_of(
@@ -436,9 +438,6 @@ def manifest_of(
         )
         for split, some in shards.items()
     }
-    for split, split_of_set in splits.items():
-        if not split_of_set.documents and plan.part is None:
-            raise nothing_left(split)
     read = [some.read for some in facts.values()]
     names = [name for some in shards.values() for shard in some for name in shard.files]
     tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)
