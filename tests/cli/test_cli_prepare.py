@@ -110,7 +110,9 @@ def test_a_split_that_is_not_drawn_from_all_in_its_share_is_said(run: Run, here:
         ("prepare tok.json in.txt -o x --part 3", "'3' is not PART/PARTS"),
         ("prepare tok.json in.txt -o x --shuffle -1", "is not in the range x>=0"),
         ("prepare tok.json in.txt -o x --end-of-text a --no-end-of-text", "not both"),
+        ("prepare tok.json in.txt -o in.txt", "in.txt is a file, and a set is a folder"),
         ("data show x --ids --text", "not both"),
+        ("data show x --split val", "--split goes with --at"),
     ],
 )
 def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
@@ -125,7 +127,6 @@ def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
         ("prepare tok.json in.txt -o x --validation 7", "must be between 0 and 1"),
         ("prepare tok.json in.txt -o x --end-of-text <|end|>", "is not a token of this tokenizer"),
         ("prepare tok.json in.txt -o x --part 3/2", "there is no part 3 of 2"),
-        ("prepare tok.json in.txt -o in.txt", "in.txt"),
         ("data show x", "there is no such file; a set that jeton has prepared completely has one"),
         ("data verify x", "there is no such file"),
         ("data merge x -o y", "there is no such file"),

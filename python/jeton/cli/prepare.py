@@ -101,7 +101,11 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
 def _folder(_: click.Context, __: click.Parameter, value: str | StorePath) -> Path | StorePath:
     if value == "-":
         raise click.BadParameter("a set is a folder, not a stream; ./- names a folder")
-    return value if isinstance(value, StorePath) else Path(value)
+    if isinstance(value, StorePath):
+        return value
+    if os.path.exists(value) and not os.path.isdir(value):
+        raise click.BadParameter(f"{value} is a file, and a set is a folder")
+    return Path(value)
 
 
 def folder_option(function: F) -> F:
