@@ -369,8 +369,9 @@ def is_passed(name: str) -> bool:
 
 def refuse_passed(needed: str, *parameters: str) -> None:
     """Fails if the user passed one of these options, which has no effect without another."""
+    options = options_of(click.get_current_context().command)
     for name in filter(is_passed, parameters):
-        raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed}.")
+        raise click.UsageError(f"{options[name]} goes with {needed}.")
 
 
 def options_of(command: click.Command) -> dict[str, str]:
