@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
@@ -11,6 +12,7 @@ from jeton.arguments import check_kind, check_text, checked_characters, checked_
 from jeton.components import (
     AddedToken,
     decoders,
+    models,
     normalizers,
     post_processors,
     pre_tokenizers,
@@ -402,13 +404,13 @@ class BPETrainer(WordTrainer):
             refuse_languages(data, development)
             counts = self._counts(data, reading)
             self._check_words(counts)
-            models = _core.train_sizes(
+            trained = _core.train_sizes(
                 self._algorithm, counts, self.parameters, list(sizes), core_watch(watch)
             )
         else:
-            models = self._fair_models(data, development, reading, sizes)
+            trained = self._fair_models(data, development, reading, sizes)
         tokenizers = {
-            size: self._tokenizer(model) for size, model in zip(sizes, models, strict=True)
+            size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
         }
         smallest, largest = sizes[0], sizes[-1]
         warn_if_short(largest, tokenizers[largest], self._lacking)
@@ -512,7 +514,14 @@ class BPETrainer(WordTrainer):
     def _tokenizer(self, model: _core.Model) -> Tokenizer:
         if self._algorithm == "sentencepiece bpe":
             return piece_tokenizer(model)
-        return super()._tokenizer(model)
+        tok = super()._tokenizer(model)
+        old = None if self.start.tokenizer is None else self.start.tokenizer.stages.model
+        new = tok.stages.model
+        if not (isinstance(old, models.BPE) and isinstance(new, models.BPE)):
+            return tok
+        kept = {name: getattr(old, name) for name in ("dropout", "fuse_unk", "ignore_merges")}
+        same = all(getattr(new, name) == value for name, value in kept.items())
+        return tok if same else tok.replace(model=replace(new, **kept))
 
     def _needs(self) -> Needs:
         return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
@@ -567,9 +576,11 @@ class BPETrainer(WordTrainer):
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":
             return numbered(self.known_tokens, model.vocab(), is_raw=True)
-        unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
         tokens = self.start.with_ids(self.known_tokens)
-        return [token for token in tokens if token.content != unknown]
+        of_stages = self.start.tokenizer is not None and not self.start.is_sentencepiece
+        if of_stages or not self.parameters["sentencepiece"]:
+            return tokens
+        return [token for token in tokens if token.content != self.parameters["unk_token"]]
 
     def _decoder(self) -> decoders.Decoder:
         if self.parameters["alphabet"] == "bytes" or _spells_bytes(self.pre_tokenizer):
