@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import check_kind, checked_errors, checked_iterable, checked_path, suggestion
+from jeton.arguments import check_kind, checked_errors, checked_iterable, checked_path
 from jeton.corpora.dropped import DroppedRecord, DroppedRecords, RecordPlace
 from jeton.corpora.progress import Progress
 from jeton.corpora.tables import (
@@ -23,6 +23,7 @@ from jeton.corpora.tables import (
     ParquetColumn,
     as_text,
     is_table,
+    names_hint,
     texts_of_cells,
 )
 from jeton.errors import (
@@ -310,7 +311,7 @@ def _texts_of_records(records: Iterable[object], field: str) -> Iterator[str]:
             )
         if field not in record:
             names = [str(name) for name in record]
-            hint = suggestion(field, names) or f"it has {', '.join(names)}"
+            hint = names_hint(field, names)
             raise ArgumentError(f"record {number} of data has no field {field!r} ({hint})")
         text = record[field]
         if text is None:  # as a null cell of a table

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from jeton.arguments import suggestion
 from jeton.corpora.dropped import DroppedRecord, RecordPlace
-from jeton.corpora.tables import check_text_type
+from jeton.corpora.tables import check_text_type, names_hint
 from jeton.corpora.token_blocks.blocks import (
     Block,
     Blocks,
@@ -266,7 +266,7 @@ def column_rows(data: object, field: str | None) -> SlicedRows[Any] | None:
     if names.count(name) > 1:
         raise ArgumentError(f"data has more than one column {name!r} (rename all but one)")
     if name not in names:
-        hint = suggestion(name, names) or f"it has {', '.join(names)}"
+        hint = names_hint(name, names)
         raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
     rows = table.select([name])
     check_text_type(f"data: column {name!r}", rows(0, 0).column(0).type)
