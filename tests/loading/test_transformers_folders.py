@@ -228,6 +228,17 @@ def test_files_of_all_ages_say_the_same_after_a_change(row: str, tmp_path: Path)
         assert again.encode(text, special="allow") == found, text
 
 
+def test_a_map_without_a_configuration_is_kept(tmp_path: Path) -> None:
+    tokens = [jeton.AddedToken("<|a|>", special=False)]
+    byte_level().with_added_tokens(tokens).save(tmp_path)
+    (tmp_path / "tokenizer_config.json").unlink()
+    listed = {"eos_token": "<|end|>", "additional_special_tokens": ["<|a|>"]}
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps(listed))
+    theirs = auto(tmp_path)
+    jeton.load(tmp_path).save(tmp_path / "again")
+    assert {*theirs.all_special_tokens} <= {*auto(tmp_path / "again").all_special_tokens}
+
+
 def test_a_renamed_token_leaves_the_list_of_added_tokens(tmp_path: Path) -> None:
     write_files({"tokenizer_config.json": {}, "added_tokens.json": {"<|end|>": 0}}, tmp_path)
     jeton.edit.rename(jeton.load(tmp_path), {"<|end|>": "<|stop|>"}).tok.save(tmp_path / "again")

@@ -367,6 +367,13 @@ def is_passed(name: str) -> bool:
     return source is click.core.ParameterSource.COMMANDLINE
 
 
+def refuse_passed(needed: str, *parameters: str) -> None:
+    """Fails if the user passed one of these options, which has no effect without another."""
+    options = options_of(click.get_current_context().command)
+    for name in filter(is_passed, parameters):
+        raise click.UsageError(f"{options[name]} goes with {needed}.")
+
+
 def options_of(command: click.Command) -> dict[str, str]:
     """The options of a command by the names of their parameters."""
     return {it.name or "": it.opts[0] for it in command.params if isinstance(it, click.Option)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jeton.cli.chat import template_option, template_text, variables_option
-from jeton.cli.command import Command, echo_note
+from jeton.cli.command import Command, echo_note, refuse_passed
 from jeton.cli.documents import (
     documents_option,
     errors_option,
@@ -101,7 +101,11 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
 def _folder(_: click.Context, __: click.Parameter, value: str | StorePath) -> Path | StorePath:
     if value == "-":
         raise click.BadParameter("a set is a folder, not a stream; ./- names a folder")
-    return value if isinstance(value, StorePath) else Path(value)
+    if isinstance(value, StorePath):
+        return value
+    if os.path.exists(value) and not os.path.isdir(value):
+        raise click.BadParameter(f"{value} is a file, and a set is a folder")
+    return Path(value)
 
 
 def folder_option(function: F) -> F:
@@ -250,6 +254,8 @@ def prepare(
 ) -> None:
     if no_end_of_text and end_of_text is not None:
         raise click.UsageError("give --end-of-text or --no-end-of-text, not both.")
+    if options["validation"] is None:
+        refuse_passed("--validation", "split")
     from jeton import data
 
     conversation_options = {
@@ -264,9 +270,8 @@ def prepare(
     chosen_options: dict[str, Any] = {
         name: value for name, value in conversation_options.items() if value not in (None, (), {})
     }
-    if chosen_options and messages is None:
-        name = next(iter(chosen_options)).replace("_", "-").replace("variables", "set")
-        raise click.UsageError(f"--{name} is for conversations: give --messages too.")
+    if messages is None:
+        refuse_passed("--messages", *conversation_options)
     if bad_records is not None:
         (options if messages is None else chosen_options)["bad_records"] = bad_records
     check_target(None, inputs=inputs, force=False)

@@ -120,6 +120,7 @@ def _bpe(
         for token, id in sorted(ids.items(), key=lambda item: item[1])
         if id > tok.vocab.max_id
     }
+    new = larger
     if model.merges is None:
         new = tok.replace(model=models.BPE({**old_ids, **new_ids}, None))
     elif missing:
@@ -133,8 +134,6 @@ def _bpe(
             pair for pair in larger.vocab.merges if {*pair, join(pair, model)} <= vocab.keys()
         ]
         new = tok.replace(model=replace(model, vocab=vocab, merges=merges))
-    else:
-        new = tok.replace(model=larger.stages.model)
     prefix = (model.continuing_subword_prefix or "").encode()
     made_of = merged_from(new_ids, larger.vocab.merges, old_ids, prefix)
     return kept_and_new(tok, new, made_of, list(new_ids))

@@ -117,7 +117,15 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
         config = json_value(new_files[CONFIG])
         # transformers only knows the special tokens that its files list.
         with_role = {*written_roles.values()}
-        further = [token for token in dict.fromkeys(names.values()) if token not in with_role]
+        listed, _ = further_special_tokens({}, json_object(files, SPECIAL_TOKENS))
+        there = [
+            it
+            for it in map(_content, listed or [])
+            if isinstance(it, str)
+            and core.bytes_to_id(it.encode("utf-8", "surrogatepass")) is not None
+        ]
+        tokens = dict.fromkeys([*names.values(), *there])
+        further = [token for token in tokens if token not in with_role]
         if further:
             config[ADDITIONAL] = further
         types = ["token_type_ids"] if tells_texts_apart(core, roles) else []

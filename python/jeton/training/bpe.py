@@ -91,8 +91,8 @@ class BPETrainer(WordTrainer):
             SentencePiece's alphabet its own; with `languages` by spelling, with `drop_residues`
             always alphabetic, with `superwords` alphabetic. With the last two, `aaa` has `aa` once.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
-            stages are kept unless others are given, or a list of merges, whose tokens come after
-            the alphabet. New ids come after the largest.
+            stages are kept unless others are given, as are its roles and chat template; or a list
+            of merges, whose tokens come after the alphabet. New ids come after the largest.
         languages: Fair to languages, each of which `train` takes its own corpus of: the next merge
             is the best one for the language that compresses worst. `"base"`: that which has most
             tokens, in its development text, or else in its corpus. `"window"`: likewise, but a
@@ -515,13 +515,20 @@ class BPETrainer(WordTrainer):
         if self._algorithm == "sentencepiece bpe":
             return piece_tokenizer(model)
         tok = super()._tokenizer(model)
-        old = None if self.start.tokenizer is None else self.start.tokenizer.stages.model
-        new = tok.stages.model
-        if not (isinstance(old, models.BPE) and isinstance(new, models.BPE)):
+        start = self.start.tokenizer
+        if start is None:
             return tok
+        old, new = start.stages.model, tok.stages.model
+        assert isinstance(old, models.BPE) and isinstance(new, models.BPE)
         kept = {name: getattr(old, name) for name in ("dropout", "fuse_unk", "ignore_merges")}
-        same = all(getattr(new, name) == value for name, value in kept.items())
-        return tok if same else tok.replace(model=replace(new, **kept))
+        return start.replace(
+            model=replace(new, **kept),
+            normalizer=self.normalizer,
+            pre_tokenizer=self.pre_tokenizer,
+            post_processor=self.post_processor,
+            decoder=tok.stages.decoder,
+            added_tokens=tok.stages.added_tokens,
+        )
 
     def _needs(self) -> Needs:
         return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
