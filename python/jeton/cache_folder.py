@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
+
+from jeton.errors import DownloadError
 
 
 def cache_folder() -> Path:
@@ -11,9 +14,18 @@ def cache_folder() -> Path:
 
     The latter is `$XDG_CACHE_HOME/jeton` or `~/.cache/jeton`, `~/Library/Caches/jeton` on macOS,
     and `%LOCALAPPDATA%\\jeton\\Cache` on Windows.
+
+    Raises:
+        DownloadError: The user has no home folder, as in some containers.
     """
     if folder := os.environ.get("JETON_CACHE_DIR"):
         return Path(os.path.expanduser(folder))
     from platformdirs import user_cache_path
 
-    return user_cache_path("jeton", appauthor=False)
+    with contextlib.suppress(RuntimeError):  # of newer platformdirs; older ones leave the `~`
+        path = user_cache_path("jeton", appauthor=False)
+        if path.is_absolute():
+            return path
+    raise DownloadError(
+        "there is no home folder to keep fetched files in", hint="set JETON_CACHE_DIR to a folder"
+    )

@@ -214,6 +214,43 @@ def _rendered(theirs: Any, template: str, messages: Any, options: Any) -> tuple[
     return apply(False), apply(True)["input_ids"]
 
 
+IN_PARTS = {
+    "each part in marks of its own": "{% for p in m.content %}<r>\n{{ p.text }}\n</r>{% endfor %}",
+    "their texts as JSON": "{{ m.content|map(attribute='text')|list|tojson }}",
+    "the text of the first part": "{{ m.content[0].text }}",
+}
+"""What templates write of a content that is a list of parts."""
+
+
+@pytest.mark.parametrize("name", IN_PARTS)
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_parts_that_a_template_takes_in_its_own_way_stay_parts(name: str, role: str) -> None:
+    template = (
+        "{% for m in messages %}<|{{ m.role }}|>{% if m.content is string %}<r>{{ m.content }}</r>"
+        f"{{% else %}}{IN_PARTS[name]}{{% endif %}}{{% endfor %}}"
+    )
+    tok = byte_level(template)
+    parts = [{"type": "text", "text": "Wh"}, {"type": "text", "text": "y?"}]
+    messages = [TURNS[0], {"role": role, "content": parts}]
+    text, ids = _rendered(theirs_of(tok), template, messages, {})
+    chat = tok.chat(messages, template=template)
+    assert (chat.text, chat.ids) == (text, ids)
+
+
+@pytest.mark.parametrize("value", ["m.missing", "(m.missing ~ '')", "3"])
+def test_what_is_not_there_is_replaced_as_in_transformers(value: str) -> None:
+    template = (
+        f"{{% set m = messages[0] %}}{{{{ {value}|replace('3', 'b') }}}}|{{{{ {value}|replace('', '-') }}}}"
+        f"|{{{{ m.content|replace(m.missing, '-') }}}}{{{{ m.content|replace('a', m.missing) }}}}"
+    )
+    tok = byte_level(template)
+    messages = [{"role": "user", "content": "abc"}]
+    assert (
+        tok.chat(messages, template=template).text
+        == (_rendered(theirs_of(tok), template, messages, {})[0])
+    )
+
+
 M = "{% set m = messages[-1] %}"
 REPRINTED = {
     "twice": M + "<a>{{ m.content }}<b>{{ m.content }}<c>",

@@ -60,6 +60,7 @@ TOO_MUCH = {
     "slice": "{{ 'ab'|slice(10**9)|list }}",
     "tabs": "{{ '\t\t'.expandtabs(10**9) }}",
     "replace": "{{ ('a' * 10**5).replace('a', 'b' * 10**5) }}",
+    "replace in safe text": "{{ (('a' * 20_000)|safe).replace('a', 'b' * 20_000)|length }}",
     "join": "{{ ('b' * 10**5).join('a' * 10**5) }}",
     "bytes": "{{ (5).to_bytes(10**10, 'big') }}",
     "recursion": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",

@@ -428,6 +428,21 @@ def test_the_prompt_may_have_begun_the_answer() -> None:
     ]
 
 
+def test_half_of_a_surrogate_pair_in_the_text_of_a_prompt_is_no_control_token() -> None:
+    tok = byte_level(TEMPLATES["qwen"] + "<think></think>")
+    begun = "".join(map(chr, range(0xD800, 0xD820)))
+    for text, read in ((begun, "\ufffd" * len(begun)), ("\ud83d\ude42", "🙂")):
+        stream = tok.parse_stream(
+            prompt=f"<|im_start|>assistant\n<think>\na{text}b",
+            template="qwen",
+            stop="".join(map(chr, range(0xD800, 0xD802))),
+        )
+        stream.push(tok.encode("c</think>", special="allow"))
+        stream.finish()
+        assert stream.parsed.message["reasoning_content"] == f"a{read}bc"
+        assert stream.stopped is None
+
+
 def test_an_ended_answer_in_the_prompt_is_not_part_of_this_one() -> None:
     template = PUBLISHED / "Mistral-Small-3.2-24B-Instruct-2506.jinja"
     if not template.exists():

@@ -145,6 +145,55 @@ def test_messages_are_those_of_transformers(name: str, tmp_path: Path) -> None:
     assert equal > 200
 
 
+_THOUGHT = {"open": "<think>", "close": "</think>"}
+NEIGHBOURS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "the text in front": (
+        {
+            "thinking": _THOUGHT,
+            "content": {"open_pattern": r"(?<=</think>)\n*", "close": "<|im_end|>"},
+        },
+        ["<think>Hm.</think>\n\nSo.<|im_end|>", "So.", "</think>So. <think> </think>Well."],
+    ),
+    "the beginning": (
+        {
+            "thinking": {"open_pattern": "^(?!<final>)", "close": "<final>"},
+            "content": {"content_args": {"strip": False}},
+        },
+        ["Hm.<final>So.\n", "a<final>b<final>c"],
+    ),
+    "a mark of several tokens, or the end": (
+        {
+            "content": {},
+            "tool_calls": {
+                "open_pattern": r"\[CALL\](?P<name>\w+)", "close_pattern": r"(?=\[CALL\]|\Z)",
+                "repeats": True, "content": "json",
+                "transform": {"function": {"name": "{name}", "arguments": "{content}"}},
+            },
+        },
+        ['So.[CALL]f{"a": 1}[CALL]g{}', '[CALL]f{"b": [1, [2]]}\n[CALL]g{}\n', "So [CAL"],
+    ),
+    "the last line end": ({"content": {"close_pattern": "$"}}, ["So.\n", "So.\n\n", "a\nb", "\n"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_expressions_see_what_is_around_a_place(name: str, tmp_path: Path) -> None:
+    parsing = pytest.importorskip("transformers.utils.chat_parsing")
+    fields, texts = NEIGHBOURS[name]
+    description = {"start_anchor": "<|im_start|>assistant\n", "fields": fields}
+    tok = described(description, tmp_path)
+    prompt = "<|im_start|>assistant\n"
+    for text in texts:
+        ids = tok.encode(text, special="allow")
+        stream = tok.parse_stream(prompt=prompt)
+        for id in ids:
+            stream.push(id)
+        stream.finish()
+        assert stream.parsed == tok.parse(ids, prompt=prompt)
+        expected = parsing.parse_response(text, description, prefix=prompt)
+        assert stream.parsed.message == expected, text
+
+
 SCHEMAS: dict[str, Any] = {
     "any": {}, "enum": {"enum": [1, 2]}, "const": {"const": 5}, "reference": {"$ref": "#/$defs/n"},
     "all": {"allOf": [{"type": "integer"}]}, "either": {"anyOf": [{"type": "integer"}, {}]},

@@ -233,7 +233,7 @@ JOINED: dict[str, tuple[str, list[Any], str]] = {
     "strings for parts": (
         "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}"
         "{% for part in m.content %}{{ part.text }}|{% endfor %}{% endif %}{% endfor %}",
-        ["a", "b"], "ab",
+        ["a", "b"], "a|b|",
     ),
     "whatever it is": ("{{ messages[0].content | tojson }}", TEXTS, '"Hello x"'),
     "no text at all": ("{{ messages[0].content }}", [3, 4], "[3, 4]"),

@@ -48,3 +48,4 @@ def test_wrong_options(run: Run, saved: str) -> None:
         in run("inspect", saved, "--text", "a", "--format", "json", code=2).stderr
     )
     run("inspect", saved, "--text", "a", "b", "--gotchas", code=2)
+    assert "--rows goes with a text" in run("inspect", saved, "--rows", "3", code=2).stderr

@@ -76,6 +76,20 @@ def test_a_page_is_not_replaced_without_force(run: Run, here: Path) -> None:
     assert "<section" in (here / "steps.html").read_text()
 
 
+def test_options_of_all_commands_also_stand_before_a_lesson(run: Run, here: Path) -> None:
+    assert "\033[" in run("learn", "--color", "always", "--exercises").stdout
+    assert "\033[" in run("learn", "--color", "always", "bpe", "--step", "2").stdout
+    assert run("learn", "-q", "bpe", "--html", "steps.html").stderr == ""
+    assert run("learn", "bpe", "--html", "more.html").stderr != ""
+    assert "--force goes with --new" in run("learn", "--force", "bpe", code=2).stderr
+
+
+def test_what_may_be_graded(run: Run, here: Path) -> None:
+    (here / "folder").mkdir()
+    assert "is a folder" in run("learn", "--grade", "folder", code=1).stderr
+    assert "--new my.py begins one" in run("learn", "--grade", "my.py", code=1).stderr
+
+
 def test_a_single_step_is_shown(run: Run) -> None:
     out = run("learn", "bpe", "--step", "2").stdout
     assert out.startswith("2/12  Merge 1: e + s = es") and "Merge 2" not in out

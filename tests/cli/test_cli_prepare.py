@@ -110,7 +110,11 @@ def test_a_split_that_is_not_drawn_from_all_in_its_share_is_said(run: Run, here:
         ("prepare tok.json in.txt -o x --part 3", "'3' is not PART/PARTS"),
         ("prepare tok.json in.txt -o x --shuffle -1", "is not in the range x>=0"),
         ("prepare tok.json in.txt -o x --end-of-text a --no-end-of-text", "not both"),
+        ("prepare tok.json in.txt -o in.txt", "in.txt is a file, and a set is a folder"),
+        ("prepare tok.json in.txt -o x --split hash", "--split goes with --validation"),
+        ("prepare tok.json in.txt -o x --set a=1", "--set goes with --messages"),
         ("data show x --ids --text", "not both"),
+        ("data show x --split val", "--split goes with --at"),
     ],
 )
 def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
@@ -125,7 +129,6 @@ def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
         ("prepare tok.json in.txt -o x --validation 7", "must be between 0 and 1"),
         ("prepare tok.json in.txt -o x --end-of-text <|end|>", "is not a token of this tokenizer"),
         ("prepare tok.json in.txt -o x --part 3/2", "there is no part 3 of 2"),
-        ("prepare tok.json in.txt -o in.txt", "in.txt"),
         ("data show x", "there is no such file; a set that jeton has prepared completely has one"),
         ("data verify x", "there is no such file"),
         ("data merge x -o y", "there is no such file"),
@@ -317,16 +320,25 @@ def test_conversations(run: Run, here: Path) -> None:
     coloured = run("data", "show", "out", "--at", "1", "--color", "always").stdout
     assert "the others are pale" in coloured
     failed = run(*"prepare tok.json in.jsonl -o b --too-long drop".split(), code=2)
-    assert "--too-long is for conversations: give --messages too" in failed.stderr
+    assert "--too-long goes with --messages" in failed.stderr
 
 
 def test_the_output_says_what_a_document_is(run: Run, here: Path) -> None:
     said = "each file of text is a document (--documents line: each line is;"
     (here / "in.jsonl").write_text('{"text": "to be"}\n')
+    for name, files in {"lines": ["a.jsonl"], "mixed": ["a.jsonl", "b.txt"]}.items():
+        (here / name).mkdir()
+        for file in files:
+            (here / name / file).write_text('{"text": "to be"}\n')
+    cases = {
+        "in.txt": True,
+        "in.jsonl": False,
+        "in.txt --documents file": False,
+        "lines": False,
+        "mixed": True,
+    }
     for command in ("prepare tok.json {} -o {}", "train {} -o {} --kind char"):
-        for number, (given, is_said) in enumerate(
-            (("in.txt", True), ("in.jsonl", False), ("in.txt --documents file", False))
-        ):
+        for number, (given, is_said) in enumerate(cases.items()):
             out = f"{command[0]}{number}" + ".json" * command.startswith("train")
             assert (said in run(*command.format(given, out).split()).stderr) == is_said
 

@@ -62,6 +62,16 @@ def test_nothing_is_replaced_without_force(run: Run, writer: tuple[list[str], st
     assert Path(name).stat().st_mode & 0o777 == 0o640
 
 
+def test_a_hyphen_is_standard_output_and_never_a_file(writer: tuple[list[str], str]) -> None:
+    start, _ = writer
+    result = CliRunner().invoke(main, [*start, "-"])
+    assert not Path("-").exists()
+    if result.exit_code == 0:
+        assert result.stdout
+    else:
+        assert "(name a file)" in error_of(result)
+
+
 def test_nothing_that_is_read_is_written_to(run: Run, writer: tuple[list[str], str]) -> None:
     start, name = writer
     read = start[2] if start[0] in ("encode", "decode") else start[1]

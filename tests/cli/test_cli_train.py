@@ -227,8 +227,12 @@ class TestTrain:
             run(*line, *options)
             assert jeton.load(here / "x.json") == trainer.train(expected)
         for files, options, told in (
-            (["a.counts"], ["--weight=1", "--weight=2"], "--weight is there 2 times for 1 files"),
-            (["a.counts"], ["--weight=1", "--temperature=2"], "exclude each other"),
+            (["a.counts"], ["--weight=1", "--weight=2"], "there are 2 weights for 1 counts"),
+            (["a.counts"], ["--weight=1", "--temperature=2"], "either weights or a temperature"),
+        ):
+            result = run("train", *files, "-o", "y.json", *options, code=1)
+            assert told in result.stderr
+        for files, options, told in (
             (["a.txt"], ["--temperature=2"], "--temperature is for files of word counts"),
             (["a.counts"], ["--weight=0"], "Invalid value for '--weight'"),
         ):
@@ -252,7 +256,7 @@ class TestTrain:
             (["-o", "vocab.json", "--pattern=gpt2"], "merges.txt: exists already"),
             (["-o", "a.bin"], "a.bin: the name does not say the format"),
             (["-o", "a."], "a.: the name does not say the format"),
-            (["-o", "-"], "a tokenizer is not text"),
+            (["-o", "-"], "-: this is not written to standard output"),
             (["-o", "encoder.json"], "encoder.json: a GPT-2 pair goes with GPT-2's pattern"),
             (["-o", "encoder.json", "--kind=wordpiece"], "cannot hold a WordPiece model"),
             (["-o", "a.tiktoken", "--pattern=whitespace"], "a file of ranks goes with one pattern"),

@@ -108,7 +108,7 @@ def test_a_line_on_a_terminal(clock: Clock, screen: Screen) -> None:
         (Progress("counting", 0, 20_000, 0), []),
         (Progress("counting", 2_000, 20_000, 10_000), ["counting", "10% of 20.0 kB"]),
         (Progress("counting", 20_000, 20_000, 60_000), ["100%", gone]),
-        (Progress("merging", 256, 400), ["counted 60.0 kB of text in 3.0 s"]),
+        (Progress("merging", 256, 400), ["counted 60.0 kB in 3.0 s"]),
         (Progress("merging", 300, 400), ["75% of 400 tokens"]),
         (Progress("merging", 350, 350), ["100% of 350 tokens", gone]),
     ]

@@ -200,6 +200,20 @@ def test_a_damaged_stream_of_arrow(tmp_path: Path) -> None:
         TokenDataset(tmp_path)
 
 
+def test_a_saved_data_set_is_what_its_state_lists(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_dict({"input_ids": ROWS})
+    for shards in (3, 2):  # the second leaves files of the first
+        rows.save_to_disk(tmp_path, num_shards=shards)
+    assert len([*tmp_path.glob("*.arrow")]) == 5
+    assert TokenDataset(tmp_path)[:].tolist() == FLAT
+    (tmp_path / "data-00001-of-00002.arrow").unlink()
+    with pytest.raises(MissingFileError, match=r"00001-of-00002\.arrow: is missing, and state"):
+        TokenDataset(tmp_path)
+    (tmp_path / "state.json").unlink()  # as the cache of `datasets` has none
+    assert len(TokenDataset(tmp_path).shards) == 4
+
+
 def test_notes_that_are_nested_too_deeply(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet

@@ -294,9 +294,10 @@ def test_blends_of_megatron(
 
 
 BLENDS = [
+    ({Path("web"): 0.7, "web": 0.3}, "web is twice among the sources"),
     ("0.7 web 0.3", "weights and paths in turn"),
     ("0.7 web code 0.3", "weights and paths in turn"),
-    ("0.7 web 0.3 web", "web is twice in the blend"),
+    ("0.7 web 0.3 web", "web is twice among the sources"),
     ("0.7 'web", "cannot be split"),
     ("-1 web 0.3 code", "must be greater than 0"),
     ("", "no sources"),

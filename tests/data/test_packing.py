@@ -259,6 +259,12 @@ def test_a_chat_learns_from_its_answers_alone() -> None:
     assert rows.labels.tolist() == [[IGNORED, 3, 4, IGNORED, 6, IGNORED]]
 
 
+def test_masks_of_documents_without_tokens() -> None:
+    rows = pack([[1, 2, 3], [], [4]], 4, masks=[[0, 1, 1], [], [0]])[:]
+    assert rows.labels.tolist() == [[2, 3, IGNORED, IGNORED]]
+    assert len(pack([[], []], 4, masks=[[], []])) == len(pack([], 4, masks=[])) == 0
+
+
 def test_whatever_holds_documents(tmp_path: Path) -> None:
     texts = ["to be", "or", "", "not to be"]
     tokenizer = jeton.CharTrainer().train(texts)

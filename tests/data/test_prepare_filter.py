@@ -203,6 +203,27 @@ def test_filters_that_leave_out_almost_all_let_it_go_on(
     assert len(steps) > 2 * 10
 
 
+@pytest.mark.parametrize("errors", ["strict", "replace", "ignore"])
+def test_a_filter_leaves_the_texts_as_they_are(errors: Any, tmp_path: Path) -> None:
+    """Bytes and halves of surrogates, in files that are read in another way without a filter."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "a\\ud800b"}\n"no object"\n')
+    column = pa.array([b"one", "caf\u00e9".encode(), b"a\xffb", None])
+    parquet.write_table(pa.table({"text": column}), tmp_path / "b.parquet")
+    parquet.write_table(pa.table({"text": column.cast("binary_view")}), tmp_path / "c.parquet")
+    options: dict[str, Any] = {"errors": errors, "bad_records": "drop"}
+    for name in ("a.jsonl", "b.parquet", "c.parquet"):
+        plain = prepare(tmp_path / name, TOK, tmp_path / "plain" / name, **options)
+        kept = prepare(
+            tmp_path / name, TOK, tmp_path / "kept" / name, filter=lambda _: True, **options
+        )
+        assert set_of(tmp_path / "plain" / name) == set_of(tmp_path / "kept" / name)
+        counts = [(it.bad_documents, it.empty_documents) for it in (plain, kept)]
+        assert counts[0] == counts[1]
+        assert kept.bad_documents == (name == "a.jsonl") + (errors == "strict")
+
+
 RULE_CASES: list[tuple[str, Any, bool]] = [
     ("a == 1", {"a": 1}, True),
     ("a==1.0", {"a": 1}, True),
@@ -219,6 +240,7 @@ RULE_CASES: list[tuple[str, Any, bool]] = [
     ("a >= 2", {"a": 2}, True),
     ("a > 2", {"a": 2}, False),
     ("meta.score <= 2", {"meta.score": 2}, True),
+    ("a == b", {"a": b"b"}, True),
 ]
 
 

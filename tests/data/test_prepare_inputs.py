@@ -281,9 +281,9 @@ BAD: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str
     ),
     "a column of numbers": (
         lambda at: pytest.importorskip("pyarrow").array([1, 2]),
-        {},
-        ArgumentError,
-        "holds Int64, not strings",
+        {"bad_records": "drop"},
+        FormatError,
+        "data: column 'text' holds int64, not text",
     ),
     "a dict of data sets": (
         lambda at: pytest.importorskip("datasets").DatasetDict({"train": _dataset()}),
@@ -339,12 +339,30 @@ BAD: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str
         ArgumentError,
         "there is no document for training, the split 'train'",
     ),
-    "nothing but empty texts": (lambda at: ["", ""], {}, ArgumentError, "there is no document"),
+    "nothing but empty texts": (lambda at: ["", ""], {}, ArgumentError, r"left out \(2 empty\)"),
+    "nothing but bad records": (
+        lambda at: _file(at, "a.jsonl", b'{"text": "a", "n": 1}\n{"text": 1, "n": 2}\n[]\n'),
+        {"bad_records": "drop", "filter": "n > 1"},
+        ArgumentError,
+        r"\(1 left out by filters, 2 bad\); the first bad record is .*a\.jsonl: line 2: ",
+    ),
+    "a table with fields for texts": (
+        lambda at: pytest.importorskip("pyarrow").table({"text": [{"a": "to be"}], "id": [1]}),
+        {},
+        FormatError,
+        "data: column 'text' holds struct<a: string>, not text",
+    ),
+    "a frame with two columns of one name": (
+        lambda at: pytest.importorskip("pandas").DataFrame([["a", "b"]], columns=["text", "text"]),
+        {},
+        ArgumentError,
+        "cannot be read as a column of Arrow: Duplicate column names",
+    ),
     "too little to validate": (
-        lambda at: ["to be"],
+        lambda at: ["to be", ""],
         {"validation": 0.001, "split": "hash"},
         ArgumentError,
-        "there is no document for validation, the split 'val'",
+        "there is no document for validation, the split 'val': there is too little data",
     ),
     "a share of more than all": (
         lambda at: ["to be"],

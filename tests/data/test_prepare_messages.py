@@ -355,7 +355,7 @@ def test_a_question_that_stays_alone_is_dropped(tmp_path: Path) -> None:
 GOOD = RECORDS[1]
 BAD: dict[str, tuple[str, str]] = {
     "no JSON": ('{"messages', r"not a JSON object: .*\(each line must be a whole object\)"),
-    "a list": ("[1]", "expected a record with a field 'messages', not a value of type list"),
+    "a list": ("[1]", "not a JSON object, but a value of type list"),
     "another field": ('{"mesages": []}', "there is no field 'messages' .did you mean 'mesages'.*"),
     "null": ('{"messages": null}', "the messages must be a list, not a value of type NoneType"),
     "an object": ('{"messages": {"role": "user"}}', "the messages must be a list"),

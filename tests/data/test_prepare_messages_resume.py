@@ -141,6 +141,7 @@ def test_a_writer_takes_masks(tmp_path: Path) -> None:
             with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
                 writer.append(ids, lengths, mask=given)
         writer.append(ids, lengths, mask=[True, False, True, True, False])
+        writer.append(ids[:0], lengths[:0], mask=[])
         writer.finish()
     mask = TokenDataset(tmp_path / "a").mask
     assert mask is not None and mask[1:4].tolist() == [False, True, True]

@@ -90,6 +90,9 @@ CHANGES: dict[str, Change] = {
 def test_every_change_keeps_the_invariants(family: str, change: Change) -> None:
     numbers = random.Random(f"{family} {change.__name__}")
     tok = WITH_MORE[family](numbers.randrange(3))
+    tok = tok.replace(chat_template="{{ messages }}", model_max_length=77)
+    if tok.special_tokens:
+        tok = tok.replace(roles={"image": next(iter(tok.special_tokens))})
     edited = change(tok, numbers)
     texts = some_lines(numbers.randrange(99), 12) + ODD
     check_map(tok, edited)
@@ -120,6 +123,8 @@ def check_what_stands_beside(old: jeton.Tokenizer, new: jeton.Tokenizer) -> None
         for name in ("special", "lstrip", "rstrip", "single_word", "normalized"):
             assert getattr(again, name) == getattr(token, name)
     assert new.roles == old.roles
+    for name in ("chat_template", "model_max_length"):
+        assert getattr(new.settings, name) == getattr(old.settings, name)
     if old.settings.padding is not None:
         assert new.settings.padding is not None
         assert new.vocab.spelling(new.settings.padding["pad_id"]) == old.vocab.spelling(

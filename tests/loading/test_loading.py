@@ -223,6 +223,19 @@ def test_the_cache_is_where_the_platform_keeps_caches(
     assert cache_folder().as_posix() == expected
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other platforms keep homes elsewhere")
+def test_a_user_without_a_home_is_told_where_to_put_downloads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("HOME", "JETON_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # as of a number that has no name
+    assert jeton.load("jeton-4k").vocab_size == 4096
+    assert not registry.is_here("gpt2")
+    with pytest.raises(DownloadError, match=r"no home folder .* JETON_CACHE_DIR"):
+        jeton.load("gpt2")
+
+
 def test_unknown_names_are_guessed_at_only_in_the_message() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'cl100k_base'"):
         jeton.load("cl100_base")

@@ -171,12 +171,16 @@ OLD_FILES: dict[str, dict[str, Any]] = {
 }
 
 
+def write_files(files: dict[str, dict[str, Any]], folder: Path) -> None:
+    byte_level().save(folder)
+    (folder / "special_tokens_map.json").unlink()
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps({**content, **_class_in(name)}))
+
+
 @pytest.mark.parametrize("row", OLD_FILES)
 def test_files_of_all_ages_are_read_alike(row: str, tmp_path: Path) -> None:
-    byte_level().save(tmp_path)
-    (tmp_path / "special_tokens_map.json").unlink()
-    for name, content in OLD_FILES[row].items():
-        (tmp_path / name).write_text(json.dumps({**content, **_class_in(name)}))
+    write_files(OLD_FILES[row], tmp_path)
     theirs, ours = auto(tmp_path), jeton.load(tmp_path)
     expected = {name: token for name, token in theirs.special_tokens_map.items() if token}
     assert {
@@ -190,6 +194,57 @@ def test_files_of_all_ages_are_read_alike(row: str, tmp_path: Path) -> None:
     ours.save(tmp_path / "again")
     for name in OLD_FILES[row]:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+MAPS: dict[str, dict[str, dict[str, Any]]] = {
+    **OLD_FILES,
+    "an older list in a map": {
+        "tokenizer_config.json": {"eos_token": "<|a|>"},
+        "special_tokens_map.json": {"additional_special_tokens": ["<|c|>"], "pad_token": "<|d|>"},
+    },
+    "a list in a map": {
+        "tokenizer_config.json": {"extra_special_tokens": ["<|a|>"]},
+        "special_tokens_map.json": {"extra_special_tokens": [{"content": "<|c|>"}]},
+    },
+    "names in a map": {
+        "tokenizer_config.json": {"eos_token": "<|a|>"},
+        "special_tokens_map.json": {"extra_special_tokens": {"image_token": "<|c|>"}},
+    },
+}
+
+
+@pytest.mark.parametrize("row", MAPS)
+def test_files_of_all_ages_say_the_same_after_a_change(row: str, tmp_path: Path) -> None:
+    write_files(MAPS[row], tmp_path)
+    ours, theirs = jeton.load(tmp_path), auto(tmp_path)
+    changed = jeton.edit.prune(ours, size=ours.vocab_size - 1, corpus=TEXTS).tok
+    changed.save(tmp_path / "again")
+    again, last = jeton.load(tmp_path / "again"), auto(tmp_path / "again")
+    assert again == changed and again.roles == ours.roles
+    assert last.special_tokens_map == theirs.special_tokens_map
+    assert {*theirs.all_special_tokens} == {*last.all_special_tokens}
+    for text in [" <|a|><|b|>x", "<|c|> <|d|>", "x <|p|> y", "<|i|><|j|>", *TEXTS]:
+        found = last(text, add_special_tokens=False)["input_ids"]
+        assert again.encode(text, special="allow") == found, text
+
+
+def test_a_map_without_a_configuration_is_kept(tmp_path: Path) -> None:
+    tokens = [jeton.AddedToken("<|a|>", special=False)]
+    byte_level().with_added_tokens(tokens).save(tmp_path)
+    (tmp_path / "tokenizer_config.json").unlink()
+    listed = {"eos_token": "<|end|>", "additional_special_tokens": ["<|a|>"]}
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps(listed))
+    theirs = auto(tmp_path)
+    jeton.load(tmp_path).save(tmp_path / "again")
+    assert {*theirs.all_special_tokens} <= {*auto(tmp_path / "again").all_special_tokens}
+
+
+def test_a_renamed_token_leaves_the_list_of_added_tokens(tmp_path: Path) -> None:
+    write_files({"tokenizer_config.json": {}, "added_tokens.json": {"<|end|>": 0}}, tmp_path)
+    jeton.edit.rename(jeton.load(tmp_path), {"<|end|>": "<|stop|>"}).tok.save(tmp_path / "again")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "<|end|>" not in jeton.load(tmp_path / "again").special_tokens
 
 
 _TWO_LISTS = (
@@ -232,10 +287,7 @@ LEFT_OUT: dict[str, tuple[dict[str, dict[str, Any]], list[str], str]] = {
 @pytest.mark.parametrize("row", LEFT_OUT)
 def test_tokens_that_transformers_leaves_out_are_said(row: str, tmp_path: Path) -> None:
     files, left_out, said = LEFT_OUT[row]
-    byte_level().save(tmp_path)
-    (tmp_path / "special_tokens_map.json").unlink()
-    for name, content in files.items():
-        (tmp_path / name).write_text(json.dumps({**content, **_class_in(name)}))
+    write_files(files, tmp_path)
     with pytest.warns(FormatWarning) as caught:
         ours = jeton.load(tmp_path)
     assert [str(it.message) for it in caught] == [f"{tmp_path}: {said}"]

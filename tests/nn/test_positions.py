@@ -289,8 +289,10 @@ def test_bad_sections_and_factors() -> None:
 
 def test_latent_attention_and_kinds_of_layers() -> None:
     latent = {"head_dim": 192, "qk_rope_head_dim": 64, "rope_interleave": True}
-    rotary = nn.RotaryPositions.from_config(latent)
-    assert (rotary.head_dim, rotary.pairing) == (64, "neighbours")
+    for share in ({}, {"partial_rotary_factor": 1 / 3}):  # as Mistral 4 has it, of the whole head
+        rotary = nn.RotaryPositions.from_config({**latent, "rope_parameters": share})
+        assert (rotary.head_dim, rotary.rotary_dim) == (64, 64)
+        assert rotary.pairing == "neighbours"
     with pytest.raises(UnsupportedError, match=r"each kind of layer \(full_attention, sliding"):
         nn.RotaryPositions.from_config(
             {
@@ -298,6 +300,21 @@ def test_latent_attention_and_kinds_of_layers() -> None:
                 "rope_parameters": {"full_attention": {"rope_theta": 1e6}, "sliding": {}},
             }
         )
+
+
+@pytest.mark.parametrize("name", ["jetmoe", "zamba2", "llama"])
+def test_the_size_of_a_head_is_that_of_the_model(name: str) -> None:
+    """Some models have another name for it, and their configuration as JSON has only that."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.AutoConfig.for_model(name)
+    own = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    assert nn.RotaryPositions.from_config(config.to_dict()).head_dim == own
+
+
+@pytest.mark.parametrize("name", ["nanochat", "ernie4_5_vl_moe_text"])
+def test_other_rotations_are_refused(name: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"config is of {name}, and jeton.nn does not have"):
+        nn.RotaryPositions.from_config({"model_type": name, "head_dim": 64})
 
 
 def test_gptj_pairs_neighbours() -> None:

@@ -133,6 +133,15 @@ if socket.has_ipv6:
     HOSTS += [("::1", "[::1]"), ("::", "[::1]")]
 
 
+def test_an_address_that_cannot_be_listened_on_is_named() -> None:
+    with Page({}) as page:
+        port = int(page.url.split("/")[2].rsplit(":", 1)[1])
+        with pytest.raises(OSError, match=rf"listen on '127.0.0.1', port {port}: Address already"):
+            Page({}, port=port)
+    with pytest.raises(OSError, match=r"cannot listen on 'nowhere\.invalid', port 0: "):
+        Page({}, host="nowhere.invalid")
+
+
 @pytest.mark.parametrize(("host", "named"), HOSTS, ids=[it[0] for it in HOSTS])
 def test_the_address_is_one_that_a_browser_opens(host: str, named: str) -> None:
     try:

@@ -197,6 +197,8 @@ def test_editing_gives_another_one() -> None:
     lower = bpe.replace(normalizer=normalizers.Lowercase())
     assert lower.encode("THE") == bpe.encode("the") != bpe.encode("THE")
     assert lower.replace(normalizer=None) == bpe
+    with pytest.raises(TypeError, match=r"^Tokenizer\.replace\(\) got an unexpected"):
+        bpe.replace(normaliser=None)  # type: ignore[call-arg]
     more = bpe.with_added_tokens(["<|a|>", jeton.AddedToken("foo", single_word=True)])
     assert more.special_tokens["<|a|>"] == bpe.vocab.max_id + 1
     assert more.vocab["foo"] == bpe.vocab.max_id + 2

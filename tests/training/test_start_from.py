@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import jeton
-from jeton.components import normalizers
+from edit_families import FAMILIES
+from jeton import AddedToken
+from jeton.components import models, normalizers
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, TrainingWarning
 from kinds import LLAMA
 from shared_data import VOCABULARIES, needed
@@ -117,6 +120,34 @@ def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
     jeton.BPETrainer(90, start_from=start, end_of_word_suffix="</w>").train(TEXTS)
 
 
+@pytest.mark.parametrize("family", ["bpe", "bpe with bytes"])
+def test_stages_of_the_tokenizer_are_kept(family: str) -> None:
+    plain = jeton.Tokenizer.from_json(FAMILIES[family](1).to_json())
+    model = plain.stages.model
+    assert isinstance(model, models.BPE)
+    model = replace(model, ignore_merges=True, dropout=0.25, fuse_unk=True)
+    unknown = [AddedToken("<unk>", id=plain.vocab[b"<unk>"])] if b"<unk>" in plain.vocab else []
+    start = plain.replace(
+        model=model,
+        added_tokens=[*plain.stages.added_tokens, *unknown, AddedToken("<|a|>", special=True)],
+        roles={"eos": "<|a|>"},
+        chat_template="{{ messages }}",
+        model_max_length=77,
+    )
+    more = ["low lower lowest"] * 9
+    for tok in (
+        jeton.BPETrainer(new_tokens=3, start_from=start).train(more),
+        jeton.edit.extend(start, more, 3).tok,
+    ):
+        trained = tok.stages.model
+        assert isinstance(trained, models.BPE) and trained.merges is not None
+        assert tok.vocab_size == start.vocab_size + 3
+        assert trained == replace(model, vocab=trained.vocab, merges=trained.merges)
+        assert tok.replace(model=model) == start and tok.roles == start.roles
+        assert tok.settings.chat_template == "{{ messages }}"
+        assert tok.settings.model_max_length == 77
+
+
 @pytest.mark.large
 def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
     start = jeton.BPETrainer(310, **LLAMA).train(TEXTS)
@@ -125,6 +156,7 @@ def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
     longer = jeton.BPETrainer(340, start_from=model).train([*TEXTS, "don't, don't"])
     assert longer == jeton.BPETrainer(340, start_from=start).train([*TEXTS, "don't, don't"])
     assert {token: longer.vocab[token] for token in model.vocab} == model.vocab
+    assert longer.roles == model.roles
     new = {token.decode() for token in longer.vocab if token not in model.vocab}
     assert len(new) == 30
     # As SentencePiece's: letters and punctuation are never one piece.

@@ -543,6 +543,8 @@ def test_rows_have_their_text_in_a_field(kind: str) -> None:
     "data, field, told",
     [
         (ROWS, "txt", "record 0 of data has no field 'txt' .*did you mean 'text'"),
+        ([{}], None, r"no field 'text' \(it has none\)"),
+        ([dict.fromkeys(map(str, range(50)))], None, r"\(it has 0, 1, .*, 19 and 30 more\)"),
         ([{"text": 3}], None, "field 'text' of record 0 of data must be a str, not int"),
         ([{"text": "a"}, "b"], None, "item 1 of data must be a record like the first"),
         (["a"], "text", "data holds texts"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jeton.arguments import checked_iterable
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentTypeError
+from jeton.record import check_number
 
 
 def bend(points: Sequence[tuple[float, float]]) -> float | None:
@@ -54,9 +55,6 @@ def _checked_points(points: object) -> dict[float, float]:
         if not isinstance(pair, Sequence) or len(pair) != 2 or isinstance(pair, (str, bytes)):
             raise ArgumentTypeError(f"points must be pairs of numbers, not {pair!r:.40}")
         for number in pair:
-            if isinstance(number, bool) or not isinstance(number, (int, float)):
-                raise ArgumentTypeError(f"points must be pairs of numbers, not of {number!r:.40}")
-            if not -1e300 < number < 1e300:
-                raise ArgumentError(f"points holds {number!r:.40}, which cannot be scaled")
+            check_number("each number of points", number)
         checked_points[pair[0]] = pair[1]
     return checked_points

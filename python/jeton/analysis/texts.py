@@ -30,6 +30,7 @@ from jeton.errors import (
     JetonError,
     MissingFileError,
 )
+from jeton.files import expanded
 from jeton.stores.local_copies import local_files
 from jeton.stores.urls import is_url, shown
 
@@ -314,7 +315,7 @@ def _lines(name: str, source: object) -> list[str]:
         path = checked_path(f"parallel[{name!r}]", source, urls=True)
         try:
             with Corpus(name, path, None, "strict", "parallel")._named():
-                files = paths_or_texts(path)[0] if is_url(path) else [Path(path).expanduser()]
+                files = paths_or_texts(path)[0] if is_url(path) else [Path(expanded(path))]
                 if len(files) > 1:
                     raise ArgumentError(f"{shown(path)}: there are several files; name one")
                 return [document.text for document in documents_of(files, unit=True)]

@@ -18,10 +18,9 @@ import jeton._core as _core
 from jeton.analysis import measures
 from jeton.analysis.texts import Sample
 from jeton.analysis.values import Value
-from jeton.arguments import checked_int
+from jeton.arguments import checked_int, checked_number
 from jeton.corpora.progress import Progress
 from jeton.errors import ArgumentError, UnsupportedError
-from jeton.record import check_number
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -77,9 +76,7 @@ class TinyModel:
     batch: int = 16
 
     def __post_init__(self) -> None:
-        check_number("operations", self.operations)
-        if self.operations < 1:
-            raise ArgumentError(f"operations must be at least 1, not {self.operations!r}")
+        checked_number("operations", self.operations, least=1)
         for name in ("seeds", "width", "depth", "heads", "batch"):
             checked_int(name, getattr(self, name), 1)
         checked_int("context", self.context, 2)

@@ -12,7 +12,7 @@ from jeton import saved_json
 from jeton.analysis import RULES, Case, Finding, Health
 from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
-from jeton.cli.command import Command, format_option
+from jeton.cli.command import Command, format_option, refuse_passed
 from jeton.cli.documents import invalid_option
 from jeton.cli.printing import say, styled
 from jeton.cli.progress import ProgressBar
@@ -136,6 +136,8 @@ def check(
 ) -> None:
     if tensor is not None and embeddings is None:
         raise click.UsageError("--tensor goes with --embeddings.")
+    if not corpus:
+        refuse_passed("--corpus", "invalid")
     inputs = [*source.files, *corpus, *filter(None, (embeddings, baseline))]
     check_target(output, inputs=inputs, force=force, stream=True)
     earlier = None if baseline is None else Health.load(baseline)
@@ -226,9 +228,7 @@ def findings_table(health: Health, name: str, everything: bool, of_new: bool) ->
 
 def _summary(health: Health, of_new: bool) -> str:
     counts = [
-        counted(number, severity)
-        for severity in ("error", "warning", "note")
-        if (number := sum(finding.severity == severity for finding in health))
+        counted(number, severity) for severity in SEVERITIES if (number := health.count(severity))
     ]
     new = " that are new" if of_new and counts else ""
     nothing = "nothing new" if of_new else "nothing found"

@@ -192,7 +192,7 @@ class Command(click.Command):
 
 
 def _check_text(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    """Refuses text that is not UTF-8, unless it is the name of a file."""
+    """Refuses text that is not in the encoding of the locale, unless it is the name of a file."""
     if isinstance(value, (tuple, list, dict, frozenset)):
         for item in value.items() if isinstance(value, dict) else value:
             _check_text(ctx, param, item)
@@ -200,7 +200,8 @@ def _check_text(ctx: click.Context, param: click.Parameter, value: object) -> No
         path = value if os.path.lexists(value) else value.partition("=")[2]
         if not os.path.lexists(path):
             byte = ord(found[0]) - 0xDC00
-            where = f"byte 0x{byte:02x} at character {found.start()} is not UTF-8"
+            encoding = sys.getfilesystemencoding().upper()
+            where = f"byte 0x{byte:02x} at character {found.start()} is not {encoding}"
             raise click.BadParameter(f"{where}; text with such bytes goes in a file", ctx, param)
 
 
@@ -329,7 +330,8 @@ def _less_memory(command: click.Command) -> str | None:
 
 def _common_flag(name: str, *short: str, help: str) -> click.Option:
     def store(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-        ctx.meta[f"{_COMMON}.{name}"] = value
+        if value:  # a command above may have it
+            ctx.meta[f"{_COMMON}.{name}"] = True
 
     return click.Option(
         [f"--{name}", *short], is_flag=True, expose_value=False, callback=store, help=help
@@ -363,6 +365,13 @@ def is_passed(name: str) -> bool:
     """Whether the user passed the option of a parameter, whatever its value is."""
     source = click.get_current_context().get_parameter_source(name)
     return source is click.core.ParameterSource.COMMANDLINE
+
+
+def refuse_passed(needed: str, *parameters: str) -> None:
+    """Fails if the user passed one of these options, which has no effect without another."""
+    options = options_of(click.get_current_context().command)
+    for name in filter(is_passed, parameters):
+        raise click.UsageError(f"{options[name]} goes with {needed}.")
 
 
 def options_of(command: click.Command) -> dict[str, str]:

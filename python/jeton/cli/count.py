@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, astuple, dataclass
+from collections import Counter
 
 import click
 
@@ -39,24 +39,14 @@ Examples:
 """
 
 
-@dataclass
-class FileTally:
-    """The counts of one file."""
+def _tally() -> Counter[str]:
+    """The counts of one file, or of all."""
+    return Counter(documents=0, tokens=0, bytes=0)
 
-    documents: int = 0
-    tokens: int = 0
-    bytes: int = 0
 
-    def add(self, documents: int, tokens: int, bytes: int) -> None:
-        """Adds to the counts."""
-        self.documents += documents
-        self.tokens += tokens
-        self.bytes += bytes
-
-    @property
-    def bytes_per_token(self) -> float | None:
-        """The compression; `None` if there are no tokens."""
-        return self.bytes / self.tokens if self.tokens else None
+def _bytes_per_token(tally: Counter[str]) -> float | None:
+    """The compression; `None` if there are no tokens."""
+    return tally["bytes"] / tally["tokens"] if tally["tokens"] else None
 
 
 @click.command(cls=Command, help=HELP, short_help="Count tokens.")
@@ -84,26 +74,26 @@ def count(
     note_on_special_tokens(tok, options)
     sources = paths if reader.text is None else (TEXT,)
     # Which files a URL names shows when they are read.
-    tallies = {path: FileTally() for path in sources if not is_url(path)}
+    tallies = {path: _tally() for path in sources if not is_url(path)}
     stdout = sys.stdout.buffer
     with ProgressBar("counting", input_size(paths)) as progress:
         for group in batches(reader.documents(paths, progress)):
             with named_by_place(group):
                 counts = tok.count_batch([document.text for document in group], **options)
             for document, tokens in zip(group, counts, strict=True):
-                tally = tallies.setdefault(document.source, FileTally())
-                tally.add(1, tokens, document.size)
+                tally = tallies.setdefault(document.source, _tally())
+                tally.update(documents=1, tokens=tokens, bytes=document.size)
                 if each:
                     stdout.write(b"%d\n" % tokens)
-    everything = FileTally()
+    everything = _tally()
     for tally in tallies.values():
-        everything.add(*astuple(tally))
+        everything.update(tally)
     if total:
-        say(f"{everything.tokens}")
+        say(f"{everything['tokens']}")
     elif form == "jsonl":
         for path, tally in tallies.items():
-            record = {"file": path, **asdict(tally), "bytes_per_token": tally.bytes_per_token}
-            say(saved_json.dumps(record))
+            ratio = _bytes_per_token(tally)
+            say(saved_json.dumps({"file": path, **tally, "bytes_per_token": ratio}))
     elif not each:
         rows = [_row(path, tally) for path, tally in tallies.items()]
         if len(rows) > 1:
@@ -116,12 +106,12 @@ def count(
         say(table(rows, ">>>><" if has_documents else ">>><", indent=""))
 
 
-def _row(name: str, tally: FileTally) -> tuple[str, ...]:
-    ratio = tally.bytes_per_token
+def _row(name: str, tally: Counter[str]) -> tuple[str, ...]:
+    ratio = _bytes_per_token(tally)
     return (
-        f"{tally.tokens:,}",
-        f"{tally.documents:,}",
-        f"{tally.bytes:,}",
+        f"{tally['tokens']:,}",
+        f"{tally['documents']:,}",
+        f"{tally['bytes']:,}",
         "–" if ratio is None else f"{ratio:.2f}",
         name,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jeton.cli.colours import LEGEND, ColouredToken, flow
-from jeton.cli.command import Command, Group
+from jeton.cli.command import Command, Group, refuse_passed
 from jeton.cli.mix import mix
 from jeton.cli.prepare import folder_option, memory_option, say_set
 from jeton.cli.prepare_progress import note_on_resuming, progress_shown
@@ -17,6 +17,7 @@ from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath, check_folders
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.cli.tokenizers import load_tokenizer
+from jeton.display.human_readable import counted
 from jeton.errors import FormatError
 from jeton.stores.folders import local_copy
 from jeton.stores.urls import StorePath
@@ -59,8 +60,8 @@ def verify(folder: Path | StorePath) -> None:
     if damages:
         others = f"{len(damages):,} file{'s are' if len(damages) > 1 else ' is'} damaged"
         raise FormatError(f"{folder}: {others}")
-    files = len(manifest.files)
-    say(f"{folder}: {files:,} files, {human_bytes(total)}: all as they were written")
+    files = counted(len(manifest.files), "file")
+    say(f"{folder}: {files}, {human_bytes(total)}: all as they were written")
 
 
 SHOW = """Show what is in a token set; or, with --at, decode a window of its tokens.
@@ -97,6 +98,8 @@ def show(
 ) -> None:
     if ids and text:
         raise click.UsageError("give --ids or --text, not both.")
+    if at is None:
+        refuse_passed("--at", "tokens", "split", "tokenizer", "ids", "text")
     folder = Path(local_copy(folder))
     check_folders(folder)
     if at is None:
@@ -167,7 +170,7 @@ def _show_set(folder: Path) -> None:
         ("documents", f"{manifest.documents:,}, and {manifest.empty_documents:,} empty{bad}"),
         ("text", human_bytes(manifest.bytes)),
         ("tokens", f"{manifest.tokens:,}"),
-        ("prepared", f"from {len(manifest.inputs):,} inputs, by jeton {manifest.jeton}"),
+        ("prepared", f"from {counted(len(manifest.inputs), 'input')}, by jeton {manifest.jeton}"),
     ]
     if manifest.chats is not None:
         counts = manifest.chats

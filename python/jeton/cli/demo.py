@@ -6,7 +6,6 @@ with bytes and characters, write the tokenizer and the token file.
 
 from __future__ import annotations
 
-import itertools
 import sys
 import time
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import columns, heading, human_bytes, paragraph, table
 from jeton.cli.token_files import NpyWriter, dtype_for
 from jeton.display.human_readable import bar, visible
+from jeton.encoding.explaining.steps import Merging
 from jeton.errors import FileError
 
 HELP = """Train a tokenizer on text that ships with jeton, and show what it does.
@@ -107,7 +107,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     say(_merges_of_note(tok))
 
     _section("3", "One word, merge by merge")
-    for line in _merging(tok, WORD.encode()):
+    for line in _merging(tok, WORD):
         say(line)
 
     _section("4", "A sentence that it has never seen")
@@ -167,22 +167,14 @@ def _merges_of_note(tok: jeton.Tokenizer) -> str:
     return table([("merge", "", "", "", "", ""), *rows], "><<<<<", gap=" ", indent="  ")
 
 
-def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
+def _merging(tok: jeton.Tokenizer, word: str) -> Iterator[str]:
     """The word after each merge, with the number of the merge."""
-    rank = {pair: number for number, pair in enumerate(tok.vocab.merges, 1)}
+    (piece,) = tok.explain(word).model.pieces
+    assert isinstance(piece, Merging)
     colour = use_colour(sys.stdout)
-    pieces = [bytes([byte]) for byte in word]
-    yield f"  {'':>13}  {_row(tok, pieces, colour)}"
-    while pairs := [pair for pair in itertools.pairwise(pieces) if pair in rank]:
-        best = min(pairs, key=rank.__getitem__)
-        merged: list[bytes] = []
-        for piece in pieces:
-            if merged and (merged[-1], piece) == best:
-                merged[-1] += piece
-            else:
-                merged.append(piece)
-        pieces = merged
-        yield f"  {f'merge {rank[best]:,}':>13}  {_row(tok, pieces, colour)}"
+    numbers = ["", *(f"merge {(merge.rank or 0) + 1:,}" for merge in piece.merges)]
+    for number, row in zip(numbers, piece.rows(), strict=True):
+        yield f"  {number:>13}  {_row(tok, row, colour)}"
 
 
 def _row(tok: jeton.Tokenizer, pieces: list[bytes], colour: bool) -> str:

@@ -22,7 +22,7 @@ from jeton.cli.targets import (
     give,
     output_option,
 )
-from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
+from jeton.cli.terminal import columns, heading, human_bytes, paragraph, shorten, table
 from jeton.cli.tokenizers import load_tokenizer
 from jeton.display.human_readable import counted, visible
 
@@ -115,7 +115,9 @@ def _summary_lines(difference: Difference, a: str, b: str, limit: int) -> Iterat
         f"  {human_bytes(difference.bytes)}, {counted(difference.lines_in_all, 'line')}; "
         f"{difference.lines_differing:,} are split differently"
     )
-    yield "  line ends are left out, as in jeton count --lines; whole files have more tokens"
+    yield paragraph(
+        "line ends are left out, as in jeton count --lines; whole files have more tokens"
+    )
     for name, number in zip(names, difference.inexact, strict=True):
         if number:
             yield f"  {name} loses text, which may be why it has fewer tokens"

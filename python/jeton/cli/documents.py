@@ -316,7 +316,11 @@ def say_what_documents_are(
     """
     if is_passed("documents") or is_passed("split_on"):
         return
-    texts = [path for path in inputs if kind_of(path, field) == "text"]
+    files: list[Path | StorePath] = []
+    for path in inputs:
+        is_folder = isinstance(path, Path) and path.is_dir()
+        files += map(Path, _core.find_files([os.fspath(path)])[0]) if is_folder else [path]
+    texts = [path for path in files if kind_of(path, field) == "text"]
     if not texts:
         return
     note = f"each {documents} of text is a document (--documents line: each line is"

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import jeton
-from jeton.cli.command import Command, Group, decorated, echo_note, is_passed
+from jeton.cli.command import Command, Group, decorated, echo_note, refuse_passed
 from jeton.cli.documents import Reader, input_options, input_size
 from jeton.cli.printing import put, say
 from jeton.cli.progress import ProgressBar
@@ -68,12 +68,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 def edit() -> None: ...
 
 
-def _refuse_set(needed: str, *parameters: str) -> None:
-    """Fails if one of these options is set, which is of no use without another."""
-    for name in filter(is_passed, parameters):
-        raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed}.")
-
-
 def _target_options(function: F) -> F:
     """The options of the result; the command returns an `Edited`."""
 
@@ -94,7 +88,7 @@ def _target_options(function: F) -> F:
         inputs = [*source.files, *others.get("paths", ()), *([model] if model else [])]
         inputs += [others["other"]] if "other" in others else []
         if model is None:
-            _refuse_set("--model", "init", "multiple_of", "drop_padding")
+            refuse_passed("--model", "init", "multiple_of", "drop_padding")
             check_target(target, inputs=inputs, force=force, folder=True)
         elif os.path.lexists(target):  # before the work, which may be long
             raise FileError(f"--model: {target} exists already; name a new folder")
@@ -296,7 +290,7 @@ def _merge(tok: jeton.Tokenizer, other: str) -> Edited:
     "--words",
     type=FilePath(),
     metavar="FILE",
-    help="Add the words in FILE, one a line, as plain tokens.",
+    help="Add the words in FILE, one per line, as plain tokens.",
 )
 @_target_options
 def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...], words: str | None) -> Edited:
@@ -344,7 +338,7 @@ def _transplant(tok: jeton.Tokenizer, other: str, donor: str | None, terms: int)
     if model is None:
         raise click.UsageError("transplant needs the model, --model FOLDER.")
     if donor is None:
-        _refuse_set("--donor", "terms")
+        refuse_passed("--donor", "terms")
     moved = transplant(tok, load_tokenizer(other), model=model, donor=donor, terms=terms)
     rows = [
         ("copied", f"{moved.shared:,}"),

@@ -16,7 +16,7 @@ import numpy as np
 import jeton
 from jeton.analysis import Usage
 from jeton.cli.colours import LEGEND, ColouredToken, flow, paint
-from jeton.cli.command import Command, format_option
+from jeton.cli.command import Command, format_option, refuse_passed
 from jeton.cli.documents import InputDocument, Reader, input_files, invalid_option, text_option
 from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.progress import ProgressBar
@@ -78,6 +78,7 @@ Examples:
 @click.option(
     "--rows",
     default=48,
+    type=click.IntRange(0),
     metavar="N",
     help="Maximum number of rows of the table.",
 )
@@ -103,6 +104,8 @@ def inspect(
         raise click.UsageError("--gotchas needs a FILE or --text.")
     if form != "show" and not gotchas:
         raise click.UsageError("--format goes with --gotchas.")
+    if gotchas or (text is None and not paths):
+        refuse_passed("a text, without --gotchas", "rows", "special", "add_special_tokens")
     files = input_files(paths)
     check_inputs([*corpus, *files])
     tok = source.load()

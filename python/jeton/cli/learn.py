@@ -45,8 +45,12 @@ _TIES = click.Choice(["first", "alphabetic", "lexicographic"])
 _MERGES = click.IntRange(0, 200)
 
 
+class _Learn(Group, Command):
+    """Commands below a command that can itself do something."""
+
+
 @click.group(
-    cls=Group,
+    cls=_Learn,
     help=HELP,
     invoke_without_command=True,
     short_help="Watch the algorithms step by step.",
@@ -61,6 +65,7 @@ _MERGES = click.IntRange(0, 200)
 @click.option(
     "--new", type=FilePath(), metavar="FILE", help="Write a file of empty functions to fill in."
 )
+@force_option
 @click.pass_context
 def learn(
     ctx: click.Context,
@@ -68,57 +73,29 @@ def learn(
     is_list: bool,
     path_to_grade: str | None,
     new: str | None,
+    force: bool,
 ) -> None:
     choices = [number is not None, is_list, path_to_grade is not None, new is not None]
     if sum(choices) + (ctx.invoked_subcommand is not None) > 1:
         raise click.UsageError(
             "--exercise, --exercises, --grade, --new and a command exclude each other."
         )
+    if force and new is None:
+        raise click.UsageError("before a command, --force goes with --new.")
     if ctx.invoked_subcommand is not None:
         return
+    from jeton.cli import learn_exercises, learn_grade, learn_menu
+
     if path_to_grade is not None:
-        _run(ctx, grade, path_to_grade)
+        learn_grade.show_grades(path_to_grade)
     elif new is not None:
-        _run(ctx, begin, new)
-    elif any(choices):
-        _run(ctx, exercise, *([] if number is None else [str(number)]))
-    else:
-        _run(ctx, menu)
-
-
-def _run(ctx: click.Context, command: click.Command, *arguments: str) -> None:
-    """Runs a command below this one."""
-    with command.make_context(command.name, [*arguments], parent=ctx) as context:
-        command.invoke(context)
-
-
-@learn.command(cls=Command, hidden=True)
-@click.argument("path", type=FilePath())
-def grade(path: str) -> None:
-    """Grade the functions of a file."""
-    from jeton.cli.learn_grade import show_grades
-
-    show_grades(path)
-
-
-@learn.command("new", cls=Command, hidden=True)
-@click.argument("path", type=FilePath())
-@force_option
-def begin(path: str, force: bool) -> None:
-    """Write a file of empty functions."""
-    from jeton.cli import learn_grade
-
-    learn_grade.begin(path, force=force)
-
-
-@learn.command(cls=Command, hidden=True)
-def menu() -> None:
-    """List the lessons, and in a terminal run one."""
-    from jeton.cli import learn_menu
-
-    arguments = learn_menu.choose()
-    if arguments is not None:
-        with learn.make_context("learn", arguments, parent=click.get_current_context()) as context:
+        learn_grade.begin(new, force=force)
+    elif number is not None:
+        learn_exercises.ask(number)
+    elif is_list:
+        learn_exercises.list_exercises()
+    elif (arguments := learn_menu.choose()) is not None:
+        with learn.make_context("learn", arguments, parent=ctx.parent) as context:
             learn.invoke(context)
 
 
@@ -145,18 +122,6 @@ def guess(start: int | None) -> None:
     from jeton.cli.learn_guess import play
 
     play(start)
-
-
-@learn.command(cls=Command, hidden=True)
-@click.argument("number", type=int, required=False)
-def exercise(number: int | None) -> None:
-    """Ask an exercise, or list them."""
-    from jeton.cli.learn_exercises import ask, list_exercises
-
-    if number is None:
-        list_exercises()
-    else:
-        ask(number)
 
 
 def _words_options(function: object) -> Any:

@@ -137,20 +137,11 @@ def read_text(words: Sequence[str], file: str | None) -> str | None:
             text = document.text
     if text is None:
         return None
-    text = _valid(text)
     if len(text) > _MAX_CHARACTERS:
         raise click.UsageError(
             f"the text has {len(text):,} characters; to watch, give at most {_MAX_CHARACTERS:,}."
         )
     return text
-
-
-def _valid(text: str) -> str:
-    """A text as valid Unicode; bytes that the locale could not decode are read as UTF-8."""
-    try:
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
 
 
 def _has_keys() -> bool:

@@ -59,7 +59,7 @@ def _source(text: str) -> tuple[str, MixSource]:
     path, _, amount = text.rpartition("=")
     if not path:
         raise click.BadParameter(f"{text!r} is not FOLDER=AMOUNT, as in web=0.7")
-    if amount.endswith("x"):
+    if amount.endswith("x") and amount != "x":
         return path, MixSource(path, epochs=_number(amount[:-1]))
     number = _number(amount)
     if amount[-1:].upper() in _UNITS:

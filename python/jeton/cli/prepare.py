@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jeton.cli.chat import template_option, template_text, variables_option
-from jeton.cli.command import Command, echo_note
+from jeton.cli.command import Command, echo_note, refuse_passed
 from jeton.cli.documents import (
     documents_option,
     errors_option,
@@ -21,11 +21,11 @@ from jeton.cli.documents import (
 from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
-from jeton.cli.targets import FilePath, check_target
+from jeton.cli.targets import FilePath, check_target, corpus_path
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.display.human_readable import counted
-from jeton.stores.urls import StorePath, is_url, shown
+from jeton.stores.urls import StorePath, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +101,11 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
 def _folder(_: click.Context, __: click.Parameter, value: str | StorePath) -> Path | StorePath:
     if value == "-":
         raise click.BadParameter("a set is a folder, not a stream; ./- names a folder")
-    return value if isinstance(value, StorePath) else Path(value)
+    if isinstance(value, StorePath):
+        return value
+    if os.path.exists(value) and not os.path.isdir(value):
+        raise click.BadParameter(f"{value} is a file, and a set is a folder")
+    return Path(value)
 
 
 def folder_option(function: F) -> F:
@@ -129,13 +133,9 @@ def _validation(
     if "" in values:
         raise click.BadParameter("the path is empty")
     try:
-        return float(values[0]) if len(values) == 1 else [*map(_path, values)]
+        return float(values[0]) if len(values) == 1 else [*map(corpus_path, values)]
     except ValueError:
-        return [_path(values[0])]
-
-
-def _path(value: str) -> Path | StorePath:
-    return StorePath(value) if is_url(value) else Path(value)
+        return [corpus_path(values[0])]
 
 
 @click.command(cls=Command, help=HELP, short_help="Encode a corpus into files to train on.")
@@ -254,6 +254,8 @@ def prepare(
 ) -> None:
     if no_end_of_text and end_of_text is not None:
         raise click.UsageError("give --end-of-text or --no-end-of-text, not both.")
+    if options["validation"] is None:
+        refuse_passed("--validation", "split")
     from jeton import data
 
     conversation_options = {
@@ -268,14 +270,13 @@ def prepare(
     chosen_options: dict[str, Any] = {
         name: value for name, value in conversation_options.items() if value not in (None, (), {})
     }
-    if chosen_options and messages is None:
-        name = next(iter(chosen_options)).replace("_", "-").replace("variables", "set")
-        raise click.UsageError(f"--{name} is for conversations: give --messages too.")
+    if messages is None:
+        refuse_passed("--messages", *conversation_options)
     if bad_records is not None:
         (options if messages is None else chosen_options)["bad_records"] = bad_records
     check_target(None, inputs=inputs, force=False)
     tok = source.load()
-    paths = [_path(os.fspath(it)) for it in inputs]
+    paths = [corpus_path(os.fspath(it)) for it in inputs]
     with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,

@@ -53,12 +53,10 @@ def samples(name: str | None, output: str | None, force: bool) -> None:
     if name is not None:
         _write({path: name}, force)
         return
-    try:
-        path.mkdir(exist_ok=True)
-    except FileExistsError:
-        raise FileError(f"{path}: is not a folder (name a text to write one file)") from None
-    except FileNotFoundError:
-        raise FileError(f"{path.parent}: no such folder to write into") from None
+    if path.exists() and not path.is_dir():
+        raise FileError(f"{path}: is not a folder (name a text to write one file)")
+    check_target(path, force=force, folder=True)
+    path.mkdir(exist_ok=True)
     _write({path / f"{text_name}.txt": text_name for text_name in texts.NAMES}, force)
 
 

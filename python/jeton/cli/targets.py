@@ -131,9 +131,11 @@ def check_target(
             known tokenizers, which are not paths, are ignored.
         force: Whether the user passed `--force`.
         folder: Whether the target may be a folder, into which `publish` puts files.
-        stream: Whether the target may be a pipe or a device.
+        stream: Whether the target may be standard output, a pipe or a device.
     """
     input_paths = list(inputs)
+    if target is not None and os.fspath(target) == STREAM and not stream:
+        raise FileError(f"{STREAM}: this is not written to standard output (name a file)")
     if target is None or os.fspath(target) == STREAM:
         _refuse_input(STDOUT, _stat_of_stream(sys.stdout), input_paths)
         return
@@ -190,7 +192,7 @@ def replacing(target: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 def give(text: str, output: PathLike | None, *, force: bool) -> None:
     """Prints the text, or writes it to a file without colours; either way with a line end."""
-    if output is None:
+    if output is None or os.fspath(output) == STREAM:
         say(text)
         return
     with replacing(Path(output), force=force) as file:

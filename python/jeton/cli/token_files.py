@@ -27,7 +27,6 @@ from jeton.errors import FileError, FormatError
 Form = Literal["text", "jsonl", "npy"]
 FORMS: tuple[Form, ...] = ("text", "jsonl", "npy")
 
-_HEADER_SIZE = 128
 _MAGIC = b"\x93NUMPY"
 
 
@@ -86,7 +85,7 @@ class NpyWriter:
                 "a .npy file begins with its length, so it cannot be piped (name a file)"
             )
         self._start = file.tell()
-        file.write(self._header())
+        self._write_header()
 
     def write(self, ids: npt.NDArray[np.integer]) -> None:
         """Appends ids."""
@@ -97,17 +96,13 @@ class NpyWriter:
         """Writes the final length into the header."""
         end = self._file.tell()
         self._file.seek(self._start)
-        self._file.write(self._header())
+        self._write_header()
         self._file.seek(end)
 
-    def _header(self) -> bytes:
-        fields = {
-            "descr": self.dtype.newbyteorder("<").str,
-            "fortran_order": False,
-            "shape": (self.length,),
-        }
-        start = _MAGIC + b"\x01\x00" + (_HEADER_SIZE - 10).to_bytes(2, "little")
-        return start + repr(fields).encode().ljust(_HEADER_SIZE - 11) + b"\n"
+    def _write_header(self) -> None:
+        # 128 bytes for any length: numpy makes it a multiple of 64.
+        fields = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.length,)}
+        np.lib.format.write_array_header_1_0(self._file, fields)  # type: ignore[no-untyped-call]
 
 
 def read_ids(path: str) -> Iterator[npt.NDArray[np.uint32]]:

@@ -20,8 +20,8 @@ import jeton
 from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
-from jeton.components import Regex, models
-from jeton.components.component import Component
+from jeton.components import models
+from jeton.components.component import Component, in_words, steps_of
 from jeton.display.human_readable import bar, visible
 from jeton.encoding.unicode import letter_scripts
 
@@ -102,30 +102,8 @@ def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
 
 def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
     """A stage, or each step of a sequence."""
-    if stage is None:
-        yield label, "none"
-        return
-    steps: tuple[Component, ...] = getattr(stage, "steps", (stage,))
-    for position, step in enumerate(steps):
-        words = [type(step).__name__]
-        for field in dataclasses.fields(step):
-            value = getattr(step, field.name)
-            if value != field.default:
-                words.append(f"{field.name}={_setting_text(value)}")
-        yield "" if position else label, " ".join(words)
-
-
-def _setting_text(value: object) -> str:
-    """A setting in a few words; patterns with `·` for a space."""
-    match value:
-        case Regex():
-            return value.source.replace(" ", "·")
-        case bytes():
-            return f"<{len(value):,} bytes>"
-        case tuple() if len(value) > 8:
-            return f"<{len(value):,} of them>"
-        case _:
-            return repr(value)
+    steps = [in_words(step) for step in steps_of(stage)] or ["none"]
+    return zip(itertools.chain([label], itertools.repeat("")), steps, strict=False)
 
 
 def _model(tok: jeton.Tokenizer) -> str:

@@ -249,8 +249,6 @@ def train(
         sizes = tuple(start.vocab_size + size for size in new_tokens)
     sizes = tuple(sorted(set(sizes))) or (DEFAULT_SIZES.get(kind, 30_000),)
     check_kind(kind, sizes)
-    if target.name == "-":
-        raise FileError("-: standard output takes text, and a tokenizer is not text (name a file)")
     if len(sizes) > 1 and not target.name:
         raise click.UsageError(f"{target}: several sizes need a file name to add the sizes to")
     targets = {
@@ -284,10 +282,6 @@ def train(
         _check_superwords(files, from_counts=from_counts, saves_counts=save_counts is not None)
     if from_counts:
         _refuse_options_of_counting(files[0])
-        if weights and temperature is not None:
-            raise click.UsageError("--weight and --temperature exclude each other")
-        if weights and len(weights) != len(files):
-            raise click.UsageError(f"--weight is there {len(weights)} times for {len(files)} files")
     elif weights or temperature is not None:
         option = "--weight" if weights else "--temperature"
         raise click.UsageError(f"{option} is for files of word counts (--save-counts writes them)")

@@ -43,7 +43,7 @@ class TerminalLine(ProgressBar):
         elif self._text is not None:
             self.close()
             seconds = time.monotonic() - self._created
-            echo_note(f"counted {human_bytes(self._text)} of text in {seconds:.1f} s")
+            echo_note(f"counted {human_bytes(self._text)} in {seconds:.1f} s")
             self._text = None
         self.show(
             step.phase, step.done if step.total else step.text, step.total, _UNITS[step.phase]

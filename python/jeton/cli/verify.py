@@ -10,10 +10,8 @@ import base64
 import contextlib
 import importlib.util
 import mmap
-import os
 import random
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,6 @@ from typing import Any
 import jeton
 from jeton import samples
 from jeton.cli.command import is_out_of_memory
-from jeton.cli.signals import temporary_folder
 from jeton.errors import InternalError, UnsupportedError
 from jeton.interop.tiktoken import conditions
 
@@ -131,20 +128,21 @@ class Library:
 def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
     """The library that the format of a file belongs to, with that file opened.
 
-    `None` if it is not installed, or if it needs settings that the file does not have.
+    `None` if it is not installed, if it needs settings that the file does not have, or if the name
+    of the file is not UTF-8, as the libraries need it.
 
     Args:
         written: The file, or the folder of a `tokenizer.json`.
         tok: The tokenizer that was saved.
     """
     name, make = _library(written)
-    if importlib.util.find_spec(name) is None:
+    is_utf8 = str(written).encode(errors="ignore").decode() == str(written)
+    if importlib.util.find_spec(name) is None or not is_utf8:
         return None
     try:
-        with _under_plain_name(written) as path:
-            if name != "gguf":
-                _ask_for_room(path)
-            encode = make(path, tok)
+        if name != "gguf":
+            _ask_for_room(written)
+        encode = make(written, tok)
     except Exception as error:
         if is_out_of_memory(error):
             raise MemoryError from error
@@ -167,21 +165,6 @@ def _ask_for_room(path: Path) -> None:
         mmap.mmap(-1, (64 << 20) + 32 * size).close()
     except OSError as error:
         raise MemoryError from error
-
-
-@contextlib.contextmanager
-def _under_plain_name(original: Path) -> Iterator[Path]:
-    """The path, or that of a copy if the path is not UTF-8, which the libraries need."""
-    try:
-        str(original).encode()
-    except UnicodeEncodeError:
-        with temporary_folder() as folder:
-            for path in original.parent.iterdir():
-                copy = folder / os.fsencode(path.name).decode("ascii", "ignore")
-                (shutil.copytree if path.is_dir() else shutil.copyfile)(path, copy)
-            yield folder / os.fsencode(original.name).decode("ascii", "ignore")
-    else:
-        yield original
 
 
 _Maker = Callable[[Path, jeton.Tokenizer], Encode | None]

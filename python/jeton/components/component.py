@@ -74,6 +74,35 @@ def short_repr(owner: DataclassInstance) -> str:
     return f"{type(owner).__name__}({', '.join(fields)})"
 
 
+def in_words(component: Component) -> str:
+    """A component for people: its name, and the settings that are not at their defaults.
+
+    >>> from jeton.components import Regex, pre_tokenizers
+    >>> in_words(pre_tokenizers.Split(Regex(r" +"), "removed"))
+    "Split pattern=·+ behavior='removed'"
+    """
+    words = [type(component).__name__]
+    for field in dataclasses.fields(component):
+        value = getattr(component, field.name)
+        if value != field.default and (text := _setting_in_words(value)):
+            words.append(f"{field.name}={text}")
+    return " ".join(words)
+
+
+def _setting_in_words(value: object) -> str:
+    """A setting in a few words; a long value is only counted."""
+    match value:
+        case Regex():
+            return value.source.replace(" ", "·")
+        case bytes():
+            return f"<{len(value):,} bytes>"
+        case tuple() if len(value) > 8:
+            return f"<{len(value):,} of them>"
+        case tuple():
+            return " ".join(str(getattr(item, "name", item)) for item in value)
+    return repr(value)
+
+
 def one_character(owner: object, field: str, value: str) -> None:
     """Checks that a field, which holds a `str`, holds a single character."""
     if len(value) != 1:
@@ -385,3 +414,10 @@ class Steps:
         """The sequence of a dict of `to_dict`."""
         steps = data[cls.STEPS_NAME]
         return cls(tuple(read_stored(cls.STAGE, step) for step in steps))  # type: ignore[call-arg]
+
+
+def steps_of(stage: _Stage | None) -> list[_Stage]:
+    """The steps of a stage, also those of a `Sequence` inside another; none without a stage."""
+    if isinstance(stage, Steps):
+        return [inner for step in stage.steps for inner in steps_of(step)]
+    return [] if stage is None else [stage]

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import check_kind, checked_errors, checked_iterable, checked_path, suggestion
+from jeton.arguments import check_kind, checked_errors, checked_iterable, checked_path
 from jeton.corpora.dropped import DroppedRecord, DroppedRecords, RecordPlace
 from jeton.corpora.progress import Progress
 from jeton.corpora.tables import (
     ROWS,
     ParquetColumn,
     as_text,
-    check_text_type,
     is_table,
+    names_hint,
     texts_of_cells,
 )
 from jeton.errors import (
@@ -41,7 +41,7 @@ from jeton.stores.urls import StorePath, is_url
 TextsOrFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 """A corpus: texts, or files by a path, a pattern of paths, or several paths; also by URLs."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 _BATCH_CHARACTERS = 4_000_000
 """Text that is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
 
@@ -127,7 +127,7 @@ def count(
     for batch in batches(texts, size):
         read = batch
         if drop and errors == "strict":
-            bad = [not text.isascii() and bool(_SURROGATE.search(text)) for text in batch]
+            bad = [not text.isascii() and bool(SURROGATE.search(text)) for text in batch]
             read = [text for text, is_bad in zip(batch, bad, strict=True) if not is_bad]
             dropped.add(
                 DroppedRecord(RecordPlace(None, "document", number + at), "it has a lone surrogate")
@@ -297,7 +297,6 @@ def _texts_of_column(
     def texts() -> Iterator[str]:
         for first in range(0, rows.count, ROWS):
             column = rows.slice(first, min(first + ROWS, rows.count))
-            check_text_type(f"data: column {rows.identity['column']!r}", column.type)
             yield from texts_of_cells(as_text(column), errors, "data: ", first, bad_cells)
 
     return texts()
@@ -312,7 +311,7 @@ def _texts_of_records(records: Iterable[object], field: str) -> Iterator[str]:
             )
         if field not in record:
             names = [str(name) for name in record]
-            hint = suggestion(field, names) or f"it has {', '.join(names)}"
+            hint = names_hint(field, names)
             raise ArgumentError(f"record {number} of data has no field {field!r} ({hint})")
         text = record[field]
         if text is None:  # as a null cell of a table

@@ -34,8 +34,8 @@ class Progress:
     total: int
     """The final value of `done`, as far as known: 0 while texts or a pipe are counted."""
     text: int = 0
-    """Bytes of text that were counted: more than `done` if files are compressed, or not yet read to
-    their end."""
+    """Bytes of text that were counted, of JSON lines and CSV with their other fields: more than
+    `done` if files are compressed, or not yet read to their end."""
 
 
 def check_watch(watch: object) -> None:

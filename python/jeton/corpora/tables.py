@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,6 +22,8 @@ _LONGEST_CELL = 64 << 20
 """Maximum bytes of a text in a table, as in a line of JSON: a small file may expand to any size."""
 ROWS = 256
 """Maximum rows decoded at a time: all may have the longest text of a dictionary."""
+_SHOWN = 20
+"""Names of columns that an error shows."""
 _MAX_UNPACKED = 200
 """Maximum bytes that one byte of a large row group may expand to."""
 _BYTES_AS_TEXT = {
@@ -112,8 +114,17 @@ def check_column(place: str, name: str, names: list[str]) -> None:
     if names.count(name) > 1:
         raise FormatError(f"{place}there is more than one column {name!r} (rename all but one)")
     if name not in names:
-        hint = suggestion(name, names) or f"it has {', '.join(names)}"
-        raise FormatError(f"{place}there is no column {name!r} ({hint})")
+        raise FormatError(f"{place}there is no column {name!r} ({names_hint(name, names)})")
+
+
+def names_hint(name: str, names: Sequence[str]) -> str:
+    """What an error advises that finds no such name among those of columns or fields.
+
+    >>> names_hint("texts", ["id", "text"]), names_hint("body", ["id", "text"])
+    ("did you mean 'text'?", 'it has id, text')
+    """
+    first, more = ", ".join(names[:_SHOWN]) or "none", len(names) - _SHOWN
+    return suggestion(name, names) or f"it has {first}" + f" and {more:,} more" * (more > 0)
 
 
 def groups_from(file: Any, first: int) -> tuple[list[int], int]:
@@ -129,7 +140,8 @@ def check_text_type(place: str, kind: Any) -> None:
     """Raises an error unless an Arrow type holds text, as str or as bytes."""
     from pyarrow import types
 
-    values = kind.value_type if types.is_dictionary(kind) else kind
+    values = getattr(kind, "storage_type", kind)  # JSON is a type of its own, stored as text
+    values = values.value_type if types.is_dictionary(values) else values
     if str(values) not in ("null", *_BYTES_AS_TEXT, *_BYTES_AS_TEXT.values()):
         raise FormatError(f"{place} holds {kind}, not text")
 
@@ -139,6 +151,7 @@ def as_text(column: Any) -> Any:
     of its texts, also if it was a dictionary."""
     if getattr(column, "chunks", None):
         return _chunked([as_text(chunk) for chunk in column.chunks])
+    column = getattr(column, "storage", column)
     if hasattr(column, "dictionary"):
         values = column.dictionary
         if "_view" in str(values.type):  # pyarrow cannot take these

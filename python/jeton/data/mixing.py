@@ -395,25 +395,31 @@ def mix(
         3000
     """
     if isinstance(sources, Mapping):
-        named = {}
+        pairs: list[tuple[str, MixSource]] = []
         for key, value in sources.items():
-            name = checked_path("each key of sources", key, urls=True)
+            path = checked_path("each key of sources", key, urls=True)
             if not isinstance(value, MixSource):
-                value = MixSource(name, weight=value)
-            named[_name_of(name)] = value
+                value = MixSource(path, weight=value)
+            pairs.append((path, value))
     elif isinstance(sources, (str, Iterable)) and not isinstance(sources, bytes):
-        named = _blend(sources)
+        pairs = _blend(sources)
     else:
         raise ArgumentTypeError(
             "sources must map paths to weights, or be a blend of Megatron, not "
             f"{type(sources).__name__}"
         )
+    named: dict[str, MixSource] = {}
+    for path, source in pairs:
+        name = _name_of(path)
+        if name in named:
+            raise ArgumentError(f"{name} is twice among the sources")
+        named[name] = source
     if not named:
         raise ArgumentError("there are no sources to mix")
     return Mixture(named, tokens=tokens, seed=seed, max_epochs=max_epochs, split=split)
 
 
-def _blend(blend: str | Iterable[str]) -> dict[str, MixSource]:
+def _blend(blend: str | Iterable[str]) -> list[tuple[str, MixSource]]:
     """The sources of Megatron's `--data-path`: weights and paths in turn, or only paths."""
     try:
         parts = shlex.split(blend) if isinstance(blend, str) else [*blend]
@@ -428,14 +434,10 @@ def _blend(blend: str | Iterable[str]) -> dict[str, MixSource]:
         raise ArgumentError(
             "a blend is weights and paths in turn, as 0.7 web 0.3 code, or paths without weights"
         )
-    pairs = list(zip(parts[::2], parts[1::2], strict=True)) if weighted else []
-    paths = [path for _, path in pairs] if weighted else parts
-    for number, path in enumerate(paths):
-        if path in paths[:number]:
-            raise ArgumentError(f"{_name_of(path)} is twice in the blend")
     if weighted:
-        return {_name_of(path): MixSource(path, weight=Fraction(weight)) for weight, path in pairs}
-    return {_name_of(path): MixSource(path, epochs=1) for path in paths}
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        return [(path, MixSource(path, weight=Fraction(weight))) for weight, path in pairs]
+    return [(path, MixSource(path, epochs=1)) for path in parts]
 
 
 def _name_of(path: str) -> str:

@@ -359,7 +359,9 @@ def _mask(masks: object, documents: Documents) -> npt.NDArray[np.bool_]:
                 raise ArgumentTypeError("masks must be arrays of bools, one per document")
             if [len(mask) for mask in masks] != documents.lengths.tolist():
                 raise ArgumentError("masks do not have the lengths of the documents")
-            masks = np.concatenate([np.asarray(mask) for mask in masks])
+            # To numpy an empty list has floats.
+            flags = [np.asarray(mask) for mask in masks if len(mask)]
+            masks = np.concatenate([np.empty(0, np.bool_), *flags])
     try:
         mask = np.asarray(masks)
     except (ValueError, TypeError, OverflowError):
@@ -370,8 +372,10 @@ def _mask(masks: object, documents: Documents) -> npt.NDArray[np.bool_]:
             f"masks have the shape {mask.shape}, but there are {total:,} tokens in "
             f"{len(documents):,} documents"
         )
-    if mask.dtype != np.bool_ and not (
-        mask.dtype.kind in "iu" and bool(((mask == 0) | (mask == 1)).all())
+    if (
+        mask.size
+        and mask.dtype != np.bool_
+        and not (mask.dtype.kind in "iu" and bool(((mask == 0) | (mask == 1)).all()))
     ):
         raise ArgumentTypeError("masks must be bools, or 0 and 1")
     return mask.astype(np.bool_, copy=False)

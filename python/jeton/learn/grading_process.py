@@ -59,6 +59,8 @@ class LearnerProcess:
     """The process of a file, and the group that it begins, from `with` to its end."""
 
     def __init__(self, path: Path) -> None:
+        if path.is_dir():
+            raise FileError(f"{path}: is a folder (name a file in it)")
         if not path.is_file():
             raise FileError(f"{path}: there is no such file (jeton learn --new {path} begins one)")
         self.path = path

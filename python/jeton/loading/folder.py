@@ -26,6 +26,7 @@ from jeton.loading.settings import (
     TEMPLATE,
     TEMPLATES,
     Settings,
+    further_special_tokens,
     json_object,
     json_value,
 )
@@ -116,7 +117,15 @@ def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Fo
         config = json_value(new_files[CONFIG])
         # transformers only knows the special tokens that its files list.
         with_role = {*written_roles.values()}
-        further = [token for token in dict.fromkeys(names.values()) if token not in with_role]
+        listed, _ = further_special_tokens({}, json_object(files, SPECIAL_TOKENS))
+        there = [
+            it
+            for it in map(_content, listed or [])
+            if isinstance(it, str)
+            and core.bytes_to_id(it.encode("utf-8", "surrogatepass")) is not None
+        ]
+        tokens = dict.fromkeys([*names.values(), *there])
+        further = [token for token in tokens if token not in with_role]
         if further:
             config[ADDITIONAL] = further
         types = ["token_type_ids"] if tells_texts_apart(core, roles) else []
@@ -242,6 +251,13 @@ def _update_roles(files: dict[str, bytes], old: Settings, settings: Settings) ->
 
 def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str) -> None:
     """Updates the files beside a `tokenizer.json`, so that they add the tokenizer's tokens."""
+    if ADDED_TOKENS in files:
+        gone = [
+            token
+            for token in json_object(files, ADDED_TOKENS)
+            if core.bytes_to_id(token.encode("utf-8", "surrogatepass")) is None
+        ]
+        _update(files, ADDED_TOKENS, dict.fromkeys(gone, _GONE))
     old = Settings.of_files(files, {})
     roles = [(role, token) for role, token in old.roles.items() if token is not None]
     new_files = {name: text.encode() for name, text in _core.folder_files(core, roles)[0]}
@@ -254,16 +270,27 @@ def _update_tokens(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
     config = json_object(files, CONFIG)
     decoder = json_value(new_files[CONFIG])["added_tokens_decoder"]
     tokens = {token["content"] for token in decoder.values()} | {token for _, token in roles}
-    changes = {"added_tokens_decoder": decoder}
+    changes: dict[str, object] = {"added_tokens_decoder": decoder}
+    if "added_tokens_decoder" not in config:
+        # Beside such a list, transformers does not read the map of special tokens.
+        special_tokens = json_object(files, SPECIAL_TOKENS)
+        fields = {f"{role}_token": token for role, token in old.roles.items()}
+        changes |= {name: it for name, it in fields.items() if name in special_tokens}
+        further, _ = further_special_tokens(config, special_tokens)
+        for name in (ADDITIONAL, EXTRA):
+            if isinstance(special_tokens.get(name), list):
+                config[name] = [_content(it) for it in further or []]
+            elif isinstance(special_tokens.get(name), dict):
+                changes[name] = {key: _content(it) for key, it in special_tokens[name].items()}
     for name in (ADDITIONAL, EXTRA):
         if isinstance(config.get(name), list):
-            changes[name] = [
-                it
-                for it in config[name]
-                if (it.get("content") if isinstance(it, dict) else it) in tokens
-            ]
+            changes[name] = [it for it in config[name] if _content(it) in tokens]
     _update(files, CONFIG, changes)
     files.pop(ADDED_TOKENS, None)
+
+
+def _content(token: object) -> object:
+    return token.get("content") if isinstance(token, dict) else token
 
 
 def _list_new_tokens(files: dict[str, bytes], core: Pipeline, first: frozenset[str]) -> None:

@@ -39,6 +39,10 @@ from jeton.nn.scaling import (
 )
 
 _NEIGHBOURS = {
+    "blt_global_transformer",
+    "blt_local_decoder",
+    "blt_local_encoder",
+    "blt_patcher",
     "codegen",
     "cohere",
     "cohere2",
@@ -48,14 +52,24 @@ _NEIGHBOURS = {
     "ernie4_5_moe",
     "glm",
     "glm4",
+    "glm4v_text",
+    "glm_ocr_text",
     "gptj",
     "helium",
+    "hy_v4_vl_text",
     "llama4",
     "llama4_text",
     "moonshine",
+    "moonshine_streaming",
+    "pe_video_encoder",
     "roformer",
 }
 """The `model_type`s of transformers that rotate pairs of neighbouring dimensions."""
+_OTHERS = {
+    "ernie4_5_vl_moe_text": "the order of its frequencies",
+    "nanochat": "the direction of its rotation",
+}
+"""`model_type`s whose rotation is another, and what differs."""
 
 
 class RotaryPositions(torch.nn.Module):
@@ -141,8 +155,8 @@ class RotaryPositions(torch.nn.Module):
         Raises:
             ArgumentError: The configuration has no head sizes, or its scaling lacks a number.
             ArgumentTypeError: It is not a configuration, or has text in place of a number.
-            UnsupportedError: jeton.nn does not have its scaling, or it has different parameters for
-                different kinds of layers.
+            UnsupportedError: jeton.nn does not have its scaling or its rotation, or there are
+                different parameters for different kinds of layers.
 
         Example:
             >>> from jeton.nn import RotaryPositions
@@ -167,11 +181,19 @@ class RotaryPositions(torch.nn.Module):
                 f"config has rotary parameters for each kind of layer ({', '.join(map(str, kinds))}"
                 "): pass those of one kind, as from_config({**config, 'rope_parameters': …})"
             )
+        model_type = str(values.get("model_type"))
+        if model_type in _OTHERS:
+            raise UnsupportedError(
+                f"config is of {model_type}, and jeton.nn does not have {_OTHERS[model_type]}"
+            )
         heads = _size(values, "num_attention_heads") or _size(values, "n_head")
         width = _size(values, "hidden_size") or _size(values, "n_embd")
         # In latent attention (DeepSeek), only a part of the head has positions.
-        head_dim = _size(values, "qk_rope_head_dim") or _size(values, "head_dim")
-        head_dim = head_dim or (width // heads if width and heads else None)
+        rotated = _size(values, "qk_rope_head_dim")
+        # Zamba 2 and JetMoE have the others.
+        names = ("head_dim", "attention_head_dim", "kv_channels")
+        sizes = filter(None, (_size(values, name) for name in names))
+        head_dim = rotated or next(sizes, width // heads if width and heads else None)
         if head_dim is None:
             raise ArgumentError(
                 "config has no head size: neither head_dim nor hidden_size with num_attention_heads"
@@ -182,13 +204,12 @@ class RotaryPositions(torch.nn.Module):
             _number(values, "rotary_pct"),
             1.0,
         )
-        model_type = str(values.get("model_type"))
         in_neighbours = model_type in _NEIGHBOURS or bool(values.get("rope_interleave"))
         is_interleaved = bool(rope.get("mrope_interleaved")) or model_type.startswith("qwen3")
         return cls(
             head_dim,
             pairing="neighbours" if in_neighbours else "halves",
-            rotary_dim=_size(values, "rotary_dim") or int(head_dim * share),
+            rotary_dim=rotated or _size(values, "rotary_dim") or int(head_dim * share),
             base=_first(
                 _number(rope, "rope_theta"),
                 _number(values, "rope_theta"),

@@ -104,7 +104,7 @@ class Page:
         ArgumentTypeError: `tokenizers` does not map names to tokenizers, or `text` is not a `str`.
         ArgumentError: There are more tokenizers than the page shows, or no such port.
         UnsupportedError: starlette or uvicorn is not installed.
-        OSError: The port is taken.
+        OSError: The port is taken, or `host` is no address of this machine.
 
     Example:
         >>> import jeton
@@ -138,8 +138,13 @@ class Page:
         if not 0 <= port <= 65535:
             raise ArgumentError(f"port must be 0 to 65535, not {port}")
         secret = secrets.token_urlsafe(16)
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        self._socket = socket.create_server(address[:2], family=family)
+        try:
+            family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            self._socket = socket.create_server(address[:2], family=family)
+        except OSError as error:
+            reason = str(error.strerror).partition(" (while")[0]
+            message = f"cannot listen on {host!r}, port {port}: {reason}"
+            raise OSError(error.errno, message) from None
         port = self._socket.getsockname()[1]
         host_here = _here(host)
         hosts = {f"{name}:{port}" for name in (host_here, "127.0.0.1", "[::1]", "localhost")}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jeton.corpora.token_blocks.blocks import SourcePosition
+from jeton.corpora.token_blocks.blocks import Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
 from jeton.data.layouts.growing_file import GrowingFile
@@ -63,9 +63,11 @@ def written_in_parallel(
         else:
             journal.save({})
             wholes = {split: part_stretches(parts, split) for split in sources}
+            facts = {split: source.facts(SourcePosition(), {}) for split, source in sources.items()}
             _check_for_documents(
                 journal,
                 {it: sum(of.splits[it].documents for _, of in parts) for it in sources},
+                facts,
             )
             if plan.seed is not None:
                 wholes["train"] = shuffled_stretches(plan, parts, scratch, num_cpus)
@@ -73,6 +75,7 @@ def written_in_parallel(
             _check_for_documents(
                 journal,
                 {it: sum(len(some.documents()) for some in of) for it, of in by_split.items()},
+                facts,
             )
             rows = list(_rows(by_split, most))
             # From here on, a call that is interrupted leaves files for the next one.
@@ -84,19 +87,20 @@ def written_in_parallel(
                         dropped.append(written(records))
             if (journal.set / DROPPED).exists():
                 files |= digests_of(journal.set, [DROPPED])
-            facts = {split: source.facts(SourcePosition(), {}) for split, source in sources.items()}
             whole = manifest_of(plan, journal.set, shards, facts, files)
             journal.save({"manifest": whole.to_json()})
         journal.publish(whole)
     return whole
 
 
-def _check_for_documents(journal: Journal, documents: dict[str, int]) -> None:
+def _check_for_documents(
+    journal: Journal, documents: dict[str, int], facts: dict[str, Facts]
+) -> None:
     """Leaves nothing behind if a split has no documents."""
     for split, count in documents.items():
         if not count:
             journal.forget()
-            raise nothing_left(split)
+            raise nothing_left(split, facts)
 
 
 def _rows(stretches_by_split: dict[str, list[Stretch]], most: int) -> Iterator[dict[str, object]]:

@@ -91,8 +91,9 @@ class Tokenizer(
 # Python's own errors name a method by its class: `Tokenizer.chunk`, not `ChunkMethods.chunk`.
 for _part in Tokenizer.__mro__:
     if _part.__module__.startswith((f"{__name__}.", BaseTokenizer.__module__)):
-        for _name, _member in vars(_part).items():
+        for _member in vars(_part).values():
             if isinstance(_member, FunctionType):
-                _member.__module__, _member.__qualname__ = __name__, f"Tokenizer.{_name}"
+                _member.__module__ = __name__
+                _member.__qualname__ = f"Tokenizer.{_member.__name__}"
 
 BaseTokenizer._for_users = Tokenizer

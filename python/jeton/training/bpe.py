@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
@@ -11,11 +12,12 @@ from jeton.arguments import check_kind, check_text, checked_characters, checked_
 from jeton.components import (
     AddedToken,
     decoders,
+    models,
     normalizers,
     post_processors,
     pre_tokenizers,
 )
-from jeton.components.component import check_stage
+from jeton.components.component import check_stage, steps_of
 from jeton.corpora.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Counting, Needs, Reading
 from jeton.corpora.progress import Progress
 from jeton.corpora.word_counts import Corpus, WordCounts
@@ -89,8 +91,8 @@ class BPETrainer(WordTrainer):
             SentencePiece's alphabet its own; with `languages` by spelling, with `drop_residues`
             always alphabetic, with `superwords` alphabetic. With the last two, `aaa` has `aa` once.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
-            stages are kept unless others are given, or a list of merges, whose tokens come after
-            the alphabet. New ids come after the largest.
+            stages are kept unless others are given, as are its roles and chat template; or a list
+            of merges, whose tokens come after the alphabet. New ids come after the largest.
         languages: Fair to languages, each of which `train` takes its own corpus of: the next merge
             is the best one for the language that compresses worst. `"base"`: that which has most
             tokens, in its development text, or else in its corpus. `"window"`: likewise, but a
@@ -402,13 +404,13 @@ class BPETrainer(WordTrainer):
             refuse_languages(data, development)
             counts = self._counts(data, reading)
             self._check_words(counts)
-            models = _core.train_sizes(
+            trained = _core.train_sizes(
                 self._algorithm, counts, self.parameters, list(sizes), core_watch(watch)
             )
         else:
-            models = self._fair_models(data, development, reading, sizes)
+            trained = self._fair_models(data, development, reading, sizes)
         tokenizers = {
-            size: self._tokenizer(model) for size, model in zip(sizes, models, strict=True)
+            size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
         }
         smallest, largest = sizes[0], sizes[-1]
         warn_if_short(largest, tokenizers[largest], self._lacking)
@@ -512,7 +514,21 @@ class BPETrainer(WordTrainer):
     def _tokenizer(self, model: _core.Model) -> Tokenizer:
         if self._algorithm == "sentencepiece bpe":
             return piece_tokenizer(model)
-        return super()._tokenizer(model)
+        tok = super()._tokenizer(model)
+        start = self.start.tokenizer
+        if start is None:
+            return tok
+        old, new = start.stages.model, tok.stages.model
+        assert isinstance(old, models.BPE) and isinstance(new, models.BPE)
+        kept = {name: getattr(old, name) for name in ("dropout", "fuse_unk", "ignore_merges")}
+        return start.replace(
+            model=replace(new, **kept),
+            normalizer=self.normalizer,
+            pre_tokenizer=self.pre_tokenizer,
+            post_processor=self.post_processor,
+            decoder=tok.stages.decoder,
+            added_tokens=tok.stages.added_tokens,
+        )
 
     def _needs(self) -> Needs:
         return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
@@ -567,9 +583,11 @@ class BPETrainer(WordTrainer):
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":
             return numbered(self.known_tokens, model.vocab(), is_raw=True)
-        unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
         tokens = self.start.with_ids(self.known_tokens)
-        return [token for token in tokens if token.content != unknown]
+        of_stages = self.start.tokenizer is not None and not self.start.is_sentencepiece
+        if of_stages or not self.parameters["sentencepiece"]:
+            return tokens
+        return [token for token in tokens if token.content != self.parameters["unk_token"]]
 
     def _decoder(self) -> decoders.Decoder:
         if self.parameters["alphabet"] == "bytes" or _spells_bytes(self.pre_tokenizer):
@@ -622,9 +640,7 @@ _FOR_WORDS = (
 
 def _spells_bytes(stage: pre_tokenizers.PreTokenizer | None) -> bool:
     """Whether a pre-tokenizer writes bytes as characters, for a model that does not see bytes."""
-    if isinstance(stage, pre_tokenizers.Sequence):
-        return any(map(_spells_bytes, stage.steps))
-    return isinstance(stage, pre_tokenizers.ByteLevel)
+    return any(isinstance(step, pre_tokenizers.ByteLevel) for step in steps_of(stage))
 
 
 def _sizes(name: str, value: int | Sequence[int]) -> tuple[int, ...]:

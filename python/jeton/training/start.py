@@ -122,7 +122,9 @@ def _with_merges(tokenizer: Tokenizer) -> Tokenizer:
     if not isinstance(tokenizer.stages.model, models.SentencePiece):
         return tokenizer
     try:
-        return Tokenizer.from_json(tokenizer.to_json())
+        with_merges = Tokenizer.from_json(tokenizer.to_json())
+        settings = replace(tokenizer._settings, implied=dict(tokenizer.roles))
+        return Tokenizer._of_core(with_merges._core, settings)
     except UnsupportedError as error:
         raise ArgumentError(
             f"start_from: this SentencePiece model has no equivalent with merges: {error}; if it "

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use jeton_core::model::sentencepiece::spec::{Algorithm, ModelProto, Piece, PieceKind};
+use jeton_core::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind,
+};
 use jeton_core::{EncodeOptions, Tokenizer};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -10,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::support::check::{check, check_parts};
 use crate::support::rounds;
-use crate::support::sentencepiece::{model, score, stages};
+use crate::support::sentencepiece::{charsmap, model, score, stages};
 use crate::support::texts::{PARTS, few_kinds, text};
 
 #[test]
@@ -133,4 +135,27 @@ fn parts_of_texts() {
         }
     }
     assert!(2 * split > rounds, "{split}");
+}
+
+/// A character that the normalizer removes belongs to the token before it, which the part before has.
+#[test]
+fn what_is_removed_where_a_part_begins() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(104);
+    for round in 0..8 {
+        let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
+        let proto = model(&mut numbers, algorithm);
+        let normalizer = NormalizerSpec {
+            precompiled_charsmap: charsmap(&[]),
+            ..proto.normalizer().clone()
+        };
+        let pieces: Vec<Piece> = (proto.pieces.iter())
+            .map(|piece| Piece::new(piece.text, piece.score, piece.kind))
+            .collect();
+        let proto = ModelProto::new(pieces, proto.trainer().clone(), normalizer);
+        let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
+        for text in ["b\n\u{200b}", "b\n\u{200b}b\n", "b \u{200b}\n"] {
+            let text = text.repeat(40_000 / text.len());
+            check_parts(&tokenizer, &text, &EncodeOptions::default());
+        }
+    }
 }

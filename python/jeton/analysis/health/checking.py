@@ -74,7 +74,7 @@ def check(
         >>> health.worst
         'note'
         >>> health["unreachable-bytes"].message
-        '13 tokens: bytes that no text has'
+        'bytes that no text has (13)'
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     rules = chosen_rules(only, ignore)

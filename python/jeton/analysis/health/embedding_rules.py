@@ -161,7 +161,7 @@ def _unused_rows(subject: Subject) -> npt.NDArray[np.int64]:
     assert tables is not None
     without = np.setdiff1d(np.arange(len(tables.inputs)), subject.ids)
     unreached = subject.once(unreached_tokens)
-    proved = [it.id for it in unreached if it.rule != "unreached"]
+    proved = [it.id for rule, cases in unreached.items() if rule != "unreached" for it in cases]
     rows = np.union1d(without, np.asarray(proved, np.int64)).astype(np.int64)
     return rows[rows < min(len(tables.inputs), len(tables.outputs))]
 

@@ -54,8 +54,7 @@ _BATCH: Final = 20_000
 def alphabet(subject: Subject) -> Iterator[Finding]:
     """Text without tokens: missing bytes, unknown or lost characters."""
     if subject.spelling.has_bytes or subject.falls_back:
-        says = "byte has no token", "bytes have no token"
-        yield from found("missing-bytes", _missing(subject), says)
+        yield from found("missing-bytes", _missing(subject))
         return
     unknown, dropped = [], []
     for character in _PROBES:
@@ -68,10 +67,8 @@ def alphabet(subject: Subject) -> Iterator[Finding]:
             unknown.append(_observation(_character_name(character), character, ids))
         elif _normalized(subject, character).encode() not in subject.text_of(ids):
             dropped.append(_observation(_character_name(character), character, ids))
-    message = f"characters without a token that are dropped: {len(dropped)} of those tried"
-    yield from found("dropped-text", dropped, message)
-    message = f"characters that are unknown or refused: {len(unknown)} of those tried"
-    yield from found("unknown-text", unknown, message)
+    yield from found("dropped-text", dropped)
+    yield from found("unknown-text", unknown)
 
 
 def _missing(subject: Subject) -> Iterator[Case]:
@@ -151,5 +148,4 @@ def batches(subject: Subject) -> Iterator[Finding]:
         ids = subject.tok.encode(text)
         if ids != rows[at] or len(ids) != counts[at]:
             cases.append(_observation(repr(text)[:60], text[:200], rows[at][:50]))
-    says = "text has other ids in a batch", "texts have other ids in a batch"
-    yield from found("batch-differs", cases, says)
+    yield from found("batch-differs", cases)

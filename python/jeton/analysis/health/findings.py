@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from jeton._core import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity, check_rule
-from jeton.arguments import check_kind, checked_int, one_of
+from jeton.arguments import check_kind
 from jeton.display import notebooks
 from jeton.display.human_readable import counted, visible
 from jeton.errors import ArgumentError
@@ -24,7 +24,7 @@ Evidence: TypeAlias = Literal["proved", "observed"]
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Record):
     """One subject of a finding: a token, or a named part of the tokenizer.
 
     Attributes:
@@ -46,20 +46,6 @@ class Case:
     tried: str | None = None
     gave: tuple[int, ...] | None = None
     evidence: Evidence = "proved"
-
-    def __post_init__(self) -> None:
-        for id in (self.id, *(self.gave or ())):
-            if id is not None:
-                checked_int("each id of a case", id, 0)
-        if self.token is not None:
-            check_kind("token", self.token, bytes, "bytes or None")
-        if self.gave is not None:
-            check_kind("gave", self.gave, tuple, "a tuple of ids or None")
-        for name in ("name", "told", "tried"):
-            value = getattr(self, name)
-            if name != "tried" or value is not None:
-                check_kind(name, value, str, "a str")
-        one_of("evidence", self.evidence, ("proved", "observed"))
 
     @property
     def key(self) -> str:
@@ -130,18 +116,16 @@ class Finding(Record):
         return f"Finding({self.severity}: {self.rule}, {len(self.cases):,} cases: {self.message})"
 
 
-def found(rule: str, cases: Iterable[Case], message: str | tuple[str, str]) -> Iterator[Finding]:
+def found(rule: str, cases: Iterable[Case], message: str | None = None) -> Iterator[Finding]:
     """The finding of a rule, if it has cases.
 
     Args:
         rule: The name of the rule.
-        message: The finding in a sentence; or what follows the number of cases, for one and for
-            several.
+        message: The finding in a sentence; by default the rule's title and the number of cases.
     """
     cases = tuple(cases)
     if cases:
-        text = message if isinstance(message, str) else counted(len(cases), *message)
-        yield Finding(rule, text, cases)
+        yield Finding(rule, message or f"{RULES[rule].title} ({len(cases):,})", cases)
 
 
 @dataclass(frozen=True, repr=False)

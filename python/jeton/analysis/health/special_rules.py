@@ -37,8 +37,7 @@ def frame(subject: Subject) -> Iterator[Finding]:
     cases = [
         Case(id, subject.tokens[id], told=remark) for id, remark in subject.tok._core.misnamed()
     ]
-    of_frame = "of the frame not of the token named"
-    yield from found("frame-ids", cases, (f"id {of_frame}", f"ids {of_frame}"))
+    yield from found("frame-ids", cases)
 
 
 @looks_for(
@@ -87,13 +86,9 @@ def specials(subject: Subject) -> Iterator[Finding]:
         when_raising = "refused" if _is_refused(subject, text) else "not refused"
         remark = f"ignore: {when_ignored}; allow: id {id}; raise: {when_raising}; {elsewhere}"
         spellable.append(_observation(id, token, text, allowed, remark))
-    says = "control token comes from text", "control tokens come from text"
-    yield from found("special-leaks", leaks, says)
-    not_given = "not given by its own spelling", "not given by their own spelling"
-    says = f"special token {not_given[0]}", f"special tokens {not_given[1]}"
-    yield from found("special-not-found", not_found, says)
-    says = "special token that text can spell", "special tokens that text can spell"
-    yield from found("special-in-text", spellable, says)
+    yield from found("special-leaks", leaks)
+    yield from found("special-not-found", not_found)
+    yield from found("special-in-text", spellable)
 
 
 @looks_for(
@@ -116,8 +111,7 @@ def controls_in_text(subject: Subject) -> Iterator[Finding]:
         ids = subject.ids_of(text, "ignore")
         if ids is not None and id in ids:
             cases.append(_observation(id, subject.tokens[id], text, ids))
-    one = "added token looks like a control token"
-    yield from found("control-in-text", cases, (one, "added tokens look like control tokens"))
+    yield from found("control-in-text", cases)
 
 
 def _observation(id: int, token: bytes, text: str, ids: list[int] | None, remark: str = "") -> Case:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from jeton.components import models, normalizers, pre_tokenizers
 from jeton.components.byte_alphabet import BYTES
+from jeton.components.component import steps_of
 from jeton.tokenizer import Tokenizer
 
 
@@ -25,7 +26,8 @@ class Spelling:
 
     def __init__(self, tok: Tokenizer) -> None:
         model = tok.stages.model
-        normal, cuts = steps(tok.stages.normalizer), steps(tok.stages.pre_tokenizer)
+        normal = steps_of(tok.stages.normalizer)
+        cuts = steps_of(tok.stages.pre_tokenizer)
         self._is_raw = tok._core.has_raw_tokens
         late = sum(isinstance(step, pre_tokenizers.ByteLevel) for step in cuts)
         early = sum(isinstance(step, normalizers.ByteLevel) for step in normal)
@@ -95,15 +97,6 @@ def _inserts(step: object) -> bool:
     if isinstance(step, pre_tokenizers.ByteLevel):
         return step.add_prefix_space
     return isinstance(step, pre_tokenizers.Metaspace) and step.prepend_scheme != "never"
-
-
-def steps(stage: object) -> Sequence[object]:
-    """The steps of a stage, with all sequences flattened."""
-    if stage is None:
-        return ()
-    if isinstance(stage, (normalizers.Sequence, pre_tokenizers.Sequence)):
-        return [inner for step in stage.steps for inner in steps(step)]
-    return (stage,)
 
 
 def text_or_none(data: bytes) -> str | None:

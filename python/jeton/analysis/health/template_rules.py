@@ -41,20 +41,6 @@ _TAG: Final = re.compile(r"(<|\[)(/?)([A-Za-z][\w:]*)(>|\])")
 _DAYS: Final = (date(2024, 1, 2), date(2025, 11, 12))
 _SHOWN: Final = 80
 
-_SAYS: Final = {
-    "template-fails": ("fails", "fail"),
-    "template-python": ("prints values as Python does", "print values as Python does"),
-    "template-rewrites": (
-        "writes earlier turns differently later", "write earlier turns differently later",
-    ),
-    "template-unclosed": (
-        "opens a mark and does not close it", "open a mark and do not close it",
-    ),
-    "template-sorts": ("changes the order of keys or tools", "change the order of keys or tools"),
-    "template-clock": ("writes the day", "write the day"),
-}  # fmt: skip
-"""How a finding describes one template that breaks a rule, and several."""
-
 
 @looks_for(
     rule("""
@@ -101,14 +87,15 @@ def templates(subject: Subject) -> Iterator[Finding]:
     from jeton.chat.templates.limits import can_isolate, limits
 
     by_name = {"default": own} if isinstance(own, str) else dict(own)
-    cases: dict[str, list[Case]] = {name: [] for name in _SAYS}
+    cases: dict[str, list[Case]] = {}
     for name, template in by_name.items():
         with limits(isolate=can_isolate()):  # the folder may be a stranger's
             violations = [*_violations(subject.tok, template)]
         for broken, remark, text in violations:
-            cases[broken].append(Case(name=name, told=remark, tried=text, evidence="observed"))
-    for name, (one, many) in _SAYS.items():
-        yield from found(name, cases[name], (f"template that {one}", f"templates that {many}"))
+            case = Case(name=name, told=remark, tried=text, evidence="observed")
+            cases.setdefault(broken, []).append(case)
+    for broken in cases:
+        yield from found(broken, cases[broken])
 
 
 def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:

@@ -1,12 +1,11 @@
 """Rules about tokens that encoding never gives, or that a corpus never uses.
 
-Look here for the wording of the findings. `unreachable_tokens.py` has the reasons.
+`unreachable_tokens.py` has the reasons.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 
@@ -15,21 +14,8 @@ from jeton.analysis.health.findings import Case, Finding, found
 from jeton.analysis.health.rules import rule
 from jeton.analysis.health.searches import looks_for
 from jeton.analysis.health.subject import Subject
-from jeton.analysis.health.unreachable_tokens import Unreached, unreached_tokens
+from jeton.analysis.health.unreachable_tokens import unreached_ids, unreached_tokens
 from jeton.display.human_readable import counted
-
-_DESCRIPTIONS: Final = {
-    "unreachable-bytes": "bytes that no text has",
-    "unreachable-added": "hidden by added tokens",
-    "unreachable-normalizer": "always rewritten by the normalizer",
-    "unreachable-cut": "always split by the pre-tokenizer",
-    "unreachable-merge": "not a result of merging",
-    "unreachable-score": "their parts always score more",
-    "unreachable-match": "in no word that the model takes",
-    "unreached": "not given by any text that was tried",
-    "spare-byte": "bytes whose character is a token",
-    "unused-piece": "unused, as the model file says",
-}
 
 
 @looks_for(
@@ -115,29 +101,8 @@ _DESCRIPTIONS: Final = {
 )
 def unreachable(subject: Subject) -> Iterator[Finding]:
     """Tokens that no text gives, by the reason."""
-    tokens = subject.once(unreached_tokens)
-    examples = [(it, it.tried) for it in tokens if it.tried is not None]
-    rows = subject.encode([text for _, text in examples])
-    gave = {it.id: tuple(row.tolist()) for (it, _), row in zip(examples, rows, strict=True)}
-    for name, description in _DESCRIPTIONS.items():
-        cases = [
-            Case(
-                it.id,
-                subject.tokens[it.id],
-                told=it.why if it.is_proved else _observed(it),
-                tried=it.tried,
-                gave=gave.get(it.id),
-                evidence="proved" if it.is_proved else "observed",
-            )
-            for it in tokens
-            if it.rule == name
-        ]
-        yield from found(name, cases, (f"token: {description}", f"tokens: {description}"))
-
-
-def _observed(it: Unreached) -> str:
-    attempts = f"{counted(it.texts, 'text was', 'texts were')} tried"
-    return f"{attempts}; {it.why}" if it.why else attempts
+    for name, cases in subject.once(unreached_tokens).items():
+        yield from found(name, cases)
 
 
 @looks_for(
@@ -153,7 +118,7 @@ def _observed(it: Unreached) -> str:
 )
 def unstable(subject: Subject) -> Iterator[Finding]:
     """Tokens that some text gives, but not the text that they decode to."""
-    nothing = {it.id for it in subject.once(unreached_tokens)}
+    nothing = unreached_ids(subject)
     rows, ids = subject.alone_again, subject.ordinary
     cases = []
     is_stable = np.diff(rows.offsets) == 1
@@ -166,8 +131,7 @@ def unstable(subject: Subject) -> Iterator[Finding]:
         remark = "" if continued(subject, id) is None else "continues a word"
         token, gave = subject.tokens[id], tuple(rows[at].tolist())
         cases.append(Case(id, token, "", remark, text, gave, "observed"))
-    differs = "to a text that encodes differently"
-    yield from found("other-alone", cases, (f"token decodes {differs}", f"tokens decode {differs}"))
+    yield from found("other-alone", cases)
 
 
 @looks_for(
@@ -182,7 +146,7 @@ def unstable(subject: Subject) -> Iterator[Finding]:
 def never_used(subject: Subject) -> Iterator[Finding]:
     """Tokens that the corpus does not use, though some text gives them."""
     assert subject.usage is not None
-    unreachable = {it.id for it in subject.once(unreached_tokens)}
+    unreachable = unreached_ids(subject)
     cases = [
         Case(id, subject.tokens[id], evidence="observed")
         for id in subject.usage.never_used.tolist()

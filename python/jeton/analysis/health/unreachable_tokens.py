@@ -24,7 +24,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from jeton.analysis.health.attack import (
@@ -35,10 +34,12 @@ from jeton.analysis.health.attack import (
     unblocked,
     words,
 )
-from jeton.analysis.health.spellings import steps, text_or_none
+from jeton.analysis.health.findings import Case
+from jeton.analysis.health.spellings import text_or_none
 from jeton.analysis.health.subject import Subject
 from jeton.components import AddedToken, models, normalizers, pre_tokenizers
-from jeton.display.human_readable import visible
+from jeton.components.component import steps_of
+from jeton.display.human_readable import counted, visible
 from jeton.edit import derivations
 from jeton.edit.spelling import best_path, token_text
 from jeton.edit.vocabulary import OF_PIECES, pieces_of
@@ -82,32 +83,37 @@ _MARGIN: Final = 1e-4
 """The relative margin by which a sum of 32-bit scores must be higher to be certainly higher."""
 
 
-@dataclass(frozen=True)
-class Unreached:
-    """A token that no text gave.
+def unreached_tokens(subject: Subject) -> dict[str, list[Case]]:
+    """The ordinary tokens that no text gives, as cases of the rules that say why."""
+    cases: dict[str, list[Case]] = {}
+    for rule, case in _unreached(subject):
+        cases.setdefault(rule, []).append(case)
+    return cases
 
-    Attributes:
-        rule: The rule that says why.
+
+def unreached_ids(subject: Subject) -> set[int | None]:
+    """The ids of these tokens."""
+    return {case.id for cases in subject.once(unreached_tokens).values() for case in cases}
+
+
+def _case(
+    subject: Subject, id: int, rule: str, why: str, tried: str | None, texts: int
+) -> tuple[str, Case]:
+    """The rule, and its case for a token.
+
+    Args:
         why: What happened to its text.
         tried: A text that was tried; `None` if no text can hold its bytes.
         texts: The number of texts that were tried.
-        is_proved: Whether it is proved for every text; otherwise it was observed for those tried.
     """
-
-    id: int
-    rule: str
-    why: str
-    tried: str | None
-    texts: int
-    is_proved: bool
+    gave = None if tried is None else tuple(subject.ids_of(tried) or ())
+    if rule != "unreached":
+        return rule, Case(id, subject.tokens[id], "", why, tried, gave)
+    told = f"{counted(texts, 'text was', 'texts were')} tried" + (f"; {why}" if why else "")
+    return rule, Case(id, subject.tokens[id], "", told, tried, gave, "observed")
 
 
-def unreached_tokens(subject: Subject) -> list[Unreached]:
-    """The ordinary tokens that no text gives, in the order of ids."""
-    return list(_unreached(subject))
-
-
-def _unreached(subject: Subject) -> Iterator[Unreached]:
+def _unreached(subject: Subject) -> Iterator[tuple[str, Case]]:
     usage = subject.usage
     reached_ids = () if usage is None else usage.ids[usage.counts > 0].tolist()
     reasons = _Reasons(subject)
@@ -123,15 +129,17 @@ def _unreached(subject: Subject) -> Iterator[Unreached]:
     for id in attack.run(is_proved, reasons.text):
         rule, why = proved.get(id) or ("unreached", reasons.lost_at(id))
         example = None if rule == "unreachable-bytes" else reasons.text(id)
-        yield Unreached(id, rule, why, example, attack.tried[id], id in proved)
+        yield _case(subject, id, rule, why, example, attack.tried[id])
     yield from _bytes(subject, reasons, attack.reached)
     for id, kind in enumerate(subject.kinds):
         if kind == UNUSED:
             why = "the model file lists it as unused"
-            yield Unreached(id, "unused-piece", why, subject.texts[id], 1, True)
+            yield _case(subject, id, "unused-piece", why, subject.texts[id], 1)
 
 
-def _bytes(subject: Subject, reasons: _Reasons, reached: Iterable[int]) -> Iterator[Unreached]:
+def _bytes(
+    subject: Subject, reasons: _Reasons, reached: Iterable[int]
+) -> Iterator[tuple[str, Case]]:
     """Tokens such as `<0x41>` that no text gives, since their characters are tokens themselves."""
     texts = {
         id: list(itertools.islice(completions(bytes([byte])), _SOME))
@@ -143,13 +151,12 @@ def _bytes(subject: Subject, reasons: _Reasons, reached: Iterable[int]) -> Itera
     for byte, id in sorted(subject.byte_tokens.items()):
         if id not in texts:
             why = "no text has these bytes in its UTF-8"
-            yield Unreached(id, "unreachable-bytes", why, None, 0, True)
+            yield _case(subject, id, "unreachable-bytes", why, None, 0)
         elif id not in attack.reached:
             rule, why = "unreached", ""
             if byte < 0x80:
                 rule, why = reasons.of_character(chr(byte))
-            is_proved = rule == "spare-byte"
-            yield Unreached(id, rule, why, texts[id][0], attack.tried[id], is_proved)
+            yield _case(subject, id, rule, why, texts[id][0], attack.tried[id])
 
 
 class _Reasons:
@@ -159,8 +166,8 @@ class _Reasons:
         self.subject, self.tok, self.model = subject, subject.tok, subject.model
         normalizer, cutter = self.tok.stages.normalizer, self.tok.stages.pre_tokenizer
         self.spelling = subject.spelling
-        self.steps = steps(normalizer)
-        self.is_local = all(isinstance(step, _LOCAL) for step in steps(cutter))
+        self.steps = steps_of(normalizer)
+        self.is_local = all(isinstance(step, _LOCAL) for step in steps_of(cutter))
         self.normalize: Callable[[str], str] = normalizer or (lambda text: text)
         self.cut = cutter
         self.added_contents = [

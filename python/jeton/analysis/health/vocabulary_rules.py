@@ -106,14 +106,9 @@ def parts_of_characters(subject: Subject) -> Iterator[Finding]:
     yield from found("part-of-character", cases, f"{number} inside a character{beside}")
 
 
-def _looks_at_texts(of: Rule, one: str, many: str, remark: Callable[[str], str | None]) -> None:
-    """Registers a rule that looks at the text of each ordinary token.
-
-    Args:
-        one: What is said of one token.
-        many: What is said of several.
-        remark: Returns a remark on a text that breaks the rule, perhaps empty; otherwise `None`.
-    """
+def _looks_at_texts(of: Rule, remark: Callable[[str], str | None]) -> None:
+    """Registers a rule that looks at the text of each ordinary token. `remark`: returns a remark on
+    a text that breaks the rule, perhaps empty; otherwise `None`."""
 
     @looks_for(of)
     def look(subject: Subject) -> Iterator[Finding]:
@@ -123,7 +118,7 @@ def _looks_at_texts(of: Rule, one: str, many: str, remark: Callable[[str], str |
             for id, text in texts
             if text is not None and (told := remark(text)) is not None
         )
-        yield from found(of.name, cases, (f"token {one}", f"tokens {many}"))
+        yield from found(of.name, cases)
 
 
 def _characters(text: str) -> str:
@@ -137,8 +132,6 @@ _looks_at_texts(
     Remedy: Check whether the long ones come from one document.
     Details: Two characters or more.
     """),
-    "is several characters of white space",
-    "are several characters of white space",
     lambda text: _characters(text) if len(text) > 1 and text.isspace() else None,
 )
 _looks_at_texts(
@@ -148,8 +141,6 @@ _looks_at_texts(
     Remedy: Deduplicate the corpus; train with max_token_length.
     Details: More than 40 characters, spaces at the ends not counted.
     """),
-    f"has more than {LONG} characters",
-    f"have more than {LONG} characters",
     lambda text: _characters(text) if len(text.strip() or text) > LONG else None,
 )
 _looks_at_texts(
@@ -160,8 +151,6 @@ _looks_at_texts(
     Remedy: Extract text before training, if the model is to read text.
     Details: Tags, entities, comments, attributes of HTML.
     """),
-    "holds mark-up",
-    "hold mark-up",
     lambda text: "" if _MARKUP.search(text) else None,
 )
 _looks_at_texts(
@@ -171,8 +160,6 @@ _looks_at_texts(
     Remedy: Check whether they are worth their rows.
     Details: `http`, `www`, `://`, and names that end in a common domain or in `.html`.
     """),
-    "holds parts of addresses",
-    "hold parts of addresses",
     lambda text: "" if _ADDRESS.search(text) else None,
 )
 _looks_at_texts(
@@ -183,8 +170,6 @@ _looks_at_texts(
     Details: By Unicode's script property. Han with kana, hangul or bopomofo is one language; a
     single Greek letter among Latin ones is a unit.
     """),
-    "has letters of several scripts",
-    "have letters of several scripts",
     lambda text: ", ".join(sorted(letter_scripts(text))) if _is_mixed(text) else None,
 )
 _looks_at_texts(
@@ -195,8 +180,6 @@ _looks_at_texts(
     Details: U+FFFD; or characters of Latin-1 and Windows-1252 whose bytes are the UTF-8 of a Latin
     letter or of punctuation. `Ã©` was `é`.
     """),
-    "is wrongly decoded text",
-    "are wrongly decoded text",
     lambda text: _damage(text) if is_damaged(text) else None,
 )
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from jeton.arguments import check_kind, checked_id, checked_iterable
 from jeton.chat.answers.argument_types import parameters_of
+from jeton.chat.answers.call_readers import without_halves
 from jeton.chat.answers.formats import FORMATS
 from jeton.chat.answers.marks import compiled
 from jeton.chat.answers.parsed import Event, Parsed, ParsedCall, Part, Problem
@@ -70,6 +71,8 @@ def parse_stream(
         raise ArgumentTypeError(
             f"prompt must be a chat, ids, a str or None, not {type(prompt).__name__}"
         )
+    # In the text of an answer, surrogates are control tokens, so no text may hold one.
+    prompt = without_halves(prompt) if isinstance(prompt, str) else prompt
     if tools is not None:
         schemas: list[Any] | None = tools_of(tools)
     else:
@@ -84,7 +87,7 @@ def parse_stream(
         raise UnsupportedError(turn.unread)
     types = parameters_of(schemas, only_declared=turn.compiled.description is not None)
     with_symbols = turn.compiled.with_symbols
-    texts = checked_stops(stop, "replace")
+    texts = [*map(without_halves, checked_stops(stop, "replace"))]
     if "" in texts:
         raise ArgumentError("stop holds an empty text, which would end every answer at once")
     stops = [it for text in texts for it in {text, with_symbols(text)}]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -56,8 +57,40 @@ def search(pattern: Any, text: str, at: int = 0, *, partial: bool = False) -> An
     Raises:
         Unreadable: It takes too long.
     """
+    return timed(pattern, pattern.search, text, at, partial=partial)
+
+
+def begun(pattern: Any, text: str, at: int) -> Any:
+    """The first match of an expression of a folder that the text ends within, from a place on.
+
+    Raises:
+        Unreadable: It takes too long.
+    """
+    deadline = time.monotonic() + _SECONDS
+    for start in range(at, len(text)):
+        left = max(deadline - time.monotonic(), 0.001)
+        match = timed(pattern, pattern.match, text, start, partial=True, seconds=left)
+        if match is not None and match.partial:
+            return match
+    return None
+
+
+def timed(
+    pattern: Any,
+    method: Any,
+    text: str,
+    at: int,
+    *,
+    partial: bool = False,
+    seconds: float = _SECONDS,
+) -> Any:
+    """What a method of an expression finds in a text, from a place on.
+
+    Raises:
+        Unreadable: It takes too long.
+    """
     try:
-        return pattern.search(text, at, partial=partial, timeout=_SECONDS)
+        return method(text, at, partial=partial, timeout=seconds)
     except TimeoutError:
         raise Unreadable(f"the expression {pattern.pattern!r:.60} takes too long") from None
 

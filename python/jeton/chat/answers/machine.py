@@ -20,6 +20,7 @@ from jeton.chat.answers.fields import Fields
 from jeton.chat.answers.formats import BARE_CALLS, END, Shape
 from jeton.chat.answers.marks import Compiled, Found, MarkedState
 from jeton.chat.answers.parsed import Event, ParsedCall
+from jeton.chat.answers.response_templates import FieldState
 
 _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "close", "json"))
 """Kinds of text within a call."""
@@ -249,6 +250,8 @@ class Machine(Findings):
             if found.start == at:
                 # An expression may match no text; a second one there might go on for ever.
                 self._is_stuck, self._empty_at = self._empty_at == base + at, base + at
+                if self._is_stuck and not buffer[at:].strip():
+                    return len(buffer)  # `$` closes a field in front of a last line end, too
             if self._drafted is not None and found.state == END:
                 self._read_draft(base + found.start)
             self._drop = found.drop
@@ -257,13 +260,21 @@ class Machine(Findings):
 
     def _next(self, buffer: str, at: int, *, last: bool) -> tuple[Found | None, int]:
         """The next mark of a description, or where the text that is certain ends."""
-        if not self._is_stuck:
-            try:
-                return self.state.next(buffer, at, last=last)
-            except Unreadable as error:
-                self._is_stuck = True
-                self.problem(str(error), self.total - len(buffer) + at)
-        return None, len(buffer)
+        if self._is_stuck:
+            return None, len(buffer)
+        place = self.total - len(buffer) + at
+        reach = cast(FieldState, self.state).looks_behind
+        behind = self._slice(max(place - reach, 0), place) if reach else ""
+        moved = at - len(behind)
+        try:
+            found, end = self.state.next(behind + buffer[at:], len(behind), last=last)
+        except Unreadable as error:
+            self._is_stuck = True
+            self.problem(str(error), place)
+            return None, len(buffer)
+        if found is not None:
+            found = found._replace(start=found.start + moved, end=found.end + moved)
+        return found, end + moved
 
     @property
     def _has_said(self) -> bool:

@@ -8,6 +8,7 @@ when a mark is certain.
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,10 +17,12 @@ from typing import Any, Final
 from jeton.chat.answers.field_values import (
     PARSERS,
     Unreadable,
+    begun,
     expression,
     parsed_content,
     places,
     search,
+    timed,
     transformed,
     wrong_options,
 )
@@ -29,6 +32,10 @@ from jeton.chat.answers.parsed import Kind
 from jeton.chat.templates.trust import REASONING
 from jeton.errors import FormatError, UnsupportedError
 
+_LOOK_BEHIND: Final = 256
+"""Characters in front of a place that an expression may look at."""
+_LOOKS_BEHIND: Final = re.compile(r"(?<!\[)\^|\(\?<[=!]|\\[AbBGmM]")
+"""What in an expression depends on the text in front."""
 _KEYS: Final = frozenset(("version", "defaults", "fields", "start_anchor", "start_anchor_pattern"))
 _FIELD_KEYS: Final = frozenset(
     """
@@ -66,7 +73,7 @@ class Delimiter:
             return match.start() == match.end() or not self.literals or longer
         if self.literals:
             return False
-        again = self.pattern.match(text + "\0", match.start())
+        again = timed(self.pattern, self.pattern.match, text + "\0", match.start())
         return (
             again is None or again.span() != match.span() or again.groupdict() != match.groupdict()
         )
@@ -81,6 +88,10 @@ class Delimiter:
                     return self._begun(text.text, at)
             else:
                 match = search(self.pattern, text.text, at, partial=not last)
+                if match is not None and not last and match.start() == len(text.text):
+                    # An end of the text that it matches hides a beginning of it in front.
+                    first = max(at, len(text.text) - _LOOK_BEHIND)
+                    match = begun(self.pattern, text.text, first) or match
             if match is None or getattr(match, "partial", False) or text.is_real(match):
                 return match
             at = match.start() + 1
@@ -297,13 +308,19 @@ class FieldState(CompiledState):
     """What ends it, the state that each leads to, and the name of the field that it opens."""
     compiled: list[Compiled] = field(default_factory=list, compare=False)
 
+    @functools.cached_property
+    def looks_behind(self) -> int:
+        """How many characters it looks at in front of the place where it searches."""
+        expressions = [it.pattern.pattern for it, _, _ in self.watched if not it.literals]
+        return _LOOK_BEHIND if any(map(_LOOKS_BEHIND.search, expressions)) else 0
+
     def next(self, text: str, at: int, *, last: bool) -> tuple[Found | None, int]:
         """The first mark that is certain, and where the text that is certain ends."""
-        spelled = _Spelled(text[at:], self.compiled[0])
+        spelled = _Spelled(text, self.compiled[0])
         best: tuple[tuple[int, int, bool, str], Any, str] | None = None
-        hold = len(spelled.text)
+        first, hold = len(self.compiled[0].spelled(text[:at])), len(spelled.text)
         for delimiter, target, name in self.watched:
-            match = delimiter.search(spelled, 0, last=last)
+            match = delimiter.search(spelled, first, last=last)
             if match is None:
                 continue
             if not last and (
@@ -315,13 +332,12 @@ class FieldState(CompiledState):
             if best is None or key < best[0]:
                 best = key, match, target
         if best is None or (not last and best[1].start() >= hold):
-            return None, len(text) if last else at + spelled.back(hold)
+            return None, len(text) if last else spelled.back(hold)
         _, match, target = best
         start, end = match.span()
         captures = {key: it for key, it in match.groupdict().items() if it is not None}
         text_mark = None if spelled.has_token(start, end) else match[0]
-        return Found(at + spelled.back(start), at + spelled.back(end), target, "", text_mark,
-                     captures), 0  # fmt: skip
+        return Found(spelled.back(start), spelled.back(end), target, "", text_mark, captures), 0
 
 
 def compiled_description(description: Description, tokens: Mapping[str, int]) -> Compiled:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Sized
 from typing import Any, Final
 
+from markupsafe import Markup, escape
+
 from jeton.chat.templates.limits import ITEM, PIECE
 
 _DIGITS: Final = re.compile(r"\d+")
@@ -70,9 +72,11 @@ def _joined(separator: Any, parts: Any) -> int:
 
 
 def _replaced(text: Any, old: Any, new: Any, count: Any = None) -> int:
-    if not (hasattr(text, "count") and isinstance(old, type(text))):
+    kind = next((it for it in (str, bytes) if isinstance(text, it) and isinstance(old, it)), None)
+    if kind is None:
         return 0
-    places: int = text.count(old)
+    places = kind.count(text, old)
+    new = escape(new) if isinstance(text, Markup) else new
     return min(places, places if count is None or count < 0 else count) * (PIECE + _length(new))
 
 

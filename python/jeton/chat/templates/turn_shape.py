@@ -45,6 +45,8 @@ _TOKEN: Final = re.compile(r"</?[^<>\s/][^<>\s]*>|\[/?[A-Z_]+\]")
 MIN_MARK: Final = 3
 """Shorter marks occur in any text."""
 _CACHED: Final = 64
+_PART: Final = re.compile(r"""(['"])type\1: ?(['"])text\2""")
+"""A part of text, as Python and JSON print it."""
 
 
 @dataclass(frozen=True)
@@ -374,7 +376,8 @@ class TurnShape:
 
     def takes_parts(self, role: str | None) -> bool | None:
         """Whether the template takes a content of parts, from this role; `None` if it does not
-        show that. It does if it writes the same for a text in one part as for the text alone.
+        show that. It does if it writes the text of a part, but not the whole part as Python or
+        JSON.
         """
         if role not in self._parts_of_roles:
             self._parts_of_roles[role] = self._takes_parts(role)
@@ -394,7 +397,8 @@ class TurnShape:
                 self._text([*first, it, *after]) for it in (message, as_parts(message))
             )
             if alone is not None and ANSWER in alone:
-                return alone == parted
+                printed = len(_PART.findall(parted or "")) > len(_PART.findall(alone))
+                return ANSWER in (parted or "") and not printed
         return None
 
 

@@ -183,9 +183,12 @@ class FileSource(OfFiles):
 def check_unchanged(path: InputFile, identity: dict[str, object], read: int) -> None:
     """Fails if a file has changed since reading began."""
     if identity != identity_of(path) or identity.get("bytes", read) != read:
+        at_first = identity.get("bytes", read)
+        sizes = f"{read:,} bytes were read, and it had {at_first:,} at first"
         raise FileError(
-            f"{path}: changed while it was read: {read:,} bytes were read, and it had "
-            f"{identity.get('bytes', 0):,} at first; prepare the set again"
+            f"{path}: changed while it was read: "
+            + (sizes if read != at_first else "it was written or replaced")
+            + "; prepare the set again"
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from jeton.arguments import suggestion
 from jeton.corpora.dropped import DroppedRecord, RecordPlace
+from jeton.corpora.tables import check_text_type, names_hint
 from jeton.corpora.token_blocks.blocks import (
     Block,
     Blocks,
@@ -28,8 +29,6 @@ _CHARACTERS = 8_000_000
 """Characters that are encoded at a time: enough for all cores."""
 _TEXTS = 100_000
 """Maximum texts that are encoded at a time."""
-_ROWS = 10_000
-"""Rows of a column that are examined for their length."""
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -267,9 +266,10 @@ def column_rows(data: object, field: str | None) -> SlicedRows[Any] | None:
     if names.count(name) > 1:
         raise ArgumentError(f"data has more than one column {name!r} (rename all but one)")
     if name not in names:
-        hint = suggestion(name, names) or f"it has {', '.join(names)}"
+        hint = names_hint(name, names)
         raise ArgumentError(f"data has no column {name!r} ({hint}); name one by field=")
     rows = table.select([name])
+    check_text_type(f"data: column {name!r}", rows(0, 0).column(0).type)
     identity = {**table.identity, "column": name, "rows": table.count}
     return SlicedRows(table.count, lambda at, end: rows(at, end).column(0), identity)
 
@@ -311,8 +311,9 @@ def table_of(data: Any) -> SlicedTable | None:
         is_column = True
         try:
             table = pyarrow.table({"text": pyarrow.chunked_array(data)})
-        except pyarrow.ArrowException as error:
-            raise ArgumentError(f"data cannot be read as a column of Arrow: {error}") from None
+        except (pyarrow.ArrowException, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise ArgumentError(f"data cannot be read as a column of Arrow: {reason}") from None
 
     def select(columns: list[str]) -> Callable[[int, int], Any]:
         some = table.select(columns)

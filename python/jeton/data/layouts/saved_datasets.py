@@ -1,12 +1,14 @@
 """Data sets of Hugging Face's `datasets` as `save_to_disk` writes them; read-only here.
 
 A folder has `data-00000-of-00002.arrow`, … : streams of Arrow, mapped into memory, with a row per
-document. In a dictionary of data sets each split has its own folder.
+document, and a `state.json` that lists them. In a dictionary of data sets each split has its own
+folder.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ class SavedDatasetLayout(BaseLayout):
     """Streams of Arrow with rows of ids."""
 
     name = "datasets"
+    index = "state.json"
 
     def __init__(self, column: str | None = None) -> None:
         self._column = column
@@ -33,6 +36,10 @@ class SavedDatasetLayout(BaseLayout):
         # Beside the data are cached results.
         match = re.fullmatch(r"(?:([^/]+)/)?(?!cache-|tmp)[^/]+\.arrow", file)
         return (match[1] or "train") if match else None
+
+    def listed(self, index: Any) -> Iterator[tuple[str, int]]:
+        for file in index["_data_files"]:
+            yield file["filename"], 0
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         rows = _Batches(file, dtype, self._column)

@@ -450,7 +450,7 @@ class Writer:
         if mask is None:
             raise ArgumentError("this writer has masks=True; pass a mask with the tokens")
         flags = np.asarray(mask)
-        if flags.ndim != 1 or flags.dtype.kind not in "biu":
+        if flags.ndim != 1 or (flags.size and flags.dtype.kind not in "biu"):
             raise ArgumentTypeError("mask must be an array of bools, or of 0 and 1, with one axis")
         if len(flags) != tokens:
             raise ArgumentError(f"mask has {len(flags):,} values for {tokens:,} tokens")

@@ -123,6 +123,8 @@ class _Rule:
             return bool(_COMPARISONS[self.comparison](found, None))
         if found is None:
             return False
+        if isinstance(found, bytes):  # a column of text that is not marked as text
+            found = found.decode("utf-8", "replace")
         try:
             return bool(_COMPARISONS[self.comparison](found, self.value))
         except TypeError:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton._core import __version__
+from jeton.corpora.dropped import DroppedRecord
 from jeton.corpora.token_blocks.blocks import DocumentSource, Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import Writer
@@ -173,6 +174,7 @@ class PrepareRun:
         self._writers: dict[str, Writer] = {}
         self._last_told = 0.0
         self._disk = DiskNeed()
+        self._first_dropped: DroppedRecord | None = None
 
     def go(self) -> Manifest:
         """Makes the set, or resumes making it."""
@@ -240,11 +242,12 @@ class PrepareRun:
             self._dropped = stack.enter_context(closing(dropped))
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
-            self._check_splits()
+            facts = self._facts(state["read"], digests_in(state))
+            self._check_splits(facts)
             self._tell("finishing", 0, 0, 0, 0, now=True)
             self._save(state, last=True)
             shards = {split: writer.finish() for split, writer in self._writers.items()}
-        whole = self._manifest(shards, state["read"], digests_in(state))
+        whole = self._manifest(shards, facts)
         self._journal.save({"manifest": whole.to_json(), "digests": state["digests"]})
         return whole
 
@@ -306,6 +309,7 @@ class PrepareRun:
             for block in blocks:
                 state["digests"] += ([state["pass"], *digest] for digest in block.digests)
                 if block.dropped:
+                    self._first_dropped = self._first_dropped or block.dropped[0]
                     self._dropped.append(written(block.dropped))
                 sink.append(block)
                 progress = block.after or progress
@@ -328,11 +332,11 @@ class PrepareRun:
         self._dropped.sync()
         state["dropped"] = self._dropped.state
 
-    def _check_splits(self) -> None:
+    def _check_splits(self, facts: dict[str, Facts]) -> None:
         for split, writer in self._writers.items():
             if not writer.documents and self._plan.part is None:
                 self._journal.forget()
-                raise nothing_left(split)
+                raise nothing_left(split, facts, self._first_dropped)
 
     def _save(self, state: dict[str, Any], last: bool = False) -> None:
         for split, writer in self._writers.items():
@@ -360,35 +364,55 @@ class PrepareRun:
                 )
             )
 
-    def _manifest(
-        self,
-        shards: dict[str, list[layouts.WrittenShard]],
-        read: list[Any],
-        digests: dict[int, dict[int, tuple[int, str]]],
-    ) -> Manifest:
-        facts = [
-            source.facts(
+    def _facts(
+        self, read: list[Any], digests: dict[int, dict[int, tuple[int, str]]]
+    ) -> dict[str, Facts]:
+        """The facts about each source, once all of them are read."""
+        return {
+            name: source.facts(
                 SourcePosition.from_json(read[number]), digests.get(number % len(read), {})
             )
             # Training data is read first, validation data last.
-            for number, source in zip((0, -1), self._sources.values(), strict=False)
-        ]
+            for number, (name, source) in zip((0, -1), self._sources.items(), strict=False)
+        }
+
+    def _manifest(
+        self, shards: dict[str, list[layouts.WrittenShard]], facts: dict[str, Facts]
+    ) -> Manifest:
         folder = self._journal.set
         files = {} if self._plan.part is None else digests_of(folder, [Keyed.FILE])
         for writer in self._writers.values():
             files |= writer.digests
         if (folder / DROPPED).exists():
             files |= digests_of(folder, [DROPPED])
-        by_split = dict(zip(self._sources, facts, strict=True))
-        return manifest_of(self._plan, folder, shards, by_split, files)
+        return manifest_of(self._plan, folder, shards, facts, files)
 
 
-def nothing_left(split: str) -> ArgumentError:
-    """The error for a split without documents."""
+def nothing_left(
+    split: str, facts: Mapping[str, Facts], dropped: DroppedRecord | None = None
+) -> ArgumentError:
+    """The error for a split without documents.
+
+    Args:
+        facts: The facts about each source.
+        dropped: A record that was left out because it cannot be read or encoded.
+    """
     use = {"train": "training", "val": "validation"}[split]
-    return ArgumentError(
-        f"there is no document for {use}, the split {split!r}: there is too little data"
-    )
+    read = facts.get(split, facts["train"]).read
+    chats = read.chats or {}
+    counts = {
+        "left out by filters": sum((read.filtered or {}).values()),
+        "empty": read.empty,
+        "bad": read.bad + chats.get("bad", 0),
+        "too long": chats.get("too_long", 0),
+    }
+    left_out = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    why = "there is too little data"
+    if left_out and not read.documents:
+        why = f"what was read is left out ({left_out})"
+        if dropped is not None:
+            why += f"; the first bad record is {dropped}"
+    return ArgumentError(f"there is no document for {use}, the split {split!r}: {why}")
 
 
 def manifest_of(
@@ -414,9 +438,6 @@ def manifest_of(
         )
         for split, some in shards.items()
     }
-    for split, split_of_set in splits.items():
-        if not split_of_set.documents and plan.part is None:
-            raise nothing_left(split)
     read = [some.read for some in facts.values()]
     names = [name for some in shards.values() for shard in some for name in shard.files]
     tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)

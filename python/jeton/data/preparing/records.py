@@ -161,7 +161,15 @@ class RecordFiles(_OfRecords, OfFiles):
         if line == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
         try:
-            return json.loads(text.decode("utf-8", self._errors), object_pairs_hook=_object)
+            record = json.loads(text.decode("utf-8", self._errors), object_pairs_hook=_object)
+            if isinstance(record, dict):
+                return record
+            return FormatError(
+                f"not a JSON object, but a value of type {type(record).__name__}",
+                hint="JSON lines are one object each, not a list"
+                if isinstance(record, list)
+                else None,
+            )
         except FormatError as error:
             return error
         except UnicodeDecodeError as error:

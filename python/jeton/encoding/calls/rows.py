@@ -19,36 +19,24 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.encoding.calls.encoded_texts import EncodedTexts
-    from jeton.encoding.calls.frames import Frame
+    from jeton.encoding.calls.frames import Frame, FramePart
     from jeton.encoding.calls.padding_arguments import Padding
     from jeton.encoding.calls.windows import RowWindows
 
 
 @dataclass(frozen=True)
-class _SpecialPart:
-    """One special token of a frame, in all rows that have it."""
+class _RowPart:
+    """One part of a frame, a special token or a text, in all rows that have it."""
 
-    id: int
-    type_id: int
-    places: npt.NDArray[np.int64]
-    """Its position in each of these rows, counted over all rows."""
-
-
-@dataclass(frozen=True)
-class _TextPart:
-    """The windows of one text of a frame, in all rows that have it."""
-
-    number: int
-    """Which text, 0 or 1."""
-    side: EncodedTexts
-    """The texts that it belongs to."""
-    type_id: int
+    of_frame: FramePart
+    side: EncodedTexts | None
+    """The texts that it belongs to; `None` for a special token."""
     places: npt.NDArray[np.int64] | slice
     """The positions of its tokens, row by row."""
     tokens: npt.NDArray[np.int64] | slice
     """The tokens at these positions, as indices into those of its side."""
     lengths: npt.NDArray[np.int64]
-    """How many tokens each window has."""
+    """How many tokens it has in each row."""
 
 
 @dataclass
@@ -81,7 +69,7 @@ class BatchRows:
         lengths = np.zeros(len(self), np.int64)
         for rows, frame in self._kinds:
             for piece in frame:
-                lengths[rows] += 1 if piece.text is None else self._window_lengths[piece.text][rows]
+                lengths[rows] += self._lengths_of(piece, rows)
         return lengths
 
     @cached_property
@@ -117,44 +105,44 @@ class BatchRows:
         """The ids."""
         padding = 0 if self.padding is None else self.padding.id
         return self._column(
-            padding, lambda special: special.id, lambda text: text.side.ids[text.tokens]
+            padding, lambda it: it.of_frame.id if it.side is None else it.side.ids[it.tokens]
         )
 
     @cached_property
     def mask(self) -> npt.NDArray[np.int64]:
         """1 for a token and 0 for padding."""
-        return self._column(0, lambda _: 1, lambda _: 1)
+        return self._column(0, lambda _: 1)
 
     @cached_property
     def type_ids(self) -> npt.NDArray[np.int64]:
         """The type ids."""
         padding = 0 if self.padding is None else self.padding.type_id
-        return self._column(padding, lambda special: special.type_id, lambda text: text.type_id)
+        return self._column(padding, lambda it: it.of_frame.type_id)
 
     @cached_property
     def special(self) -> npt.NDArray[np.int64]:
         """1 for added special tokens and padding, 0 for the tokens of texts."""
-        return self._column(1, lambda _: 1, lambda _: 0)
+        return self._column(1, lambda it: int(it.side is None))
 
     @cached_property
     def texts(self) -> npt.NDArray[np.int64]:
         """The text that each token belongs to, 0 or 1; -1 for special tokens and padding."""
-        return self._column(-1, lambda _: -1, lambda text: text.number)
+        return self._column(-1, lambda it: -1 if it.of_frame.text is None else it.of_frame.text)
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int64]:
         """The index of each token in its side; -1 for special tokens and padding."""
         return self._column(
-            -1, lambda _: -1, lambda text: np.arange(len(text.side.ids))[text.tokens]
+            -1, lambda it: -1 if it.side is None else np.arange(len(it.side.ids))[it.tokens]
         )
 
     @cached_property
     def spans(self) -> npt.NDArray[np.int64]:
         """Where each token came from, of shape (positions, 2); (0, 0) outside of the texts."""
         spans = np.zeros((int(self.offsets[-1]), 2), np.int64)
-        _, texts = self._parts
-        for text in texts:
-            spans[text.places] = text.side.spans(text.tokens, text.lengths)
+        for part in self._parts:
+            if part.side is not None:
+                spans[part.places] = part.side.spans(part.tokens, part.lengths)
         return spans
 
     def word_ids(self, row: int) -> list[int | None]:
@@ -170,26 +158,16 @@ class BatchRows:
         return [None if word < 0 else word for word in words.tolist()]
 
     def _column(
-        self,
-        padding: int,
-        of_special: Callable[[_SpecialPart], int],
-        of_text: Callable[[_TextPart], int | npt.NDArray[np.integer]],
+        self, padding: int, entries_of: Callable[[_RowPart], int | npt.NDArray[np.integer]]
     ) -> npt.NDArray[np.int64]:
-        """A column with one entry per position.
-
-        Args:
-            of_special: Returns the entry of a special token.
-            of_text: Returns the entry of all tokens of a text, or an array with one per token.
-        """
+        """A column with one entry per position. `entries_of`: returns the entry of all tokens of a
+        part, or an array with one per token."""
         column = np.full(int(self.offsets[-1]), padding, np.int64)
-        specials, texts = self._parts
-        for special in specials:
-            column[special.places] = of_special(special)
-        for text in texts:
-            entries = of_text(text)
+        for part in self._parts:
+            entries = entries_of(part)
             # Most type ids equal that of padding, which is there already.
             if not isinstance(entries, int) or entries != padding:
-                column[text.places] = entries
+                column[part.places] = entries
         return column
 
     @cached_property
@@ -203,42 +181,36 @@ class BatchRows:
                 kinds.append((slice(None) if len(rows) == len(self) else rows, frame))
         return kinds
 
-    @cached_property
-    def _window_lengths(self) -> npt.NDArray[np.int64]:
-        lengths: npt.NDArray[np.int64] = self.windows.stops - self.windows.starts
+    def _lengths_of(
+        self, piece: FramePart, rows: npt.NDArray[np.int64] | slice
+    ) -> npt.NDArray[np.int64]:
+        """How many tokens a part of a frame has in each of these rows."""
+        windows = self.windows.stops - self.windows.starts
+        every = np.ones(len(self), np.int64) if piece.text is None else windows[piece.text]
+        lengths: npt.NDArray[np.int64] = every[rows]
         return lengths
 
     @cached_property
-    def _parts(self) -> tuple[list[_SpecialPart], list[_TextPart]]:
+    def _parts(self) -> list[_RowPart]:
         """The positions of the special tokens of each frame, and of its texts."""
-        specials: list[_SpecialPart] = []
-        texts: list[_TextPart] = []
+        parts: list[_RowPart] = []
         starts = self.offsets[:-1]
         if self.padding is not None and self.padding.side == "left":
             starts = starts + self.widths - self.lengths
         for rows, frame in self._kinds:
             place = starts[rows]
             for piece in frame:
-                if piece.text is None:
-                    specials.append(_SpecialPart(piece.id, piece.type_id, place))
-                    place = place + 1
-                    continue
-                side = self.sides[piece.text]
-                begins = side.offsets[:-1][self.windows.sample]
-                first = (begins + self.windows.starts[piece.text])[rows]
-                lengths = self._window_lengths[piece.text][rows]
-                texts.append(
-                    _TextPart(
-                        number=piece.text,
-                        side=side,
-                        type_id=piece.type_id,
-                        places=_ranges(place, lengths),
-                        tokens=_ranges(first, lengths),
-                        lengths=lengths,
-                    )
-                )
+                lengths = self._lengths_of(piece, rows)
+                side: EncodedTexts | None = None
+                tokens: npt.NDArray[np.int64] | slice = slice(0)
+                if piece.text is not None:
+                    side = self.sides[piece.text]
+                    begins = side.offsets[:-1][self.windows.sample]
+                    first = (begins + self.windows.starts[piece.text])[rows]
+                    tokens = _ranges(first, lengths)
+                parts.append(_RowPart(piece, side, _ranges(place, lengths), tokens, lengths))
                 place = place + lengths
-        return specials, texts
+        return parts
 
 
 def _ranges(

@@ -520,7 +520,7 @@ class _Cutter:
             return place if low < place <= high else None
         if unit not in ("token", "code point"):
             return boundaries.last(unit, self.text, low, high)
-        for place in places.down_from(high, low):
+        for place in reversed(places.between(low + 1, high + 1)):
             if unit == "code point" or boundaries.is_between_characters(self.text, place, low):
                 return place
         return None
@@ -534,7 +534,7 @@ class _Cutter:
             return place if place < high else None
         if unit not in ("token", "code point"):
             return boundaries.first(unit, self.text, low, high, since)
-        for place in places.up_from(low, high):
+        for place in places.between(low, high):
             if unit == "code point" or boundaries.is_between_characters(self.text, place, since):
                 return place
         return None

@@ -6,7 +6,7 @@ Look here for how a number of tokens becomes a position in the text, and the rev
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -60,18 +60,6 @@ class TokenPositions:
         """The first position with at least `tokens` tokens before it."""
         return self.at[min(bisect_left(self.before, tokens), len(self.at) - 1)]
 
-    def down_from(self, high: int, low: int) -> Iterator[int]:
-        """The positions up to `high` and after `low`, last first."""
-        for index in range(bisect_right(self.at, high) - 1, -1, -1):
-            place = self.at[index]
-            if place <= low:
-                return
-            yield place
-
-    def up_from(self, low: int, high: int) -> Iterator[int]:
+    def between(self, low: int, high: int) -> list[int]:
         """The positions from `low` on and before `high`, in order."""
-        for index in range(bisect_left(self.at, low), len(self.at)):
-            place = self.at[index]
-            if place >= high:
-                return
-            yield place
+        return self.at[bisect_left(self.at, low) : bisect_left(self.at, high)]

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jeton.components.component import in_words
 from jeton.encoding.base_tokenizer.once import once_per_tokenizer
 from jeton.encoding.explaining.explanation import Explanation
-from jeton.encoding.explaining.first_stages import FirstStages, component_name
+from jeton.encoding.explaining.first_stages import FirstStages
 from jeton.encoding.explaining.pieces import ExplainedModel
 from jeton.encoding.explaining.steps import Added, ModelStep, PostStep, Token
 from jeton.errors import JetonError
@@ -32,22 +33,20 @@ def explain(
     tok: BaseTokenizer, text: str, *, special: SpecialPolicy, add_special_tokens: bool
 ) -> Explanation:
     """How `tok` encodes a text; see `Tokenizer.explain`."""
-    parts = _parts(tok)
+    first_stages, explained_model = _parts(tok)
     ids = tok.encode(text, special=special, add_special_tokens=add_special_tokens)
-    steps, stretches = parts.first.steps(text, special)
+    steps, stretches = first_stages.steps(text, special)
     pieces = tuple(
         Added(it.text, it.span, (Token(it.id, it.text.encode()),))
         if it.id is not None
-        else parts.model.explain(it.text, it.span)
+        else explained_model.explain(it.text, it.span)
         for it in stretches
     )
-    model = ModelStep(parts.model.name, pieces)
+    model = ModelStep(explained_model.name, pieces)
     # The tokenizer joins surrogate pairs and replaces lone surrogates.
     valid_text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    explanation = Explanation(valid_text, (*steps, model))
-    if tok.stages.post_processor is not None:
-        last = _post_step(tok, model, add_special_tokens)
-        explanation = Explanation(explanation.text, (*explanation.steps, last))
+    last = _post_steps(tok, model, add_special_tokens)
+    explanation = Explanation(valid_text, (*steps, model, *last))
     if explanation.ids != ids:
         raise JetonError(
             f"the steps lead to {explanation.ids[:20]}, but encoding to {ids[:20]}; this is a bug "
@@ -56,40 +55,28 @@ def explain(
     return explanation
 
 
-class _TokenizerParts:
-    """What the explanations of a tokenizer share."""
-
-    def __init__(self, tok: BaseTokenizer) -> None:
-        model = tok.stages.model
-        self.first = FirstStages(tok)
-        self.model = ExplainedModel(tok._core, model)
+@once_per_tokenizer
+def _parts(tok: BaseTokenizer) -> tuple[FirstStages, ExplainedModel]:
+    """What the explanations of a tokenizer share: building it takes fifty times as long as one."""
+    return FirstStages(tok), ExplainedModel(tok._core, tok.stages.model)
 
 
-_parts = once_per_tokenizer(_TokenizerParts)
-# Building them takes fifty times as long as explaining a sentence.
-
-
-def _post_step(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -> PostStep:
-    """The step of the post-processor, after that of the model."""
+def _post_steps(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -> list[PostStep]:
+    """The step of the post-processor after that of the model, if there is one."""
     post_processor = tok.stages.post_processor
-    assert post_processor is not None
-    rows = [(token, piece.span) for piece in model.pieces for token in piece.tokens]
-    count = len(rows)
-    processed = post_processor(
-        Encoding(
-            [token.id for token, _ in rows],
-            [span for _, span in rows],
-            [0] * count,
-            [0] * count,
-            [0] * count,
-            [False] * count,
-            [token.token for token, _ in rows],
-        ),
-        add_special_tokens=add_special_tokens,
+    if post_processor is None:
+        return []
+    tokens, count = model.tokens, len(model.tokens)
+    encoding = Encoding(
+        model.ids,
+        [piece.span for piece in model.pieces for _ in piece.tokens],
+        [0] * count,
+        [0] * count,
+        [0] * count,
+        [False] * count,
+        [token.token for token in tokens],
     )
-    return PostStep(
-        component_name(post_processor),
-        tuple(token for token, _ in rows),
-        tuple(Token(*it) for it in zip(processed.ids, processed.tokens, strict=True)),
-        tuple(processed.special_tokens_mask),
-    )
+    processed = post_processor(encoding, add_special_tokens=add_special_tokens)
+    after = tuple(Token(*it) for it in zip(processed.ids, processed.tokens, strict=True))
+    added = tuple(processed.special_tokens_mask)
+    return [PostStep(in_words(post_processor), tokens, after, added)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jeton.encoding.explaining.steps import ModelStep, Step, TextStep, Token, model_step, tokens_of
+from jeton.encoding.explaining.steps import ModelStep, Step, Token, tokens_of
 
 __all__ = ["Explanation"]
 
@@ -34,9 +34,7 @@ class Explanation:
     @property
     def ids(self) -> list[int]:
         """The ids: those that `Tokenizer.encode` returns."""
-        last = self.steps[-1]
-        assert not isinstance(last, TextStep)  # the model always comes after the text
-        return last.ids
+        return [token.id for token in self.tokens]
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -46,7 +44,7 @@ class Explanation:
     @property
     def model(self) -> ModelStep:
         """The step of the model."""
-        return model_step(self.steps)
+        return next(step for step in self.steps if isinstance(step, ModelStep))
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self.text):,} characters: {len(self.steps)} steps>"

@@ -9,19 +9,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal
 
 from jeton.components import models, normalizers, pre_tokenizers
 from jeton.components.assembly import assembled
-from jeton.components.component import Component
+from jeton.components.component import in_words, steps_of
 from jeton.encoding.explaining.steps import Stretch, TextStage, TextStep
 
 if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.components import AddedToken
     from jeton.encoding.base_tokenizer import BaseTokenizer
-
-_Stage = TypeVar("_Stage", bound=Component)
 
 _CACHE_CAPACITY: Final = 64
 """How many tokenizers of bytes are cached: each set of names in `special` has its own."""
@@ -39,8 +37,8 @@ class FirstStages:
         )
         self.spelling = models.BPE(_BYTES, [], alphabet=alphabet, byte_fallback=True)
         self.added_tokens = tok.stages.added_tokens
-        self.normalizers = _flat(tok.stages.normalizer)
-        self.pre_tokenizers = _flat(tok.stages.pre_tokenizer)
+        self.normalizers = steps_of(tok.stages.normalizer)
+        self.pre_tokenizers = steps_of(tok.stages.pre_tokenizer)
         self._of_core = type(tok)._of_core
         self._kept = functools.lru_cache(_CACHE_CAPACITY)(self._tokenizer)
 
@@ -66,7 +64,7 @@ class FirstStages:
         for number, normalizer in enumerate(self.normalizers, 1):
             add(
                 "normalizer",
-                component_name(normalizer),
+                in_words(normalizer),
                 self._stretches(text, special, number, 0, False),
             )
         if self.normalizers and normal_tokens:
@@ -75,7 +73,7 @@ class FirstStages:
             add("added tokens", f"{_many(tokens)} in normalized text", after)
         for number, pre_tokenizer in enumerate(self.pre_tokenizers, 1):
             after = self._stretches(text, special, len(self.normalizers), number, True)
-            add("pre-tokenizer", component_name(pre_tokenizer), after)
+            add("pre-tokenizer", in_words(pre_tokenizer), after)
         return tuple(steps), stretches
 
     def _stretches(
@@ -160,35 +158,5 @@ def _read(
     return tuple(stretches)
 
 
-def _flat(stage: _Stage | None) -> list[_Stage]:
-    """The steps of a stage; a sequence may hold others."""
-    if stage is None:
-        return []
-    steps: Sequence[_Stage] | None = getattr(stage, "steps", None)
-    return [stage] if steps is None else [flat for step in steps for flat in _flat(step)]
-
-
 def _many(tokens: Sequence[AddedToken]) -> str:
     return f"{len(tokens):,} added token" + "s" * (len(tokens) != 1)
-
-
-def component_name(component: Component) -> str:
-    """A component as its name and the settings that are not at their defaults."""
-    settings = []
-    for field in dataclasses.fields(component):
-        value = getattr(component, field.name)
-        if value != field.default and (text := _setting_text(value)):
-            settings.append(f"{field.name}={text}")
-    return " ".join([type(component).__name__, *settings])
-
-
-def _setting_text(value: object) -> str:
-    """A setting in a few words; a long value is only counted."""
-    if isinstance(value, bytes):
-        return f"<{len(value):,} bytes>"
-    if isinstance(value, tuple):
-        names = [getattr(item, "name", item) for item in value]
-        if len(names) > 8:
-            return f"<{len(names):,} of them>"
-        return " ".join(map(str, names))
-    return str(getattr(value, "source", repr(value)))

@@ -6,7 +6,7 @@ holds all steps, and `view_frames.py` turns them into frames for a view.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -28,7 +28,6 @@ __all__ = [
     "TextStep",
     "Token",
     "Unit",
-    "model_step",
     "tokens_of",
 ]
 
@@ -255,9 +254,14 @@ class ModelStep:
     stage: Literal["model"] = "model"
 
     @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens of all pieces."""
+        return tuple(token for piece in self.pieces for token in piece.tokens)
+
+    @property
     def ids(self) -> list[int]:
         """The ids of all tokens."""
-        return [token.id for piece in self.pieces for token in piece.tokens]
+        return [token.id for token in self.tokens]
 
 
 @dataclass(frozen=True)
@@ -290,11 +294,5 @@ Step: TypeAlias = TextStep | ModelStep | PostStep
 def tokens_of(steps: Sequence[Step]) -> tuple[Token, ...]:
     """The tokens after the last step."""
     last = steps[-1]
-    if isinstance(last, PostStep):
-        return last.after
-    return tuple(token for piece in model_step(steps).pieces for token in piece.tokens)
-
-
-def model_step(steps: Iterable[Step]) -> ModelStep:
-    """The step of the model."""
-    return next(step for step in steps if isinstance(step, ModelStep))
+    assert not isinstance(last, TextStep)  # the model always comes after the text
+    return last.after if isinstance(last, PostStep) else last.tokens

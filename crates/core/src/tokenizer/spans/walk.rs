@@ -391,6 +391,12 @@ impl Call<'_, '_, '_> {
         };
         let start = self.at;
         self.at += chunk.text.len();
+        // What the normalizer removes where a part begins belongs to the last token of the part before.
+        let is_cut = start == 0 && chunk.place == Place::Inner;
+        let may_begin_at = |first: Option<u32>| {
+            let begins = first.is_some_and(|first| first == 0 || chunk.begins_with_space);
+            (!is_cut || begins).then_some(())
+        };
         let key = chunk.key();
         let pool = &self.walk.pools[self.output.ruler.unit as usize];
         let Chunks(chunks) = &mut **self.chunks.get_or_insert_with(|| pool.take());
@@ -402,6 +408,7 @@ impl Call<'_, '_, '_> {
             let (tokens, _) = self.remembered.as_chunks::<2>();
             let ids = self.ids.get(self.next..self.next + tokens.len());
             if ids.is_some_and(|ids| tokens.iter().map(|[id, _]| id).eq(ids)) {
+                may_begin_at(tokens.first().map(|[_, place]| place >> 16))?;
                 let row =
                     |place: u32| [place >> 16, place & 0xFFFF].map(|it| first + i64::from(it));
                 let rows = tokens.iter().map(|[_, place]| row(*place));
@@ -412,6 +419,7 @@ impl Call<'_, '_, '_> {
         }
         let mut found = std::mem::take(&mut self.found);
         chunk.ask(self.walk, self.stages, &self.ids[self.next..], &mut found)?;
+        may_begin_at(found.first().map(|(_, span)| span.start as u32))?;
         let before = self.output.spans.len();
         for (_, span) in &found {
             self.push(Span::new(start + span.start, start + span.end));
