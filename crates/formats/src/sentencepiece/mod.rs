@@ -252,8 +252,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         Some(part) => Err(Error::new(
             ErrorKind::Unsupported,
             format!(
-                "a SentencePiece model holds its own stages alone, and cannot hold {} that was \
-                 put there",
+                "a SentencePiece model holds its own stages alone, and not {}",
                 part.of(stages)
             ),
         )),

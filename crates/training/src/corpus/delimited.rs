@@ -13,13 +13,12 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::LONGEST_LINE;
 use super::compression::Stream;
-use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
+use super::missing_names::{no_such, with_hint};
+use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files::file_error;
 
 /// Bytes that are read, and lines that are made, at a time.
 const CHUNK: usize = 64 << 10;
-/// Columns that an error names.
-const NAMED: usize = 12;
 
 /// The lines of a stream of separated values.
 pub(super) struct Delimited {
@@ -64,17 +63,12 @@ impl Delimited {
             Some(column) => column,
             None if names.is_empty() => 0,
             None => {
-                let more = if names.len() > NAMED { ", …" } else { "" };
-                let some = names[..names.len().min(NAMED)].join(", ");
-                let message = format!("there is no column {name:?}; it has {some}{more}");
-                let error = Error::new(ErrorKind::Format, message).at(path.display().to_string());
-                if names.len() == 1 && names[0].contains([';', '|', '\t']) {
-                    let hint = "separate values by commas, or by tabs in a file named .tsv";
-                    return Err(error.hint(hint));
-                }
-                return Err(match did_you_mean(name, names.iter().map(String::as_str)) {
-                    Some(close) => error.hint(format!("did you mean {close:?}?")),
-                    None => error.hint("name one by field=").parameter("field"),
+                let error = no_such("column", name, &names).at(path.display().to_string());
+                let is_one = names.len() == 1 && names[0].contains([';', '|', '\t']);
+                return Err(if is_one {
+                    error.hint("separate values by commas, or by tabs in a file named .tsv")
+                } else {
+                    with_hint(error, name, &names)
                 });
             }
         };

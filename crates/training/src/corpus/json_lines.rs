@@ -6,7 +6,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
+use super::missing_names::{no_such, with_hint};
+use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::python_json::with_plain_numbers;
 use jeton_text::text::InvalidUtf8;
 
@@ -35,13 +36,7 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
     };
     match found {
         Ok(Found::Text(text)) => Ok(text.map_or(Cow::Borrowed(""), |Text(text)| text)),
-        Ok(Found::Only(keys)) => {
-            let hint = match did_you_mean(field, keys.iter().map(String::as_str)) {
-                Some(close) => format!("did you mean {close:?}?"),
-                None => format!("it has {}; name one by field=", keys.join(", ")),
-            };
-            Err(Error::new(ErrorKind::Format, format!("there is no field {field:?}")).hint(hint))
-        }
+        Ok(Found::Only(keys)) => Err(with_hint(no_such("field", field, &keys), field, &keys)),
         Err(error) => {
             let told = error.to_string();
             let wrong = |message: String| Error::new(ErrorKind::Format, message);

@@ -19,6 +19,7 @@ mod documents;
 mod file_kind;
 mod find_files;
 mod json_lines;
+mod missing_names;
 mod read_ahead;
 mod reading;
 mod split_text;

@@ -242,11 +242,12 @@ fn errors_are_found_before_work_starts() {
     assert!(error.contains("the folder holds no files"), "{error}");
     let path = folder.put("x.jsonl", b"{\"texts\": \"a\"}\n");
     let error = open(path.clone(), None);
-    let expected = "x.jsonl: line 1: there is no field \"text\" (did you mean \"texts\"?)";
+    let expected =
+        "x.jsonl: line 1: there is no field \"text\"; it has texts (did you mean \"texts\"?)";
     assert!(error.ends_with(expected), "{error}");
     let error = open(path, Some("body"));
     assert!(
-        error.ends_with("(it has texts; name one by field=)"),
+        error.ends_with("; it has texts (name one by field=)"),
         "{error}"
     );
     let error = open(folder.put("y.jsonl", b"[1]\n"), None);
