@@ -168,7 +168,7 @@ class TestTrain:
             (["--pattern=(", "--vocab-size=258"], "pattern: "),
             (["--vocab-size=9"], "vocab_size 9 does not hold"),
             (["--temp-dir=no"], "temp_dir 'no' is not a folder (create it first)"),
-            (["--field=body"], "name one by field=)"),
+            (["--field=body"], "it has text (--field NAME: "),
             (["--start-from=gtp2"], "did you mean"),
             (["--set", "normalizer={}"], "normalizer"),
         ],
