@@ -252,7 +252,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         Some(part) => Err(Error::new(
             ErrorKind::Unsupported,
             format!(
-                "a SentencePiece model holds its own stages alone, and not {}",
+                "a SentencePiece model holds its own stages alone, and cannot hold {}",
                 part.of(stages)
             ),
         )),
