@@ -5,7 +5,7 @@ Look here for when a text is encoded again: spans and words are computed at thei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,18 +69,37 @@ class EncodedTexts:
             self.check_same(np.array_equal(ids, self.ids))
             self._spans = spans
         spans = self._spans[tokens]
-        if not (len(spans) and self._spelling.keeps_front_space):
+        if not (len(spans) and self._spelling.trims):
             return spans
-        # The space of the first token of a text, or of a word, is in its span already.
-        numbers = np.arange(len(self.ids))[tokens]
-        firsts = (np.cumsum(lengths) - lengths)[lengths > 0]
-        spans = spans.copy()
-        for at in firsts[~np.isin(numbers[firsts], self._ends)].tolist():
-            token = self._spelling(int(self.ids[numbers[at]]))
-            rest = token.replace("Ġ", " ").lstrip()
-            if len(token) - len(rest) == 1 and spans[at, 0]:
-                spans[at] -= (1, not rest)
-        return spans
+        is_first = np.zeros(len(spans), np.bool_)
+        is_first[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
+        spans = self._spelling.trimmed(self.ids[tokens], spans, is_first)
+        return spans if self._unit == "characters" else self._in_unit(tokens, spans)
+
+    def _in_unit(
+        self, tokens: npt.NDArray[np.int64] | slice, spans: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Spans in bytes or in UTF-16 code units, from those in characters."""
+        texts: Any = self._column.texts
+        if is_column(texts):
+            to_list = getattr(texts, "to_pylist", None) or getattr(texts, "to_list", None)
+            if to_list is None:
+                raise UnsupportedError(
+                    f"spans of a column's texts are not known in {self._unit} (give the texts "
+                    "as a list)"
+                )
+            texts = to_list()
+        texts = [text or "" for text in texts]
+        if all(map(str.isascii, texts)):
+            return spans
+        codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
+        wider = (0xFFFF,) if self._unit == "utf-16" else (0x7F, 0x7FF, 0xFFFF)
+        widths = 1 + sum((codes > limit).astype(np.int64) for limit in wider)
+        places = np.concatenate([[0], np.cumsum(widths)])
+        numbers = np.searchsorted(self._ends, np.arange(len(self.ids))[tokens], side="right") - 1
+        begins = np.cumsum([0, *map(len, texts)])[numbers, None]
+        in_unit: npt.NDArray[np.int64] = places[begins + spans] - places[begins]
+        return in_unit
 
     def word_ids(self, sample: int) -> npt.NDArray[np.int64]:
         """Which word each token of a sample belongs to."""
@@ -110,9 +129,14 @@ class EncodedTexts:
     def _with_spans(
         self,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        batch = self._spelling.tokenizer.encode_batch(
+        spelling = self._spelling
+        tokenizer, unit = spelling.tokenizer, self._unit
+        if spelling.trims:
+            # What is trimmed depends on the windows.
+            tokenizer, unit = spelling.untrimmed, "characters"
+        batch = tokenizer.encode_batch(
             self._column.texts,
-            spans=self._unit,
+            spans=unit,
             special=self._special,
             nulls=self._nulls,
         )
