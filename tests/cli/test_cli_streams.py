@@ -80,7 +80,7 @@ PRINTING = {
     "decode": "jeton decode tok.json ids.txt",
     "count": "jeton count tok.json --lines --each long.txt",
     "samples": "jeton samples languages",
-    "data show": "jeton data show set --tokens 30000 --ids",
+    "data show": "jeton data show set --at 0 --tokens 30000 --ids",
     "check": "jeton check tok.json --format json",
     "compare": "jeton compare tok.json same.json --corpus long.txt --format json",
     "diff": "jeton diff tok.json same.json long.txt --format json",
