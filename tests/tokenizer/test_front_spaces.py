@@ -1,6 +1,6 @@
 """Spans that leave spaces out but for one at the front: in windows, and of words behind others.
 
-What is tested is `BatchTokenizer.trimmed` of `jeton.encoding.calls`, through the call.
+It tests `BatchTokenizer.trimmed` of `jeton.encoding.calls` through the call.
 """
 
 from __future__ import annotations

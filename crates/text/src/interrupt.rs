@@ -11,14 +11,14 @@
 //! heard like a long one, and the loops around them need none. A word may be as long as a text: a step
 //! is what takes the same time for any text.
 //!
-//! New memory is work too: the system takes about a nanosecond to clear each byte of it, longer than a loop
-//! takes to fill it. So lists of which an item is much longer than its text tick while they grow, or are made by
-//! [`filled`] and [`append`].
+//! New memory costs time as well: the system clears it, at about a nanosecond per byte, which is longer than
+//! a loop takes to fill it. A list whose items are much larger than their text therefore ticks while it grows,
+//! or is made by [`filled`] or [`append`].
 //!
-//! What needs none: a pass of a few nanoseconds a byte over a text or over a list made of it, which is over in
-//! a third of a second for 100 MB, between passes that tick; a loop whose length is bounded by a vocabulary, by
-//! options or by a stretch of some ten kilobytes. Work in larger portions, such as a stretch that was split or a file
-//! that was written, calls [`poll`] after each.
+//! Do not poll in a quick pass over a text, or over a list made from it, if the passes around it tick: at
+//! three nanoseconds per byte, 100 MB take a third of a second. Nor in a loop whose length is bounded by a
+//! vocabulary, by options or by some ten kilobytes of text. Work in larger portions, such as a file that is
+//! written in blocks, calls [`poll`] after each portion.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -111,7 +111,7 @@ fn ask(is_to_end: Ask<'_>) {
     }
 }
 
-/// A step of the work of this thread: every so many, it polls.
+/// Counts a step of this thread's work, and polls after some thousands of them.
 #[inline(always)]
 pub fn tick() {
     let ticked = TICKED.get().wrapping_add(1);

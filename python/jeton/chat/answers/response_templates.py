@@ -89,7 +89,7 @@ class Delimiter:
             else:
                 match = search(self.pattern, text.text, at, partial=not last)
                 if match is not None and not last and match.start() == len(text.text):
-                    # An end of the text that it matches hides a beginning of it in front.
+                    # An empty match at the end of the text: a longer one may have begun before.
                     first = max(at, len(text.text) - _LOOK_BEHIND)
                     match = begun(self.pattern, text.text, first) or match
             if match is None or getattr(match, "partial", False) or text.is_real(match):
